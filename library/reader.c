@@ -7,7 +7,6 @@
 
 #include "handle.h"
 #include "labels.h"
-#include "logs.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -16,7 +15,6 @@
 enum { OPTION_BY_TIME = OPTION_OWN, OPTION_FOLLOW };
 
 static const struct option_row rows[] = {
-    ROW_LOG,
     {OPTION_BY_TIME, "by-time", NULL, "by ascending times, not by orders"},
     {OPTION_FOLLOW, "follow", NULL, "each record once, when it is whole"},
     {0, NULL, NULL, NULL}};

@@ -73,7 +73,7 @@ struct recorder_reader_argument {
 
 /* A record. Texts are NUL-terminated, and valid until the next call. */
 struct recorder_reader_event {
-    uint64_t order;  /* 0: a line of a text log, which is no record */
+    uint64_t order;
     int64_t ns;      /* since the start of the program */
     int64_t wall_ns; /* since 1970, UTC */
     uint64_t caller; /* return address of the call; 0: unknown */

@@ -42,18 +42,6 @@ struct option_row {
             "of it is set) ~ (a text has the REGEX). Of several, any"          \
     }
 
-/* A row of verbs that show lines of logs, too. */
-#define ROW_LOG                                                                \
-    {                                                                          \
-        OPTION_LOG, "log", "FILE",                                             \
-            "lines of a text log, too, by their times, as records of a "       \
-            "recorder named after it; - is stdin; as often as needed: "        \
-            "journalctl -o short-iso-precise or -o export, dmesg "             \
-            "--time-format iso, 2026-11-22T09:50:00Z, Nov 22 09:50:00. Up to " \
-            "a minute before the first record and behind the last, or as "     \
-            "--since and --until say"                                          \
-    }
-
 struct call;
 
 struct verb {
@@ -120,7 +108,6 @@ enum {
     OPTION_SYSROOT,
     OPTION_SEVERITY,
     OPTION_FORMATS,
-    OPTION_LOG,
     OPTION_LABEL,
     OPTION_GREP,
     OPTION_WHERE,

@@ -4,7 +4,6 @@
 #include "filters.h"
 #include "folder.h"
 #include "labels.h"
-#include "logs.h"
 
 #include "recorder/regex.h"
 #include "recorder/text.h"
@@ -329,73 +328,6 @@ static void selection_check(struct call *call)
     }
 }
 
-/* Says what of a log is not shown, and what was taken for granted. */
-static void log_say(const struct call *call, const char *path,
-                    const struct reader_log_found *found)
-{
-    unsigned long long lines = found->lines, before = found->before,
-                       behind = found->behind, untimed = found->untimed;
-    if (!lines && !before && !behind)
-        fail(call,
-             "--log %s: no line begins with a time, as those of "
-             "journalctl -o short-iso-precise or -o export, dmesg "
-             "--time-format iso, 2026-11-22T09:50:00Z, Nov 22 09:50:00",
-             path);
-    if (before || behind)
-        warn(call,
-             "--log %s: left out %llu lines before and %llu behind the time "
-             "that is shown, which --since and --until choose",
-             path, before, behind);
-    if (untimed)
-        warn(call, "--log %s: left out %llu lines before the first time", path,
-             untimed);
-    if (found->no_zone)
-        warn(call, "--log %s: times without a zone are taken as local time%s",
-             path,
-             found->no_year ? ", and of the last year before the records' end"
-                            : "");
-}
-
-/* Adds a log's lines from a minute before the first record to a minute behind
- * the last, or as --since and --until say. */
-static void log_add(struct call *call, const char *path)
-{
-    const int64_t minute = INT64_C(60000000000);
-    const struct reader_selection *s = &call->selection;
-    struct reader *reader = &call->reader;
-    struct reader_log_found found;
-    int64_t from = INT64_MAX, to = INT64_MIN;
-    const char *wrong;
-    for (size_t i = 0; i < reader->recorders_count; i++) {
-        const struct reader_recorder *r = reader->recorders[i];
-        if (r->oldest_ns != RECORDER_TIME_UNKNOWN_ && r->oldest_ns < from)
-            from = r->oldest_ns;
-        if (r->newest_ns > to)
-            to = r->newest_ns;
-    }
-    from = s->since_set ? s->since_ns : from == INT64_MAX ? 0 : from - minute;
-    to = s->until_set ? s->until_ns : to == INT64_MIN ? INT64_MAX : to + minute;
-    wrong = reader_log_add(reader, path, from, to, &found);
-    if (wrong)
-        fail(call, "--log %s: %s", path, wrong);
-    log_say(call, path, &found);
-}
-
-static void logs_add(struct call *call)
-{
-    bool any = false;
-    for (int i = 0; i < call->options_count; i++) {
-        if (call->options[i].key != OPTION_LOG)
-            continue;
-        if (!any)
-            reader_count(&call->reader);
-        any = true;
-        log_add(call, call->options[i].value);
-    }
-    if (any)
-        reader_rewind(&call->reader);
-}
-
 void call_take_all(struct call *call)
 {
     const char *wrong = reader_take(&call->reader);
@@ -418,7 +350,6 @@ void call_take(struct call *call)
         s->since_set = true;
     if (until && call_when(call, until, &s->until_order, &s->until_ns))
         s->until_set = true;
-    logs_add(call);
     selection_check(call);
     if (since || until) {
         reader_select(&call->reader, s);

@@ -281,8 +281,6 @@ void sources_take(struct call *calls)
         call_take(calls);
         return;
     }
-    if (call_option(calls, OPTION_LOG))
-        misuse(calls, "--log goes with one SOURCE");
     /* The first stays the head of the list, whatever becomes of it. */
     if (!call_try(calls, call_take_all))
         status = 1;

@@ -22,7 +22,7 @@ class Argument(str):
 class Event:
     """A record.
 
-    order        its number among all records; None: a line of a text log
+    order        its number among all records
     ns           since the start of the program; None: unknown
     wall_ns      since 1970, UTC; None: unknown
     recorder     the name of its recorder

@@ -13,7 +13,7 @@ from ._library import (CEvent, CProgram, CRecorder, CThread, Error, Warning,
 
 def options_of(given):
     """Keyword arguments as the names and values of options: since="-1s",
-    log=["a", "b"], by_time=True."""
+    formats=["a", "b"], by_time=True."""
     options = []
     for name, values in given.items():
         for value in values if isinstance(values, (list, tuple)) else [values]:
@@ -203,7 +203,7 @@ def open(source, **options):
     recording or the folder of a log, or http://HOST:PORT/.
 
     Options are those of `recorder dump`: names, last, since, until, thread,
-    severity, by_time, log, executable, sysroot, registry, elf, memory, formats;
+    severity, by_time, executable, sysroot, registry, elf, memory, formats;
     follow=True is for Source.follow().
     """
     return Source(source, **options)

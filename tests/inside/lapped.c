@@ -17,7 +17,6 @@
 #include "reader/ids.c"
 #include "reader/kernel.c"
 #include "reader/lists.c"
-#include "reader/logs.c"
 #include "reader/message.c"
 #include "reader/offsets.c"
 #include "reader/registry.c"

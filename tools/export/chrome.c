@@ -153,11 +153,9 @@ static void put_arguments(struct chrome *c, const struct timeline_event *e,
         putc(':', file);
         put_argument(file, &e->arguments[i]);
     }
-    if (!e->read.outside) {
-        fputs(",\"order\":", file);
-        put_unsigned(file, e->read.event.order);
-        fprintf(file, ",\"caller\":\"0x%" PRIx64 "\"", e->read.event.caller);
-    }
+    fputs(",\"order\":", file);
+    put_unsigned(file, e->read.event.order);
+    fprintf(file, ",\"caller\":\"0x%" PRIx64 "\"", e->read.event.caller);
     json_member(file, "location", e->location);
     putc('}', file);
 }
@@ -178,7 +176,7 @@ static void put_record(struct chrome *c, const struct timeline_event *e)
     size_t size;
     const char *message =
         reader_message(&c->timeline->call->reader, &e->read, &size);
-    const char *name = c->messages || e->read.outside ? message : e->format;
+    const char *name = c->messages ? message : e->format;
     if (c->spans_only && !e->opens)
         return;
     event_begin(c, e->opens ? 'B' : 'i', e->lane->id);

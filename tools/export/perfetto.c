@@ -379,7 +379,7 @@ static void put_record(struct perfetto *p, const struct timeline_event *e)
                             SEVERITIES + (uint64_t)(record->severity +
                                                     4 * record->hardware),
                             severity));
-    if (p->messages || e->read.outside)
+    if (p->messages)
         put_string(b, 23, e->opens ? timeline_span_name(message) : message);
     else if (e->opens && e->read.kind)
         put_string(b, 23, timeline_opened(e));
@@ -400,14 +400,12 @@ static void put_record(struct perfetto *p, const struct timeline_event *e)
     put_end(b, inner);
     for (unsigned i = 0; i < e->arguments_count; i++)
         put_argument(p, timeline_name(t, e, i), &e->arguments[i]);
-    if (!e->read.outside) {
-        inner = annotation(p, "order");
-        put_number(b, 3, record->order);
-        put_end(b, inner);
-        inner = annotation(p, "caller");
-        put_number(b, 7, record->caller);
-        put_end(b, inner);
-    }
+    inner = annotation(p, "order");
+    put_number(b, 3, record->order);
+    put_end(b, inner);
+    inner = annotation(p, "caller");
+    put_number(b, 7, record->caller);
+    put_end(b, inner);
     event_end(p, begin);
 }
 

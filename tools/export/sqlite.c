@@ -16,39 +16,38 @@
 /* The columns of arguments have no type: each value keeps its own. Values
  * without an integer or real of SQLite are text: 2^63 and above, nan, inf,
  * pointers. */
-/* Lines of logs have no order, which is then no key. */
-#define SCHEMA(key, by)                                                        \
-    "create table source (name text, program text, pid integer,"               \
-    " end_wall_ns integer, read_wall_ns integer);"                             \
-    "create table recorder (id integer primary key, name text, description "   \
-    "text,"                                                                    \
-    " size integer, lanes integer, overwritten integer, lost integer,"         \
-    " estimated integer);"                                                     \
-    "create table thread (id integer primary key, number integer, tid "        \
-    "integer,"                                                                 \
-    " name text);"                                                             \
-    "create table format (id integer primary key, format text, file text,"     \
-    " line integer, arguments integer);"                                       \
-    "create table event (ord integer " key ", ns integer, wall_ns integer,"    \
-    " recorder integer references recorder, thread integer references thread," \
-    " format integer references format, caller text, severity text,"           \
-    " kind text,"                                                              \
-    " message text,"                                                           \
-    " arg1, arg2, arg3, arg4, arg5, arg6, arg7, arg8, arg9, arg10, arg11,"     \
-    " arg12);"                                                                 \
-    "create table span (opened integer references event, closed integer"       \
-    " references event, thread integer references thread, depth integer,"      \
-    " name text, start_ns integer, length_ns integer);"                        \
-    "create table value (ord integer references event, ns integer, name text," \
-    " value);"                                                                 \
-    "create view log as select ord, ns / 1e9 as seconds,"                      \
-    " strftime('%Y-%m-%d %H:%M:%S', wall_ns / 1000000000, 'unixepoch') ||"     \
-    " printf('.%06d', wall_ns / 1000 % 1000000) as wall,"                      \
-    " file || ':' || line as location, thread.name as thread,"                 \
-    " recorder.name as recorder, severity, kind, message"                      \
-    " from event join recorder on recorder.id = event.recorder"                \
-    " join format on format.id = event.format"                                 \
-    " left join thread on thread.id = event.thread order by " by ";"
+static const char schema[] =
+    "create table source (name text, program text, pid integer,"
+    " end_wall_ns integer, read_wall_ns integer);"
+    "create table recorder (id integer primary key, name text, description "
+    "text,"
+    " size integer, lanes integer, overwritten integer, lost integer,"
+    " estimated integer);"
+    "create table thread (id integer primary key, number integer, tid "
+    "integer,"
+    " name text);"
+    "create table format (id integer primary key, format text, file text,"
+    " line integer, arguments integer);"
+    "create table event (ord integer primary key, ns integer, wall_ns integer,"
+    " recorder integer references recorder, thread integer references thread,"
+    " format integer references format, caller text, severity text,"
+    " kind text,"
+    " message text,"
+    " arg1, arg2, arg3, arg4, arg5, arg6, arg7, arg8, arg9, arg10, arg11,"
+    " arg12);"
+    "create table span (opened integer references event, closed integer"
+    " references event, thread integer references thread, depth integer,"
+    " name text, start_ns integer, length_ns integer);"
+    "create table value (ord integer references event, ns integer, name text,"
+    " value);"
+    "create view log as select ord, ns / 1e9 as seconds,"
+    " strftime('%Y-%m-%d %H:%M:%S', wall_ns / 1000000000, 'unixepoch') ||"
+    " printf('.%06d', wall_ns / 1000 % 1000000) as wall,"
+    " file || ':' || line as location, thread.name as thread,"
+    " recorder.name as recorder, severity, kind, message"
+    " from event join recorder on recorder.id = event.recorder"
+    " join format on format.id = event.format"
+    " left join thread on thread.id = event.thread order by ord;";
 
 /* The tables of several sources: each row names its source. `merged_ns` is the
  * largest wall-clock time of its source up to an event: sorted by it, events of
@@ -306,8 +305,7 @@ static void put_event(struct sqlite *s, const struct timeline_event *e)
     int64_t format = format_of(s, e);
     const char *message;
     size_t size;
-    if (!read->outside)
-        bind_integer(s->event, 1, (int64_t)read->event.order);
+    bind_integer(s->event, 1, (int64_t)read->event.order);
     if (read->ns != RECORDER_TIME_UNKNOWN_) {
         bind_integer(s->event, 2, read->ns);
         if (read->realtime_ns)
@@ -317,8 +315,7 @@ static void put_event(struct sqlite *s, const struct timeline_event *e)
     if (read->thread)
         bind_integer(s->event, 5, s->threads + (int64_t)e->lane->index + 1);
     bind_integer(s->event, 6, format);
-    if (!read->outside)
-        bind_hexadecimal(s->event, 7, read->event.caller);
+    bind_hexadecimal(s->event, 7, read->event.caller);
     bind_string(s->event, 8, event_severity(&read->event));
     message = reader_message(&s->timeline->call->reader, read, &size);
     bind_string(s->event, 9, read->kind);
@@ -444,8 +441,7 @@ static void begin(struct sqlite *s)
     if (s->source)
         execute(s, schema_of_many);
     else
-        execute(s, s->timeline->outside ? SCHEMA("unique", "event.rowid")
-                                        : SCHEMA("primary key", "ord"));
+        execute(s, schema);
     if (sources_labelled(s->calls))
         columns_add(s);
     s->event =

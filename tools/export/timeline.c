@@ -100,28 +100,11 @@ struct timeline_lane *timeline_lane_add(struct timeline *t, uint64_t id,
     return lane;
 }
 
-/* The lane of a log, which is no thread. */
-static struct timeline_lane *log_lane(struct timeline *t,
-                                      const struct reader_recorder *log)
-{
-    struct timeline_lane *lane;
-    for (size_t i = 0; i < t->lanes_count; i++)
-        if (t->lanes[i]->log == log)
-            return t->lanes[i];
-    lane = lane_new(t);
-    lane->log = log;
-    lane->id = ids_ours + 2u * NUMBERS + (uint32_t)lane->index;
-    snprintf(lane->name, sizeof lane->name, "%s", log->name);
-    return lane;
-}
-
 static struct timeline_lane *lane_of(struct timeline *t,
                                      const struct reader_event *e)
 {
     unsigned number = e->thread ? e->thread->number : e->event.thread;
     struct timeline_lane **lane;
-    if (e->outside)
-        return log_lane(t, e->recorder);
     if (number >= NUMBERS || (!e->thread && number >= RECORDER_THREAD_SHARED))
         number = 0;
     lane = e->thread ? &t->inside->known[number] : &t->inside->unknown[number];
@@ -251,7 +234,6 @@ static void look_ahead(struct timeline *t, bool quiet)
         in->soonest[in->count++] = known ? e.ns : RECORDER_TIME_UNKNOWN_;
         if (e.kind)
             look_at_kind(t, &e);
-        t->outside |= e.outside;
         lane_note(lane_of(t, &e), &e, known);
     }
     in->before = in->first = first;

@@ -37,7 +37,6 @@ struct timeline_span {
 struct timeline_lane {
     const struct reader_thread *thread; /* null: unknown */
     unsigned number;                    /* 0: unknown, too */
-    const struct reader_recorder *log;  /* whose lines it has; null: a thread */
     size_t index;                       /* in timeline.lanes */
     uint32_t id; /* the kernel's, or one of ours that no other lane has */
     char name[32];
@@ -91,7 +90,6 @@ struct timeline {
     size_t values_count;
     struct spans_asyncs asyncs;
     bool switches; /* some event says what ran: see switches.h */
-    bool outside;  /* some event is a line of a log: see logs.h */
     struct timeline_inside *inside; /* timeline.c's own */
 };
 

@@ -196,8 +196,6 @@ static void put_lanes(struct vcd *v)
     for (size_t i = 0; i < t->lanes_count; i++) {
         const struct timeline_lane *lane = t->lanes[i];
         char name[64];
-        if (lane->log)
-            continue;
         if (lane->thread)
             snprintf(name, sizeof name, "T%u %s", lane->number, lane->name);
         else
@@ -206,7 +204,7 @@ static void put_lanes(struct vcd *v)
         if (lane->thread_of)
             put_variable(v, "wire 1", lane_code(v, lane, IS_READY), name,
                          "ready");
-        if (lane->silent || lane->log)
+        if (lane->silent)
             continue;
         put_variable(v, "wire 1", lane_code(v, lane, IN_SPAN), name, "span");
         if (!v->waves->plain)
@@ -267,11 +265,9 @@ static void put_start(struct vcd *v)
 {
     const struct timeline *t = v->timeline;
     for (size_t i = 0; i < t->lanes_count; i++) {
-        if (t->lanes[i]->log)
-            continue;
         fprintf(v->waves->out.file, "%c%s\n", v->switches.any ? 'x' : '0',
                 lane_code(v, t->lanes[i], RUNNING));
-        if (!t->lanes[i]->silent && !t->lanes[i]->log)
+        if (!t->lanes[i]->silent)
             fprintf(v->waves->out.file, "0%s\n",
                     lane_code(v, t->lanes[i], IN_SPAN));
         if (t->lanes[i]->thread_of)
@@ -355,8 +351,7 @@ static void put_record(struct vcd *v, const struct timeline_event *e)
     putc('s', file);
     put_text(file, message, size);
     fprintf(file, " %s\n", recorder_code(v, e->recorder, MESSAGE));
-    if (!e->read.outside)
-        put_order(v, e->read.event.order);
+    put_order(v, e->read.event.order);
     for (size_t i = 0; i < t->values_count; i++) {
         const struct reader_argument *argument =
             timeline_value(&t->values[i], e);
@@ -450,7 +445,7 @@ static void put_event(struct vcd *v, const struct timeline_event *e)
 {
     FILE *file = v->waves->out.file;
     put_time(v, e->ns);
-    if (v->running != e->lane && !v->switches.any && !e->lane->log) {
+    if (v->running != e->lane && !v->switches.any) {
         if (v->running)
             fprintf(file, "0%s\n", lane_code(v, v->running, RUNNING));
         v->running = e->lane;

@@ -44,7 +44,7 @@ void fields_of(struct reader *reader, const struct reader_event *e,
     unsigned line = reader_location(location, &file_size);
     name = recorder_location_name_(location);
     message = reader_message(reader, e, &size);
-    *to++ = e->outside ? unknown : number(e->event.order);
+    *to++ = number(e->event.order);
     *to++ = timed ? integer(e->ns) : unknown;
     *to++ = timed && e->realtime_ns ? number(e->realtime_ns) : unknown;
     *to++ = text(e->recorder->name, strlen(e->recorder->name));
@@ -56,8 +56,8 @@ void fields_of(struct reader *reader, const struct reader_event *e,
     *to++ = text(name, strlen(name));
     *to++ = line ? text(location, file_size) : unknown;
     *to++ = line ? number(line) : unknown;
-    *to = e->outside ? unknown : number(e->event.caller);
-    to->kind = e->outside ? READER_LOST : READER_POINTER;
+    *to = number(e->event.caller);
+    to->kind = READER_POINTER;
     to++;
     *to++ = format ? text(format, strlen(format)) : unknown;
     *to++ = text(message, size);

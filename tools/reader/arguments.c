@@ -184,16 +184,14 @@ static void name_note(char **names, const char *format, const char *percent,
     names[word] = strndup(name, size);
 }
 
-/* Finds what is kept of a format; null: it was decoded, and is not kept. */
+/* Returns the entry of a format that was not decoded, as the entry keeps its
+ * names; null: it was decoded, or there is no memory. */
 static struct format *format_known(struct reader *reader,
                                    const struct reader_event *event)
 {
-    struct reader_inside *inside = reader->inside;
-    bool is_new;
-    if (event->event.format != event->raw.format)
-        return NULL;
-    return &inside->formats[ids_add(&inside->format_ids, event->event.format, 0,
-                                    0, &is_new)];
+    return event->event.format == event->raw.format
+               ? format_of(reader, &event->event)
+               : NULL;
 }
 
 void names_free(char **names)

@@ -164,7 +164,7 @@ static bool is_chosen(struct reader *reader, const struct reader_event *event)
     return !s->filters || filters_match(s->filters, reader, event);
 }
 
-static bool record_next(struct reader *reader, struct reader_event *event)
+bool reader_next(struct reader *reader, struct reader_event *event)
 {
     struct reader_inside *inside = reader->inside;
     while (inside->at < inside->deliver) {
@@ -180,26 +180,6 @@ static bool record_next(struct reader *reader, struct reader_event *event)
             return true;
     }
     return false;
-}
-
-/* Lines of logs come before the first record that is later. */
-bool reader_next(struct reader *reader, struct reader_event *event)
-{
-    struct reader_inside *inside = reader->inside;
-    if (!inside->logs_count)
-        return record_next(reader, event);
-    if (!inside->ahead_set)
-        inside->ahead_set = record_next(reader, &inside->ahead);
-    while (logs_next(reader, inside->ahead_set ? inside->ahead.ns : INT64_MAX,
-                     inside->order_before, event))
-        if (is_chosen(reader, event))
-            return true;
-    if (!inside->ahead_set)
-        return false;
-    *event = inside->ahead;
-    inside->ahead_set = false;
-    inside->order_before = event->event.order;
-    return true;
 }
 
 void events_look(struct reader *reader)
@@ -245,26 +225,13 @@ static uint64_t events_count(struct reader *reader)
     return count;
 }
 
-static uint64_t lines_count(struct reader *reader)
-{
-    struct reader_event event;
-    uint64_t count = 0;
-    logs_rewind(reader);
-    while (logs_next(reader, INT64_MAX, 0, &event))
-        count += is_chosen(reader, &event);
-    logs_rewind(reader);
-    return count;
-}
-
 void reader_rewind(struct reader *reader)
 {
     struct reader_inside *inside = reader->inside;
     struct reader_event event;
     uint64_t skip, missed = reader->missed;
     inside->at = 0;
-    inside->ahead_set = false;
-    inside->order_before = 0;
-    reader->taken = events_count(reader) + lines_count(reader);
+    reader->taken = events_count(reader);
     if (inside->selection.last == 0 || reader->taken <= inside->selection.last)
         return;
     skip = reader->taken - inside->selection.last;
@@ -292,8 +259,6 @@ void reader_match(struct reader *reader)
             for (i = 0; i < reader->recorders_count &&
                         reader->recorders[i] != event.recorder;)
                 i++;
-        if (i == reader->recorders_count)
-            continue; /* a log's */
         r = reader->recorders[i];
         r->matched++;
         if (event.ns == RECORDER_TIME_UNKNOWN_)

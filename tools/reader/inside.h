@@ -100,7 +100,7 @@ struct registry {
 /* A line format that was read, and the text that its parts point into. */
 struct line_format {
     bool own; /* it is reader->line, as that was read last */
-    char *of, *text;
+    char *text;
     struct recorder_line_ read;
 };
 
@@ -145,13 +145,8 @@ struct reader_inside {
     uint64_t constants[CONSTANTS]; /* texts that cannot change; 0: none */
     struct page *pages;
     /* of reader_message and its like */
-    struct reader_log *logs; /* see logs.h */
-    size_t logs_count;
-    struct reader_event ahead; /* read, and handed out behind lines of logs */
-    bool ahead_set;
-    uint64_t order_before; /* of the last event that was no line */
     char *message, *text, *line;
-    struct line_format lines[2]; /* of the program's events, of logs' lines */
+    struct line_format line_format;    /* of `line` */
     struct recorder_sizes_ text_sizes; /* of `text` */
     char *strings;                     /* of reader_arguments */
     uint64_t texts, texts_end;         /* of a recording made of events */
@@ -294,6 +289,9 @@ struct text_context {
     const struct recorder_event *event;
     size_t left; /* bytes that may still be read */
 };
+/* Returns the entry of an event's format, which is read when it is new; null:
+ * there is no memory. */
+struct format *format_of(struct reader *, const struct recorder_event *);
 /* Sets the severity of an event by the heading of its format. An event whose
  * heading says `event` becomes what its words say: a format, of a file if one
  * knows its code, and the arguments of that. Returns its kind, or null. */
@@ -310,26 +308,6 @@ size_t format_bytes(struct reader *, uint64_t address,
                     char to[FORMAT_MAX_BYTES + 1]);
 /* Allocates memory that the reader keeps. Returns null if there is none. */
 char *text_room(char **at, size_t size);
-
-/* Makes a format of the reader's own. Returns what stands for its address; 0:
- * there is no memory. */
-uint64_t format_made(struct reader *, uint64_t key, const char *text,
-                     const char *location);
-
-/* ------------------------------------------------------------------ logs -- */
-
-void logs_close(struct reader *);
-void logs_rewind(struct reader *);
-/* Makes an event of the next line that is not later than a time. False: there
- * is none. */
-bool logs_next(struct reader *, int64_t until_ns, uint64_t order,
-               struct reader_event *);
-/* True if an address is that of a text of the event, which is a line. */
-bool logs_have(const struct reader *, const struct recorder_event *,
-               uint64_t address);
-/* Copies some of it, with a NUL behind its end; how much. */
-size_t logs_text(const struct reader *, const struct recorder_event *,
-                 uint64_t address, char *to, size_t size);
 
 /* ---------------------------------------------------------------- events -- */
 

@@ -138,9 +138,8 @@ static struct format *format_add(struct reader *reader, uint64_t address,
     return &formats[i];
 }
 
-/* Returns what is known of an event's format; null: there is no memory. */
-static const struct format *format_of(struct reader *reader,
-                                      const struct recorder_event *event)
+struct format *format_of(struct reader *reader,
+                         const struct recorder_event *event)
 {
     struct reader_inside *inside = reader->inside;
     uint64_t number = event->format - CODED_FORMATS;
@@ -159,19 +158,6 @@ static const struct format *format_of(struct reader *reader,
     inside->format_address = event->format;
     inside->format_last = (size_t)(format - inside->formats);
     return format;
-}
-
-uint64_t format_made(struct reader *reader, uint64_t key, const char *text,
-                     const char *location)
-{
-    bool is_new;
-    struct format *format = format_add(reader, key, UINT64_MAX, 0, &is_new);
-    if (!format)
-        return 0;
-    format->event = true;
-    format->text = strdup(text);
-    format->location = strdup(location);
-    return CODED_FORMATS + (uint64_t)(format - reader->inside->formats);
 }
 
 /* True if a format shows argument `i` as a text. */
@@ -475,8 +461,6 @@ ptrdiff_t text_bytes(void *context, uint64_t address, char *to, size_t size)
     if (size > c->left)
         return -1;
     c->left -= size;
-    if (logs_have(c->reader, c->event, address))
-        return (ptrdiff_t)logs_text(c->reader, c->event, address, to, size);
     if ((inside->token && address == inside->token + inside->token_read) ||
         (inside->constants[address % CONSTANTS] != address &&
          token_recorder(c->reader, address, &lane)))
@@ -493,8 +477,7 @@ bool text_changes(void *context, uint64_t address,
     struct memory *memory = c->reader->memory;
     uint64_t lane;
     unsigned char bytes[KEPT_SIZE_BYTES];
-    if (inside->constants[address % CONSTANTS] == address ||
-        logs_have(c->reader, c->event, address))
+    if (inside->constants[address % CONSTANTS] == address)
         return false;
     if (address - inside->texts < inside->texts_end - inside->texts) {
         if ((address & 3) == KEPT_SIZED &&
@@ -593,48 +576,17 @@ const char *reader_message(struct reader *reader,
     return reader->inside->message;
 }
 
-/* The format of a line of a log: it has no order and no thread. */
-static const char *line_outside(const char *line)
+/* Parses a line format, unless it is the one that was parsed last. */
+static const struct recorder_line_ *line_format_read(struct reader *reader,
+                                                     const char *line)
 {
-    static char text[2048];
-    const char *end;
-    int width;
-    size_t at = 0;
-    while (*line && at < sizeof text - 64) {
-        enum recorder_field_ field =
-            *line == '{' ? recorder_field_(line + 1, &end, &width)
-                         : RECORDER_FIELDS_;
-        if (*line == '{' && line[1] == '{')
-            text[at++] = *line++;
-        if (field == RECORDER_ORDER_ || field == RECORDER_THREAD_NUMBER_)
-            at +=
-                (size_t)snprintf(text + at, 64, "%*s",
-                                 width % 60 * (width < 60 && width > -60), "-");
-        else if (field == RECORDER_FIELDS_)
-            text[at++] = *line;
-        else
-            at += (size_t)snprintf(text + at, 64, "%.*s", (int)(end - line),
-                                   line);
-        line = field == RECORDER_FIELDS_ ? line + 1 : end;
-    }
-    text[at] = '\0';
-    return text;
-}
-
-/* Reads a line format, of events of the program or of lines of logs, unless it
- * was the last one that was read of these. */
-static const struct recorder_line_ *
-line_format_read(struct reader *reader, bool outside, const char *line)
-{
-    struct line_format *to = &reader->inside->lines[outside];
+    struct line_format *to = &reader->inside->line_format;
     if (to->own && line == reader->line)
         return &to->read;
     to->own = line == reader->line;
-    if (!to->of || strcmp(to->of, line) != 0) {
-        free(to->of);
+    if (!to->text || strcmp(to->text, line) != 0) {
         free(to->text);
-        to->of = strdup(line);
-        to->text = strdup(outside ? line_outside(line) : line);
+        to->text = strdup(line);
         recorder_line_read_(&to->read, to->text ? to->text : "");
     }
     return &to->read;
@@ -661,8 +613,7 @@ const char *reader_line(struct reader *reader, const struct reader_event *event,
     shown.name_size = strlen(shown.name);
     to = recorder_string_at_(inside->line, RECORDER_TEXT_LINE_MAX_ - 1);
     line = line ? line : reader->line;
-    recorder_add_line_(&to, line_format_read(reader, event->outside, line),
-                       &shown);
+    recorder_add_line_(&to, line_format_read(reader, line), &shown);
     recorder_end_line_(&to);
     inside->line[to.size] = '\0';
     if (size)

@@ -27,7 +27,6 @@ FLOORS (a file calls only files of lower floors; inside.h declares the calls)
     filters     chooses by what an event says
     arguments   what an event was given
     message     what it says: formats, strings, lines
-    logs        lines of text logs, as events among the others
     rings       copies rings, finds whole records, counts them
     kernel      switches that the kernel has
     lists       recorders, threads, tweaks
@@ -141,8 +140,6 @@ struct reader_event {
                            * a severity and `event`; null: none */
     const struct reader_recorder *recorder;
     const struct reader_thread *thread; /* null: unknown */
-    bool outside; /* a line of a log (logs.h): `order` is of the record before
-                   * it, and it has no thread and no caller */
 };
 
 /* An argument by the conversion that takes it. */

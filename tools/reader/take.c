@@ -22,7 +22,7 @@ static void line_read(struct reader *reader, uint64_t address)
     strcpy(reader->line, line && f.text.size < sizeof reader->line
                              ? text
                              : RECORDER_LINE_DEFAULT_);
-    reader->inside->lines[0].own = reader->inside->lines[1].own = false;
+    reader->inside->line_format.own = false;
     free(line);
 }
 
@@ -129,7 +129,6 @@ void reader_close(struct reader *reader)
         return;
     kernel_close(reader);
     rings_close(reader);
-    logs_close(reader);
     for (i = 0; i < reader->recorders_count; i++)
         recorder_free(reader->recorders[i]);
     tweaks_free(reader);
@@ -151,10 +150,7 @@ void reader_close(struct reader *reader)
     free(inside->message);
     free(inside->text);
     free(inside->line);
-    for (i = 0; i < 2; i++) {
-        free(inside->lines[i].of);
-        free(inside->lines[i].text);
-    }
+    free(inside->line_format.text);
     free(inside->strings);
     free(inside->names);
     free(inside->thread);

@@ -184,7 +184,7 @@ static uint64_t events_read(struct tasks *tasks, struct reader *reader,
     uint64_t ticks = 0;
     while (reader_next(reader, &event)) {
         size_t number = event.thread ? event.thread->number : 0;
-        if (!event.outside && event.event.time > ticks)
+        if (event.event.time > ticks)
             ticks = event.event.time;
         if (number < tasks->lasts_count && numbers[number])
             newest[number] = (struct newest){event, true};

@@ -175,8 +175,6 @@ static void clear_begin(struct call *call, uint64_t *order)
                            s->thread,
                            s->severities,
                            s->filters};
-    if (call_option(call, OPTION_LOG))
-        misuse(call, "--clear does not go with --log");
     if (call->arguments_count > 1)
         misuse(call, "--clear goes with one SOURCE");
     for (size_t i = 0; i < sizeof chosen / sizeof *chosen; i++)
@@ -272,13 +270,12 @@ static int dump(struct call *call)
 static const struct option_row rows[] = {
     {'j', "json", NULL, "one JSON object a line, integers exact"},
     {OPTION_CSV, "csv", NULL, "comma-separated values (RFC 4180)"},
-    ROW_LOG,
     ROW_LABEL,
     {OPTION_FUNCTION, "function", NULL,
      "behind each line, the function that recorded it (of C++: | c++filt)"},
     {OPTION_BY_TIME, "by-time", NULL,
-     "by ascending times, not by orders: switches that were poured, and texts "
-     "of a --log, among the records of their time"},
+     "by ascending times, not by orders: switches that were poured then are "
+     "among the records of their time"},
     {OPTION_CLEAR, "clear", NULL,
      "all that is shown here, and nothing else, is not shown again (see "
      "recorder clear); a record that its thread has not written after 0.7 s, "

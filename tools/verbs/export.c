@@ -76,7 +76,6 @@ static const struct option_row rows[] = {
     {EXPORT_VALUE, "value", "RECORDER:N=NAME",
      "plot argument N of the recorders that match; RECORDER:bytes is that of "
      "\"bytes=%d\" in formats"},
-    ROW_LOG,
     ROW_LABEL,
     {EXPORT_MESSAGES, "messages", NULL,
      "name events by their messages, not formats (perfetto, chrome)"},

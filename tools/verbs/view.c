@@ -114,8 +114,6 @@ static int run(struct call *call)
     }
     if (call_option(call, LIVE) && call_option(call, 'o'))
         misuse(call, "--live serves the page; -o does not go with it");
-    if (call_option(call, LIVE) && call_option(call, OPTION_LOG))
-        misuse(call, "--live does not go with --log");
     if (call_option(call, LIVE) && call->arguments_count > 1)
         misuse(call, "--live shows one SOURCE");
     calls = sources_open(call, 0);
@@ -136,7 +134,6 @@ static const struct option_row rows[] = {
     {'o', "output", "FILE", "write the page to FILE; - is stdout"},
     {VALUE, "value", "RECORDER:N=NAME",
      "plot argument N of the recorders that match"},
-    ROW_LOG,
     ROW_LABEL,
     {NO_OPEN, "no-open", NULL, "do not open a browser"},
     {LIVE, "live", NULL,
