@@ -196,7 +196,8 @@ static uint64_t command_waits_on(void *of, size_t i)
 static bool command_waits_still(void *of, size_t i, size_t holder)
 {
     struct threads *threads = &((struct tasks_command *)of)->threads;
-    return thread_waits_still(threads, i, holder);
+    (void)holder;
+    return thread_waits_still(threads, i);
 }
 
 bool command_has_tasks(struct source *source)

@@ -42,6 +42,7 @@ static bool cycle_keep(struct threads *threads, const struct walk *walk,
     cycle = &cycles[threads->cycles_count];
     while (walk->way[at - 1].thread != from)
         at--;
+    cycle->perhaps = false;
     cycle->count = walk->count - at + 1;
     cycle->threads = calloc(cycle->count, sizeof *cycle->threads);
     if (!cycle->threads)
@@ -103,21 +104,20 @@ static bool look_same(struct threads *threads, const struct thread *thread,
                   sizeof thread->arguments) == 0;
 }
 
-static bool holder_same(struct threads *threads, const struct thread *thread,
-                        size_t holder)
+static bool holder_same(struct threads *threads, const struct thread *thread)
 {
     struct wait wait = thread->wait;
     wait_holder(threads, &wait);
-    return wait.holder == holder;
+    return wait.holder_id == thread->wait.holder_id;
 }
 
-bool thread_waits_still(struct threads *threads, size_t thread, size_t holder)
+bool thread_waits_still(struct threads *threads, size_t thread)
 {
     const struct thread *one = &threads->all[thread];
     struct thread look = {.id = one->id};
     return one->past || !threads->source->pid ||
-           (look_same(threads, one, &look) &&
-            holder_same(threads, one, holder) && process_stood(threads, &look));
+           (look_same(threads, one, &look) && holder_same(threads, one) &&
+            process_stood(threads, &look));
 }
 
 /* Does the kernel know, too, that a thread waits that was recorded to? One that
@@ -150,7 +150,7 @@ static bool cycle_stands(struct threads *threads, const struct cycle *cycle)
         size_t next = cycle->threads[(i + 1) % cycle->count];
         stands = thread->past ? recorded_holds(threads, held, thread,
                                                &threads->all[next])
-                              : holder_same(threads, thread, next);
+                              : holder_same(threads, thread);
     }
     then = recorded_again(threads, "thread_now");
     for (size_t i = 0; i < cycle->count && stands; i++) {
@@ -192,7 +192,9 @@ const char *cycles_find(struct threads *threads)
             continue;
         }
         for (size_t k = 0; k < cycle->count; k++)
-            threads->all[cycle->threads[k]].in_deadlock = true;
+            cycle->perhaps |= threads->all[cycle->threads[k]].wait.id_again;
+        for (size_t k = 0; k < cycle->count; k++)
+            threads->all[cycle->threads[k]].in_deadlock = !cycle->perhaps;
         threads->cycles[kept++] = *cycle;
     }
     threads->cycles_count = kept;

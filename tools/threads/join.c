@@ -161,12 +161,34 @@ static bool holders_add(struct threads *threads, struct wait *wait,
     return true;
 }
 
-/* The thread of an id, also one that has ended, or that it had in front of
- * fork(). */
-static size_t index_of(const struct threads *threads, int32_t id)
+/* Can a thread hold what another one waits for? Not if it began later, nor if
+ * all that it holds is known, and that is not. */
+static bool may_hold(const struct thread *thread, const struct past *waiting)
+{
+    const struct past *past = thread->past;
+    if (!past || !waiting || past == waiting)
+        return true;
+    if (past->made_ns != NS_UNKNOWN && waiting->wait_ns != NS_UNKNOWN &&
+        past->made_ns > waiting->wait_ns)
+        return false;
+    for (unsigned i = 0; i < past->holds_count; i++)
+        if (past->holds[i].object == waiting->wait.object)
+            return true;
+    return past->holds_count == HOLDS_MAX;
+}
+
+/* The thread whose id a lock has that another thread waits for: one that has
+ * ended, too, or that had the id before fork(). An id may come again: then a
+ * thread that cannot hold the lock is not meant. */
+static size_t index_of(const struct threads *threads, int32_t id,
+                       const struct past *waiting)
 {
     const struct recorded *recorded = threads->recorded;
-    size_t at = id > 0 ? threads_index(threads, id) : THREAD_NONE;
+    size_t living = id > 0 ? threads_index(threads, id) : THREAD_NONE;
+    size_t at =
+        living != THREAD_NONE && may_hold(&threads->all[living], waiting)
+            ? living
+            : THREAD_NONE;
     for (size_t i = 0; id > 0 && at == THREAD_NONE && i < recorded->pasts_count;
          i++)
         if (recorded->pasts[i].heir && recorded->pasts[i].id == id)
@@ -174,7 +196,7 @@ static size_t index_of(const struct threads *threads, int32_t id)
     for (size_t i = threads->count; id > 0 && at == THREAD_NONE && i-- > 0;)
         if (threads->all[i].ended && threads->all[i].id == id)
             at = i;
-    return at;
+    return at == THREAD_NONE ? living : at;
 }
 
 /* Prefers the owner that the mutex itself names, where its memory is readable,
@@ -186,7 +208,7 @@ static void owner_check(struct threads *threads, const struct thread *thread)
     int32_t owner = threads->source->memory->stale_order
                         ? 0
                         : wait_owner(threads, wait->object);
-    size_t at = index_of(threads, owner);
+    size_t at = index_of(threads, owner, thread->past);
     if (wait->kind != WAIT_MUTEX || !owner || at == wait->holder)
         return;
     wait->unsure = wait->holder != THREAD_NONE || at == THREAD_NONE ||
@@ -194,6 +216,18 @@ static void owner_check(struct threads *threads, const struct thread *thread)
     wait->holder = at;
     wait->holder_id = owner;
     wait->holders_count = 0;
+}
+
+/* Has the holder ended, and that for sure before it was waited for, where
+ * records do not say that it holds the lock? */
+static bool is_lost(const struct threads *threads, const struct thread *thread)
+{
+    const struct thread *holder = &threads->all[thread->wait.holder];
+    const struct past *past = holder->past, *waiting = thread->past;
+    return holder->ended &&
+           (!thread->wait.unsure || (past && past->ended_ns != NS_UNKNOWN &&
+                                     waiting->wait_ns != NS_UNKNOWN &&
+                                     past->ended_ns < waiting->wait_ns));
 }
 
 static bool holders_find(struct threads *threads, struct thread *thread,
@@ -225,12 +259,14 @@ static bool holders_find(struct threads *threads, struct thread *thread,
     if (wait->holder == self && noted && noted != thread->inside)
         wait->unsure = true;
     if (wait->holder == THREAD_NONE && noted > 0) {
-        wait->holder = index_of(threads, noted);
+        wait->holder = index_of(threads, noted, thread->past);
         wait->unsure = true;
     }
     owner_check(threads, thread);
-    if (wait->holder != THREAD_NONE)
-        wait->holder_id = threads->all[wait->holder].inside;
+    if (wait->holder == THREAD_NONE)
+        return true;
+    wait->holder_id = threads->all[wait->holder].inside;
+    wait->lost = is_lost(threads, thread);
     return true;
 }
 

@@ -92,11 +92,16 @@ void show_object(struct threads *threads, const struct wait *wait, char to[256])
 /* Tells of an id that is no thread of the program: it may be one of another
  * process, which shares the lock. Ids of another namespace cannot be looked up
  * here. */
-static void stranger(const struct threads *threads, int32_t id, char to[256])
+static void stranger(const struct threads *threads, const struct wait *wait,
+                     char to[256])
 {
+    int32_t id = wait->holder_id;
     const struct thread *first = &threads->all[0];
     char name[17];
-    if (threads->source->memory->stale_order)
+    if (wait->lost && wait->is_private)
+        snprintf(to, 256, "%d, which has ended%s", (int)id,
+                 id < threads->source->pid ? ", or forked this process" : "");
+    else if (threads->source->memory->stale_order)
         snprintf(to, 256, "%d, which recorded nothing", (int)id);
     else if (!threads->source->pid)
         snprintf(to, 256, "%d, which is not in this core file", (int)id);
@@ -148,16 +153,23 @@ void show_holder(struct threads *threads, const struct wait *wait, char to[256])
         bool ended = holder->state == 'Z' || holder->state == 'X';
         char name[64];
         show_name(threads, wait->holder, name);
-        snprintf(to, 256, "%s%s%s", name, ended ? ", which has ended" : "",
-                 ended && threads->recorded && wait->kind != WAIT_THREAD
-                     ? ": nobody is left to give it back"
-                     : "");
+        snprintf(to, 256, "%s%s", name,
+                 ended            ? ", which has ended"
+                 : wait->id_again ? ", or of an ended thread that had this "
+                                    "kernel id before"
+                                  : "");
+    } else if (wait->lost && wait->id_again) {
+        snprintf(to, 256,
+                 "%d, which has ended (a younger thread has its kernel id now)",
+                 (int)wait->holder_id);
     } else if (wait->holder_id > 0) {
-        stranger(threads, wait->holder_id, to);
+        stranger(threads, wait, to);
     } else if (wait->readers) {
         snprintf(to, 256, "%u reader%s", wait->readers,
                  wait->readers == 1 ? "" : "s");
     }
+    if (wait->lost)
+        strncat(to, "; nobody can release it", 255 - strlen(to));
 }
 
 void show_holder_json(FILE *to, const struct threads *threads,
@@ -167,7 +179,8 @@ void show_holder_json(FILE *to, const struct threads *threads,
                                              : threads->all[wait->holder].id;
     fputs("\"holder\":", to);
     fprintf(to, id > 0 ? "%d" : "null", (int)id);
-    fprintf(to, ",\"readers\":%u", wait->readers);
+    fprintf(to, ",\"readers\":%u,\"lost\":%s", wait->readers,
+            json_bool(wait->lost));
 }
 
 /* Tells a thread's state, if it waits in no call that is known. */
@@ -269,7 +282,8 @@ size_t show_held(struct threads *threads, size_t holder, size_t *to, size_t max)
     size_t count = 0, k;
     for (size_t i = 0; i < threads->count && threads->all[holder].holds; i++) {
         const struct wait *wait = &threads->all[i].wait;
-        if (wait->holder != holder || wait->kind == WAIT_THREAD)
+        if (wait->holder != holder || wait->kind == WAIT_THREAD ||
+            wait->id_again)
             continue;
         for (k = 0; k < count && k < max; k++)
             if (threads->all[to[k]].wait.object == wait->object)
@@ -441,7 +455,12 @@ static void deadlock_head(FILE *to, struct threads *threads,
     bool sure = true;
     for (size_t i = 0; i < cycle->count; i++)
         sure &= threads->all[cycle->threads[i]].wait.kind != WAIT_MUTEX_LIKE;
-    if (cycle->count == 1)
+    if (cycle->perhaps)
+        fprintf(to,
+                "HANG of %zu threads: each waits for what the next holds, or "
+                "for what an ended thread left",
+                cycle->count);
+    else if (cycle->count == 1)
         fputs("DEADLOCK of 1 thread: it waits for what it holds itself", to);
     else
         fprintf(to,
@@ -481,7 +500,7 @@ void show_deadlocks_json(FILE *to, struct threads *threads)
 {
     for (size_t i = 0; i < threads->cycles_count; i++) {
         const struct cycle *cycle = &threads->cycles[i];
-        fputs("{\"deadlock\":[", to);
+        fprintf(to, "{\"%s\":[", cycle->perhaps ? "hang" : "deadlock");
         for (size_t k = 0; k < cycle->count; k++) {
             const struct thread *t = &threads->all[cycle->threads[k]];
             fprintf(to,

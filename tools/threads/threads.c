@@ -216,6 +216,8 @@ static const char *threads_read(struct threads *threads, struct reader *reader,
         wrong = past_read(threads, reader);
     if (wrong)
         return wrong;
+    if (!leaks_find(threads))
+        return threads_wrong(threads, "there is no memory for it");
     for (size_t i = 0; i < threads->count; i++) {
         const struct wait *wait = &threads->all[i].wait;
         if (wait->holder != THREAD_NONE && wait->kind != WAIT_THREAD)

@@ -75,6 +75,10 @@ struct wait {
     bool refused;      /* for good: it would be a deadlock, says the kernel */
     int32_t holder_id; /* as the program's own locks have it; 0: unknown */
     size_t holder;     /* its index among the threads, or THREAD_NONE */
+    bool is_private;   /* no other process can hold it */
+    bool lost;         /* its holder has ended: nobody can release it */
+    bool id_again;     /* another thread got the holder's id; or, if the lock is
+                        * not lost, perhaps it did */
     uint32_t readers;  /* who hold a read-write lock */
     bool unsure;       /* the holder may have given it back since */
     size_t holders_at; /* all that are known, the first is `holder` */
@@ -94,6 +98,10 @@ struct thread {
     uint64_t arguments[6];
     bool argument_lost; /* the first of them */
     uint64_t switches;  /* how often it began to wait or was preempted */
+    uint64_t born;      /* grows from thread to thread of a kernel; 0: unknown */
+    uint64_t started;   /* in clock ticks since boot */
+    uint64_t slept_ns;  /* since boot, when it last ran; 0: unknown */
+    bool id_again;      /* another thread may have had its id before */
     struct registers registers;
     bool has_registers; /* at least pc and sp */
     bool moved;         /* it ran while its stack was read */
@@ -118,6 +126,7 @@ struct thread {
 struct cycle {
     size_t *threads; /* each waits for what the next holds */
     size_t count;
+    bool perhaps; /* or for what an ended thread left: see wait.id_again */
 };
 
 struct threads {
@@ -190,6 +199,14 @@ bool process_file(const struct threads *, int fd, char *to, size_t size);
  * told. */
 bool process_channel(const struct threads *, const struct thread *, char *to,
                      size_t size);
+/* Finds out when a thread of a process began. */
+void process_age(struct thread *, int32_t process);
+/* Has a thread slept since before another one, of known age, began? False, too,
+ * if the kernel does not say. */
+bool process_slept_before(const struct threads *, struct thread *,
+                          const struct thread *younger);
+/* Has the process a thread of that id, as its locks know it? */
+bool process_has(const struct threads *, int32_t inside);
 /* The name of a thread of any process; false: there is none. */
 bool process_name(int32_t id, char to[17]);
 
@@ -256,12 +273,17 @@ void wait_holder(struct threads *, struct wait *);
 /* The id that a mutex notes as its holder; 0: none, or it is not known. */
 int32_t wait_owner(struct threads *, uint64_t mutex);
 
+/* ----------------------------------------------------------------- leaks -- */
+
+/* Finds locks whose holders have ended. False: there is no memory. */
+bool leaks_find(struct threads *);
+
 /* ----------------------------------------------------------------- graph -- */
 
 /* Finds the cycles of waits; of a running process, those that last. */
 const char *cycles_find(struct threads *);
 /* Does a thread of a running process still wait, in the call that it was seen
  * in, for what that thread holds? Of all other sources, it does. */
-bool thread_waits_still(struct threads *, size_t thread, size_t holder);
+bool thread_waits_still(struct threads *, size_t thread);
 
 #endif

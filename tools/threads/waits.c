@@ -300,6 +300,7 @@ static void futex_find(struct threads *threads, struct thread *thread,
     }
     wait->futex = thread->arguments[0];
     wait->timed = thread->arguments[3] != 0;
+    wait->is_private = thread->arguments[1] & FUTEX_PRIVATE_FLAG;
     wait->inherits = command == FUTEX_LOCK_PI || command == FUTEX_LOCK_PI2;
     /* A condition's own wait is another command, or, in glibc 2.31, for the
      * value 0, as no mutex is waited for: it takes the mutex again. */

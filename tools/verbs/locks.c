@@ -217,7 +217,7 @@ static int locks_run(struct call *call)
     for (size_t i = 0; i < order.count; i++)
         sure += !circle_perhaps(&order.circles[i]);
     for (size_t i = 0; i < threads.count; i++)
-        sure += threads.all[i].wait.refused;
+        sure += threads.all[i].wait.refused || threads.all[i].wait.lost;
     sure += threads.cycles_count;
     need(threads.no_memory ? NULL : &threads);
     locks_free(&locks);
@@ -231,7 +231,8 @@ static const struct option_row rows[] = {
     {OPTION_DOT, "dot", NULL,
      "the graph of waits for Graphviz, a deadlock in red"},
     {OPTION_CHECK, "check", NULL,
-     "exit with 3 if there is a deadlock, or locks are taken in a circle"},
+     "exit with 3 if there is a deadlock, a lock whose holder has ended, or "
+     "locks are taken in a circle"},
     {OPTION_BY, "by", "WHAT",
      "sum up waits by object, site or thread: of recorder run"},
     {OPTION_IGNORE, "ignore", "REGEX",

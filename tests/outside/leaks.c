@@ -1,0 +1,98 @@
+/* Locks whose holders have ended: nobody can release them, and nobody else is
+ * blamed. */
+/* SPDX-License-Identifier: MIT */
+#include "harness/command.h"
+
+TestSuite(leaks, .init = build_begin, .fini = build_end, .timeout = 300);
+
+/* Starts the program in one of its ways, below another command or none. */
+static pid_t start(const char *below, const char *way)
+{
+    char line[600];
+    pid_t pid;
+    build_once("gcc -O1 -g -o leaks " BUILD_PROGRAMS "/leaks.c -lpthread");
+    snprintf(line, sizeof line, "%s ./leaks %s", below, way);
+    pid = command_start(line);
+    if (pid == 0)
+        build_skip("a thread's kernel id cannot be chosen here");
+    return pid;
+}
+static void must_say(const char *text)
+{
+    cr_assert(strstr(build_text, text), "no \"%s\" in\n%s", text, build_text);
+}
+static void must_not_say(const char *text)
+{
+    cr_assert_null(strstr(build_text, text), "%s", build_text);
+}
+
+/* Goal: a lock whose holder has ended is no lock of a thread that lives, and
+ * --check fails. Method: a waiter, of a process with and without recorder run;
+ * the recording, too. */
+Test(leaks, a_lock_of_an_ended_thread)
+{
+    static const char *const below[] = {"", RECORDER " run -q -o rec"};
+    for (int i = 0; i < 2; i++) {
+        pid_t pid = start(below[i], "ended");
+        cr_assert_eq(command("locks --check %d", pid), 3, "%s", build_text);
+        must_say(", which has ended; nobody can release it");
+        must_not_say("DEADLOCK");
+        cr_assert_eq(command("locks --json %d", pid), 0);
+        command_must("threads --json %d", pid);
+        must_say("\"lost\":true");
+        command_stop(pid);
+    }
+    cr_assert_eq(command("locks --check rec"), 3, "%s", build_text);
+    must_say(", which has ended; nobody can release it");
+}
+
+/* Goal: the thread that got the holder's kernel id is not blamed. Method: it
+ * began long after the wait did, which the kernel tells. */
+Test(leaks, an_id_that_came_again)
+{
+    pid_t pid = start("", "late");
+    bool has_clock = build_run("grep -q se.exec_start /proc/self/sched") == 0;
+    cr_assert_eq(command("locks --check %d", pid), 3, "%s", build_text);
+    must_not_say("DEADLOCK");
+    must_say(has_clock ? "(a younger thread has its kernel id now); nobody can "
+                         "release it"
+                       : "or of an ended thread");
+    command_must("threads -t innocent %d", pid);
+    must_not_say("holds mutex gone");
+    command_stop(pid);
+}
+
+/* Goal: where the order of ids alone is known, both may be the holder: the same
+ * is said of a thread that leaked the lock and of one that has it. */
+Test(leaks, an_id_that_may_have_come_again)
+{
+    static const char *const ways[] = {"soon", "wrapped"};
+    for (int i = 0; i < 2; i++) {
+        pid_t pid = start("", ways[i]);
+        cr_assert_eq(command("locks --check %d", pid), 3, "%s", build_text);
+        must_not_say("DEADLOCK");
+        if (i == 1 || !strstr(build_text, "a younger thread")) {
+            must_say("HANG of 2 threads");
+            must_say(" innocent, or of an ended thread that had this kernel id "
+                     "before");
+        }
+        command_must("locks --json %d", pid);
+        must_not_say("\"deadlock\"");
+        command_stop(pid);
+    }
+}
+
+/* Goal: recorder run knows when each thread began and what it holds: the thread
+ * that leaked the lock is named, not the one that has its id now. */
+Test(leaks, an_id_that_came_again_as_recorded)
+{
+    pid_t pid = start(RECORDER " run -q -o rec", "soon");
+    command_must("threads %d", pid);
+    must_say("waits for mutex gone of T2 ");
+    must_not_say("DEADLOCK");
+    command_stop(pid);
+    command_must("threads rec");
+    must_say("waits for mutex gone of T2 ");
+    must_say(", which has ended; nobody can release it");
+    cr_assert_eq(command("locks --check rec"), 3, "%s", build_text);
+}

@@ -1,0 +1,113 @@
+/* leaks.c - locks that nobody can release: their holders have ended. */
+/* SPDX-License-Identifier: MIT */
+/*
+   A lock knows its holder by a kernel id. When that thread has ended, the kernel
+   gives the id to another thread sooner or later, which is innocent. Two facts
+   give the exchange away: a waiter that has slept since before the thread of
+   this id began, and an older thread with a higher id, as the kernel counts ids
+   upwards until it begins anew.
+*/
+#include "array.h"
+#include "threads.h"
+
+#include <stdlib.h>
+
+/* A thread's age, in an array that is sorted by age. */
+struct age {
+    const struct thread *thread;
+    bool exact; /* by the kernel's number of the thread, else by its clock */
+};
+
+static int age_compare(const void *a, const void *b)
+{
+    const struct age *left = a, *right = b;
+    const struct thread *l = left->thread, *r = right->thread;
+    if (left->exact && right->exact)
+        return l->born < r->born ? -1 : l->born > r->born;
+    return l->started < r->started ? -1 : l->started > r->started;
+}
+
+/* Marks the threads whose ids may have been used before: an older one has a
+ * higher id. False: there is no memory. */
+static bool ids_mark(struct threads *threads)
+{
+    struct age *ages = calloc(threads->count + 1, sizeof *ages);
+    bool exact = true;
+    int32_t highest = 0, before = 0;
+    if (!ages)
+        return false;
+    for (size_t i = 0; i < threads->count; i++) {
+        process_age(&threads->all[i], threads->source->pid);
+        exact &= threads->all[i].born != 0;
+        ages[i].thread = &threads->all[i];
+    }
+    for (size_t i = 0; i < threads->count; i++)
+        ages[i].exact = exact;
+    qsort(ages, threads->count, sizeof *ages, age_compare);
+    for (size_t i = 0; i < threads->count; i++) {
+        struct thread *thread = &threads->all[ages[i].thread - threads->all];
+        if (i && age_compare(&ages[i - 1], &ages[i]) != 0)
+            before = highest;
+        thread->id_again = before > thread->inside;
+        if (thread->inside > highest)
+            highest = thread->inside;
+    }
+    free(ages);
+    return true;
+}
+
+/* Did a thread begin after one fell asleep, and all others that wait for the
+ * same lock? Each release wakes one of them. */
+static bool is_younger(struct threads *threads, const struct thread *holder,
+                       struct thread *waiting)
+{
+    if (!process_slept_before(threads, waiting, holder))
+        return false;
+    for (size_t i = 0; i < threads->count; i++)
+        if (threads->all[i].wait.object == waiting->wait.object &&
+            !process_slept_before(threads, &threads->all[i], holder))
+            return false;
+    return true;
+}
+
+static bool has_ended(const struct thread *thread)
+{
+    return thread->state == 'Z' || thread->state == 'X';
+}
+
+/* Says of a wait for a lock whose holder is not to be believed, or has ended. */
+static void wait_judge(struct threads *threads, size_t which)
+{
+    struct wait *wait = &threads->all[which].wait;
+    const struct thread *holder =
+        wait->holder == THREAD_NONE ? NULL : &threads->all[wait->holder];
+    if (!holder)
+        wait->lost = wait->is_private && threads->source->pid &&
+                     !process_has(threads, wait->holder_id);
+    else if (has_ended(holder))
+        wait->lost = true;
+    else if (is_younger(threads, holder, &threads->all[which]))
+        wait->lost = wait->id_again = true;
+    else
+        wait->id_again = holder->id_again;
+    if (wait->lost && !thread_waits_still(threads, which))
+        wait->lost = wait->id_again = false;
+    if (wait->lost && wait->id_again)
+        wait->holder = THREAD_NONE;
+}
+
+bool leaks_find(struct threads *threads)
+{
+    bool marked = !threads->source->pid;
+    for (size_t i = 0; i < threads->count; i++) {
+        const struct wait *wait = &threads->all[i].wait;
+        if (threads->all[i].past || wait->holder_id <= 0 ||
+            wait->kind == WAIT_THREAD)
+            continue;
+        if (!marked && !ids_mark(threads))
+            return false;
+        marked = true;
+        wait_judge(threads, i);
+    }
+    return true;
+}
