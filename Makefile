@@ -106,8 +106,8 @@ RUN_FLAGS = -std=gnu11 -D_GNU_SOURCE $(CPPFLAGS) $(CFLAGS) $(WARNINGS) \
 	-fvisibility=hidden -fdata-sections -fno-omit-frame-pointer
 # What is small lies together, behind the rings: a page fault less for each of
 # them at the start of a program and in each child.
-RUN_LINK = $(LDFLAGS) -shared -shared-libgcc -Wl,-z,defs,-z,now \
-	-Wl,--sort-section=alignment
+RUN_LINK = $(LDFLAGS) -shared -nostartfiles -Wl,-z,defs,-z,now \
+	-Wl,--sort-section=alignment,-Bsymbolic-functions,--no-as-needed -lgcc_s
 RUN_VERSIONS = -DRUN_VERSIONS -Wl,--version-script=run/versions.map
 RUN_MACHINES = $(foreach t,arm-linux-gnueabihf aarch64-linux-gnu,$(if \
 	$(shell command -v $t-gcc),$t))

@@ -16,8 +16,6 @@ int run_c11_of(int result)
 RUN_EXPORT int mtx_lock(mtx_t *m)
 {
     static const struct run_limit forever = {.how = RUN_FOREVER};
-    if (!RUN_HAS(pthread_mutex_lock))
-        return run_c11_of(run_base_lock((pthread_mutex_t *)m));
     return run_c11_of(
         run_mutex_lock((pthread_mutex_t *)m, &forever, RUN_SITE, RUN_CFA));
 }
@@ -25,35 +23,25 @@ RUN_EXPORT int mtx_timedlock(mtx_t *restrict m,
                              const struct timespec *restrict until)
 {
     const struct run_limit limit = {.how = RUN_TIMED, .until = until};
-    if (!RUN_HAS(pthread_mutex_timedlock))
-        return thrd_error;
     return run_c11_of(
         run_mutex_lock((pthread_mutex_t *)m, &limit, RUN_SITE, RUN_CFA));
 }
 RUN_EXPORT int mtx_trylock(mtx_t *m)
 {
-    if (!RUN_HAS(pthread_mutex_trylock))
-        return run_c11_of(run_base_trylock((pthread_mutex_t *)m));
     return run_c11_of(
         run_mutex_trylock((pthread_mutex_t *)m, RUN_SITE, RUN_CFA));
 }
 RUN_EXPORT int mtx_unlock(mtx_t *m)
 {
-    if (!RUN_HAS(pthread_mutex_unlock))
-        return run_c11_of(run_base_unlock((pthread_mutex_t *)m));
     return run_c11_of(run_mutex_unlock((pthread_mutex_t *)m, RUN_SITE));
 }
 RUN_EXPORT int mtx_init(mtx_t *m, int type)
 {
-    if (!RUN_HAS(mtx_init))
-        return thrd_error;
     run_object_forget(m);
     return run_real.mtx_init(m, type);
 }
 RUN_EXPORT void mtx_destroy(mtx_t *m)
 {
-    if (!RUN_HAS(mtx_destroy))
-        return;
     run_object_forget(m);
     run_real.mtx_destroy(m);
 }
@@ -83,15 +71,11 @@ RUN_EXPORT int cnd_broadcast(cnd_t *c)
 }
 RUN_EXPORT int cnd_init(cnd_t *c)
 {
-    if (!RUN_HAS(cnd_init))
-        return thrd_error;
     run_object_forget(c);
     return run_real.cnd_init(c);
 }
 RUN_EXPORT void cnd_destroy(cnd_t *c)
 {
-    if (!RUN_HAS(cnd_destroy))
-        return;
     run_object_forget(c);
     run_real.cnd_destroy(c);
 }

@@ -26,8 +26,6 @@ int run_cond_wait(const struct run_cond_real *real, pthread_cond_t *c,
     struct run_thread *t;
     bool held;
     int result;
-    if (RUN_UNLIKELY(!real->wait) && (!run_resolve() || !real->wait))
-        return ENOSYS;
     t = run_thread();
     if (!t)
         return wait_real(real, c, m, l);
@@ -57,15 +55,11 @@ static void signals(const void *object)
 }
 int run_cond_signal(const struct run_cond_real *real, pthread_cond_t *c)
 {
-    if (RUN_UNLIKELY(!real->signal) && (!run_resolve() || !real->signal))
-        return ENOSYS;
     signals(c);
     return real->signal(c);
 }
 int run_cond_broadcast(const struct run_cond_real *real, pthread_cond_t *c)
 {
-    if (RUN_UNLIKELY(!real->broadcast) && (!run_resolve() || !real->broadcast))
-        return ENOSYS;
     signals(c);
     return real->broadcast(c);
 }
@@ -94,15 +88,11 @@ static const struct run_limit forever = {.how = RUN_FOREVER};
     }                                                                          \
     RUN_EXPORT int INIT(pthread_cond_t *c, const pthread_condattr_t *a)        \
     {                                                                          \
-        if (!real.init && (!run_resolve() || !real.init))                      \
-            return ENOSYS;                                                     \
         run_object_forget(c);                                                  \
         return real.init(c, a);                                                \
     }                                                                          \
     RUN_EXPORT int DESTROY(pthread_cond_t *c)                                  \
     {                                                                          \
-        if (!real.destroy && (!run_resolve() || !real.destroy))                \
-            return ENOSYS;                                                     \
         run_object_forget(c);                                                  \
         return real.destroy(c);                                                \
     }
@@ -132,7 +122,5 @@ RUN_EXPORT int pthread_cond_clockwait(pthread_cond_t *c, pthread_mutex_t *m,
 {
     const struct run_limit limit = {
         .how = RUN_CLOCK, .clock = clock, .until = until};
-    if (!RUN_HAS(pthread_cond_clockwait))
-        return ENOSYS;
     return run_cond_wait(&run_cond_new, c, m, &limit, RUN_SITE, RUN_CFA);
 }

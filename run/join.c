@@ -75,16 +75,12 @@ int run_thread_join(pthread_t thread, void **value,
 RUN_EXPORT int pthread_join(pthread_t thread, void **value)
 {
     const struct join j = {.thread = thread, .value = value};
-    if (!RUN_HAS(pthread_join))
-        return ENOSYS;
     return join(&j, RUN_SITE, RUN_CFA);
 }
 RUN_EXPORT int pthread_timedjoin_np(pthread_t thread, void **value,
                                     const struct timespec *until)
 {
     const struct run_limit limit = {.how = RUN_TIMED, .until = until};
-    if (!RUN_HAS(pthread_timedjoin_np))
-        return ENOSYS;
     return run_thread_join(thread, value, &limit, RUN_SITE, RUN_CFA);
 }
 RUN_EXPORT int pthread_clockjoin_np(pthread_t thread, void **value,
@@ -93,23 +89,18 @@ RUN_EXPORT int pthread_clockjoin_np(pthread_t thread, void **value,
 {
     const struct run_limit limit = {
         .how = RUN_CLOCK, .clock = clock, .until = until};
-    if (!RUN_HAS(pthread_clockjoin_np))
-        return ENOSYS;
     return run_thread_join(thread, value, &limit, RUN_SITE, RUN_CFA);
 }
 RUN_EXPORT int thrd_join(thrd_t thread, int *value)
 {
     const struct join j = {
         .thread = thread, .value_c11 = value, .is_c11 = true};
-    if (!RUN_HAS(thrd_join))
-        return thrd_error;
     return join(&j, RUN_SITE, RUN_CFA);
 }
 RUN_EXPORT int pthread_tryjoin_np(pthread_t thread, void **value)
 {
     int result;
-    if (!RUN_HAS(pthread_tryjoin_np))
-        return ENOSYS;
+    run_bind();
     result = run_real.pthread_tryjoin_np(thread, value);
     if (result == 0)
         life(joined, thread, result, RUN_SITE);
@@ -118,8 +109,7 @@ RUN_EXPORT int pthread_tryjoin_np(pthread_t thread, void **value)
 RUN_EXPORT int pthread_detach(pthread_t thread)
 {
     int result;
-    if (!RUN_HAS(pthread_detach))
-        return ENOSYS;
+    run_bind();
     result = run_real.pthread_detach(thread);
     life(detached, thread, result, RUN_SITE);
     return result;
@@ -127,8 +117,7 @@ RUN_EXPORT int pthread_detach(pthread_t thread)
 RUN_EXPORT int thrd_detach(thrd_t thread)
 {
     int result;
-    if (!RUN_HAS(thrd_detach))
-        return thrd_error;
+    run_bind();
     result = run_real.thrd_detach(thread);
     life(detached, thread, result, RUN_SITE);
     return result;
@@ -136,8 +125,7 @@ RUN_EXPORT int thrd_detach(thrd_t thread)
 RUN_EXPORT int pthread_cancel(pthread_t thread)
 {
     int result;
-    if (!RUN_HAS(pthread_cancel))
-        return ENOSYS;
+    run_bind();
     result = run_real.pthread_cancel(thread);
     life(cancelled, thread, result, RUN_SITE);
     return result;
@@ -150,8 +138,7 @@ RUN_EXPORT int pthread_setname_np(pthread_t thread, const char *name)
     struct run_thread *t;
     uintptr_t number;
     int result, error;
-    if (!RUN_HAS(pthread_setname_np))
-        return ENOSYS;
+    run_bind();
     result = run_real.pthread_setname_np(thread, name);
     error = errno;
     t = run_thread();

@@ -113,16 +113,12 @@ int run_mutex_unlock(pthread_mutex_t *m, uintptr_t site)
 RUN_EXPORT int pthread_mutex_lock(pthread_mutex_t *m)
 {
     static const struct run_limit forever = {.how = RUN_FOREVER};
-    if (!RUN_HAS(pthread_mutex_lock))
-        return run_base_lock(m);
     return lock(m, &forever, RUN_SITE, RUN_CFA);
 }
 RUN_EXPORT int pthread_mutex_timedlock(pthread_mutex_t *m,
                                        const struct timespec *until)
 {
     const struct run_limit limit = {.how = RUN_TIMED, .until = until};
-    if (!RUN_HAS(pthread_mutex_timedlock))
-        return ENOSYS;
     return lock(m, &limit, RUN_SITE, RUN_CFA);
 }
 RUN_EXPORT int pthread_mutex_clocklock(pthread_mutex_t *m, clockid_t clock,
@@ -130,35 +126,26 @@ RUN_EXPORT int pthread_mutex_clocklock(pthread_mutex_t *m, clockid_t clock,
 {
     const struct run_limit limit = {
         .how = RUN_CLOCK, .clock = clock, .until = until};
-    if (!RUN_HAS(pthread_mutex_clocklock))
-        return ENOSYS;
     return lock(m, &limit, RUN_SITE, RUN_CFA);
 }
 RUN_EXPORT int pthread_mutex_trylock(pthread_mutex_t *m)
 {
-    if (!RUN_HAS(pthread_mutex_trylock))
-        return run_base_trylock(m);
     return run_mutex_trylock(m, RUN_SITE, RUN_CFA);
 }
 RUN_EXPORT int pthread_mutex_unlock(pthread_mutex_t *m)
 {
-    if (!RUN_HAS(pthread_mutex_unlock))
-        return run_base_unlock(m);
     return run_mutex_unlock(m, RUN_SITE);
 }
 RUN_EXPORT int pthread_mutex_init(pthread_mutex_t *m,
                                   const pthread_mutexattr_t *a)
 {
-    if (!RUN_HAS(pthread_mutex_init))
-        return run_base_init(m, a);
     run_object_forget(m);
     return run_real.pthread_mutex_init(m, a);
 }
 RUN_EXPORT int pthread_mutex_destroy(pthread_mutex_t *m)
 {
     int result;
-    if (!RUN_HAS(pthread_mutex_destroy))
-        return ENOSYS;
+    run_bind();
     result = run_real.pthread_mutex_destroy(m);
     if (result == 0)
         run_object_forget(m);

@@ -1,6 +1,6 @@
 /* objects.c - locks and their like that were waited for, and their totals. */
 /* SPDX-License-Identifier: MIT */
-#include "run.h"
+#include "real.h"
 
 /* States of a row that hold no address. Totals of an object that is gone stay
  * readable until its row is needed. */
@@ -61,6 +61,7 @@ struct run_object *run_object_make(uintptr_t address, const char *format,
 void run_object_forget(const void *address)
 {
     struct run_object *o = run_object((uintptr_t)address);
+    run_bind();
     if (o)
         recorder_put_(&o->address, GONE);
     if (run_self.lane && !run_self.inside && run_self.depth)

@@ -109,17 +109,21 @@ struct run_cond_real {
 };
 extern struct run_cond_real run_cond_new, run_cond_old;
 
-/* Looks all of them up. Returns false in a thread that is about to. */
-bool run_resolve(void);
-/* For that thread alone: libc's own, bound when the library was linked. */
-int run_base_lock(pthread_mutex_t *);
-int run_base_trylock(pthread_mutex_t *);
-int run_base_unlock(pthread_mutex_t *);
-int run_base_init(pthread_mutex_t *, const pthread_mutexattr_t *);
-
-/* True if a real function can be called. */
-#define RUN_HAS(name)                                                          \
-    (RUN_LIKELY(run_real.name) || (run_resolve() && run_real.name))
+/* Finds a function by its name: libc's, or what comes after the library. */
+typedef void *run_find(const char *name);
+/* Puts what was found there, unless nothing was. */
+void run_put_found(void *to, void *found);
+#define RUN_FIND(to, find, name) run_put_found(&(to), find(name))
+void run_sandbox_bind(run_find *);
+/* Binds all of them. Returns false in a thread that is about to, which has
+ * libc's until then. */
+RUN_SELDOM bool run_bind_all(void);
+extern bool run_is_bound;
+/* Runs in front of the first use; run_thread() does it, too. */
+RUN_INLINE bool run_bind(void)
+{
+    return RUN_LIKELY(run_is_bound) || run_bind_all();
+}
 
 /* Waits for a condition, or signals it, by the functions of one version. */
 int run_cond_wait(const struct run_cond_real *, pthread_cond_t *,

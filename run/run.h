@@ -187,7 +187,6 @@ void run_threads_forked(bool rings_are_new); /* in its child */
 
 /* Above 0: the program has forbidden itself system calls (sandbox.c). */
 extern uintptr_t run_sandboxed;
-void run_sandbox_resolve(void);
 /* This process goes by run_sandboxed, and none that borrows its memory. */
 void run_sandbox_begin(void);
 

@@ -74,30 +74,22 @@ static int try(pthread_rwlock_t *l, bool writes, uintptr_t site, uintptr_t cfa)
 static const struct run_limit forever = {.how = RUN_FOREVER};
 RUN_EXPORT int pthread_rwlock_rdlock(pthread_rwlock_t *l)
 {
-    if (!RUN_HAS(pthread_rwlock_rdlock))
-        return ENOSYS;
     return run_rwlock_lock(l, false, &forever, RUN_SITE, RUN_CFA);
 }
 RUN_EXPORT int pthread_rwlock_wrlock(pthread_rwlock_t *l)
 {
-    if (!RUN_HAS(pthread_rwlock_wrlock))
-        return ENOSYS;
     return run_rwlock_lock(l, true, &forever, RUN_SITE, RUN_CFA);
 }
 RUN_EXPORT int pthread_rwlock_timedrdlock(pthread_rwlock_t *l,
                                           const struct timespec *until)
 {
     const struct run_limit limit = {.how = RUN_TIMED, .until = until};
-    if (!RUN_HAS(pthread_rwlock_timedrdlock))
-        return ENOSYS;
     return run_rwlock_lock(l, false, &limit, RUN_SITE, RUN_CFA);
 }
 RUN_EXPORT int pthread_rwlock_timedwrlock(pthread_rwlock_t *l,
                                           const struct timespec *until)
 {
     const struct run_limit limit = {.how = RUN_TIMED, .until = until};
-    if (!RUN_HAS(pthread_rwlock_timedwrlock))
-        return ENOSYS;
     return run_rwlock_lock(l, true, &limit, RUN_SITE, RUN_CFA);
 }
 RUN_EXPORT int pthread_rwlock_clockrdlock(pthread_rwlock_t *l, clockid_t clock,
@@ -105,8 +97,6 @@ RUN_EXPORT int pthread_rwlock_clockrdlock(pthread_rwlock_t *l, clockid_t clock,
 {
     const struct run_limit limit = {
         .how = RUN_CLOCK, .clock = clock, .until = until};
-    if (!RUN_HAS(pthread_rwlock_clockrdlock))
-        return ENOSYS;
     return run_rwlock_lock(l, false, &limit, RUN_SITE, RUN_CFA);
 }
 RUN_EXPORT int pthread_rwlock_clockwrlock(pthread_rwlock_t *l, clockid_t clock,
@@ -114,27 +104,19 @@ RUN_EXPORT int pthread_rwlock_clockwrlock(pthread_rwlock_t *l, clockid_t clock,
 {
     const struct run_limit limit = {
         .how = RUN_CLOCK, .clock = clock, .until = until};
-    if (!RUN_HAS(pthread_rwlock_clockwrlock))
-        return ENOSYS;
     return run_rwlock_lock(l, true, &limit, RUN_SITE, RUN_CFA);
 }
 RUN_EXPORT int pthread_rwlock_tryrdlock(pthread_rwlock_t *l)
 {
-    if (!RUN_HAS(pthread_rwlock_tryrdlock))
-        return ENOSYS;
     return try(l, false, RUN_SITE, RUN_CFA);
 }
 RUN_EXPORT int pthread_rwlock_trywrlock(pthread_rwlock_t *l)
 {
-    if (!RUN_HAS(pthread_rwlock_trywrlock))
-        return ENOSYS;
     return try(l, true, RUN_SITE, RUN_CFA);
 }
 RUN_EXPORT int pthread_rwlock_unlock(pthread_rwlock_t *l)
 {
     struct run_thread *t;
-    if (!RUN_HAS(pthread_rwlock_unlock))
-        return ENOSYS;
     t = run_thread();
     if (t) {
         run_count(t, RUN_UNLOCK);
@@ -145,15 +127,11 @@ RUN_EXPORT int pthread_rwlock_unlock(pthread_rwlock_t *l)
 RUN_EXPORT int pthread_rwlock_init(pthread_rwlock_t *l,
                                    const pthread_rwlockattr_t *a)
 {
-    if (!RUN_HAS(pthread_rwlock_init))
-        return ENOSYS;
     run_object_forget(l);
     return run_real.pthread_rwlock_init(l, a);
 }
 RUN_EXPORT int pthread_rwlock_destroy(pthread_rwlock_t *l)
 {
-    if (!RUN_HAS(pthread_rwlock_destroy))
-        return ENOSYS;
     run_object_forget(l);
     return run_real.pthread_rwlock_destroy(l);
 }
@@ -164,8 +142,6 @@ RUN_EXPORT int pthread_spin_lock(pthread_spinlock_t *l)
 {
     struct run_thread *t;
     int result;
-    if (!RUN_HAS(pthread_spin_lock))
-        return ENOSYS;
     t = run_thread();
     if (!t)
         return run_real.pthread_spin_lock(l);
@@ -186,8 +162,6 @@ RUN_EXPORT int pthread_spin_trylock(pthread_spinlock_t *l)
 {
     struct run_thread *t;
     int result;
-    if (!RUN_HAS(pthread_spin_trylock))
-        return ENOSYS;
     t = run_thread();
     result = run_real.pthread_spin_trylock(l);
     if (!t)
@@ -202,8 +176,6 @@ RUN_EXPORT int pthread_spin_trylock(pthread_spinlock_t *l)
 RUN_EXPORT int pthread_spin_unlock(pthread_spinlock_t *l)
 {
     struct run_thread *t;
-    if (!RUN_HAS(pthread_spin_unlock))
-        return ENOSYS;
     t = run_thread();
     if (t) {
         run_count(t, RUN_UNLOCK);
@@ -213,15 +185,11 @@ RUN_EXPORT int pthread_spin_unlock(pthread_spinlock_t *l)
 }
 RUN_EXPORT int pthread_spin_init(pthread_spinlock_t *l, int shared)
 {
-    if (!RUN_HAS(pthread_spin_init))
-        return ENOSYS;
     run_object_forget((const void *)l);
     return run_real.pthread_spin_init(l, shared);
 }
 RUN_EXPORT int pthread_spin_destroy(pthread_spinlock_t *l)
 {
-    if (!RUN_HAS(pthread_spin_destroy))
-        return ENOSYS;
     run_object_forget((const void *)l);
     return run_real.pthread_spin_destroy(l);
 }

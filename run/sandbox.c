@@ -13,7 +13,6 @@
 */
 #include "real.h"
 
-#include <dlfcn.h>
 #include <linux/seccomp.h>
 #include <sys/syscall.h>
 
@@ -28,12 +27,10 @@ static control *real_prctl;
 static long process; /* its id */
 uintptr_t run_sandboxed;
 
-void run_sandbox_resolve(void)
+void run_sandbox_bind(run_find *find)
 {
-    void *found = dlsym(RTLD_NEXT, "syscall");
-    __builtin_memcpy(&real_syscall, &found, sizeof found);
-    found = dlsym(RTLD_NEXT, "prctl");
-    __builtin_memcpy(&real_prctl, &found, sizeof found);
+    RUN_FIND(real_syscall, find, "syscall");
+    RUN_FIND(real_prctl, find, "prctl");
 }
 
 void run_sandbox_begin(void)
@@ -71,8 +68,7 @@ static RUN_SELDOM long filters(long number, long operation, long flags, long of)
 static RUN_SELDOM long syscall_seldom(long number, long a, long b, long c,
                                       long d, long e, long f)
 {
-    if (!real_syscall && !run_resolve())
-        return errno = ENOSYS, -1;
+    run_bind();
     if (number == SYS_seccomp)
         return filters(number, a, b, c);
     return real_syscall(number, a, b, c, d, e, f);
@@ -88,8 +84,7 @@ int run_prctl(int option, long a, long b, long c, long d)
 {
     uintptr_t noted = 0;
     int result;
-    if (RUN_UNLIKELY(!real_prctl) && !run_resolve())
-        return errno = ENOSYS, -1;
+    run_bind();
     if (RUN_UNLIKELY(option == SET_SECCOMP))
         noted = filter_begin(!run_sandboxed);
     result = real_prctl(option, a, b, c, d);

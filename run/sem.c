@@ -39,15 +39,11 @@ int run_semaphore_wait(sem_t *s, const struct run_limit *l, uintptr_t site,
 RUN_EXPORT int sem_wait(sem_t *s)
 {
     static const struct run_limit forever = {.how = RUN_FOREVER};
-    if (!RUN_HAS(sem_wait))
-        return errno = ENOSYS, -1;
     return run_semaphore_wait(s, &forever, RUN_SITE, RUN_CFA);
 }
 RUN_EXPORT int sem_timedwait(sem_t *s, const struct timespec *until)
 {
     const struct run_limit limit = {.how = RUN_TIMED, .until = until};
-    if (!RUN_HAS(sem_timedwait))
-        return errno = ENOSYS, -1;
     return run_semaphore_wait(s, &limit, RUN_SITE, RUN_CFA);
 }
 RUN_EXPORT int sem_clockwait(sem_t *s, clockid_t clock,
@@ -55,16 +51,12 @@ RUN_EXPORT int sem_clockwait(sem_t *s, clockid_t clock,
 {
     const struct run_limit limit = {
         .how = RUN_CLOCK, .clock = clock, .until = until};
-    if (!RUN_HAS(sem_clockwait))
-        return errno = ENOSYS, -1;
     return run_semaphore_wait(s, &limit, RUN_SITE, RUN_CFA);
 }
 RUN_EXPORT int sem_trywait(sem_t *s)
 {
     struct run_thread *t;
     int result;
-    if (!RUN_HAS(sem_trywait))
-        return errno = ENOSYS, -1;
     t = run_thread();
     result = run_real.sem_trywait(s);
     if (!t)
@@ -78,8 +70,6 @@ RUN_EXPORT int sem_trywait(sem_t *s)
 RUN_EXPORT int sem_post(sem_t *s)
 {
     struct run_thread *t;
-    if (!RUN_HAS(sem_post))
-        return errno = ENOSYS, -1;
     t = run_thread();
     if (t) {
         run_count(t, RUN_POST);
@@ -89,15 +79,11 @@ RUN_EXPORT int sem_post(sem_t *s)
 }
 RUN_EXPORT int sem_init(sem_t *s, int shared, unsigned value)
 {
-    if (!RUN_HAS(sem_init))
-        return errno = ENOSYS, -1;
     run_object_forget(s);
     return run_real.sem_init(s, shared, value);
 }
 RUN_EXPORT int sem_destroy(sem_t *s)
 {
-    if (!RUN_HAS(sem_destroy))
-        return errno = ENOSYS, -1;
     run_object_forget(s);
     return run_real.sem_destroy(s);
 }
@@ -108,8 +94,6 @@ RUN_EXPORT int pthread_barrier_wait(pthread_barrier_t *b)
 {
     struct run_thread *t;
     int result;
-    if (!RUN_HAS(pthread_barrier_wait))
-        return ENOSYS;
     t = run_thread();
     if (!t)
         return run_real.pthread_barrier_wait(b);
@@ -125,15 +109,11 @@ RUN_EXPORT int pthread_barrier_init(pthread_barrier_t *b,
                                     const pthread_barrierattr_t *a,
                                     unsigned count)
 {
-    if (!RUN_HAS(pthread_barrier_init))
-        return ENOSYS;
     run_object_forget(b);
     return run_real.pthread_barrier_init(b, a, count);
 }
 RUN_EXPORT int pthread_barrier_destroy(pthread_barrier_t *b)
 {
-    if (!RUN_HAS(pthread_barrier_destroy))
-        return ENOSYS;
     run_object_forget(b);
     return run_real.pthread_barrier_destroy(b);
 }
@@ -174,6 +154,7 @@ static int once(pthread_once_t *control, void (*routine)(void), uintptr_t site,
     struct run_once once __attribute__((cleanup(once_end))) = {0};
     struct run_thread *t;
     int result;
+    run_bind();
     if (begun & ONCE_DONE)
         return run_real.pthread_once(control, routine);
     t = run_thread();
@@ -191,12 +172,9 @@ static int once(pthread_once_t *control, void (*routine)(void), uintptr_t site,
 }
 RUN_EXPORT int pthread_once(pthread_once_t *control, void (*routine)(void))
 {
-    if (!RUN_HAS(pthread_once))
-        return ENOSYS;
     return once(control, routine, RUN_SITE, RUN_CFA);
 }
 RUN_EXPORT void call_once(once_flag *flag, void (*routine)(void))
 {
-    if (RUN_HAS(pthread_once))
-        once((pthread_once_t *)flag, routine, RUN_SITE, RUN_CFA);
+    once((pthread_once_t *)flag, routine, RUN_SITE, RUN_CFA);
 }

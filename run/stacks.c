@@ -17,11 +17,10 @@
    The stacks are known as long as call_stack has room: a record that is
    evicted would leave its id without a meaning.
 */
+#include "libc.h"
 #include "run.h"
-
 #include "snapshot.h"
 
-#include <dlfcn.h>
 #include <link.h>
 #include <unistd.h>
 #include <unwind.h>
@@ -242,8 +241,7 @@ static uintptr_t stack_words(uintptr_t cfa, uintptr_t room)
 
 void run_stacks_begin(void)
 {
-    void *found = dlsym(RTLD_DEFAULT, "_dl_find_object");
-    dlerror(); /* that it is not there is not the program's error */
+    void *found = run_libc_find("_dl_find_object");
     unwinds = found != NULL;
     dl_iterate_phdr(codes_add, NULL);
 #if __GLIBC_PREREQ(2, 35)

@@ -1,8 +1,8 @@
 /* thread.c - threads: their lanes, how they are made, begin and end. */
 /* SPDX-License-Identifier: MIT */
+#include "libc.h"
 #include "real.h"
 
-#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -152,6 +152,7 @@ struct run_thread *run_thread_enter(void)
     struct run_thread *t = &run_self;
     int error = errno;
     unsigned lane;
+    run_bind();
     if (!ready || t->inside || t->ended || lanes_ran_out ||
         recorder_get_(&run_sandboxed))
         return NULL;
@@ -244,9 +245,8 @@ intptr_t run_cpu_at;
 /* glibc tells where the kernel writes it, by restartable sequences. */
 static void cpu_find(void)
 {
-    const unsigned *size = dlsym(RTLD_DEFAULT, "__rseq_size");
-    const ptrdiff_t *offset = dlsym(RTLD_DEFAULT, "__rseq_offset");
-    dlerror(); /* that they are not there is not the program's error */
+    const unsigned *size = run_libc_find("__rseq_size");
+    const ptrdiff_t *offset = run_libc_find("__rseq_offset");
     if (size && offset && *size) /* behind the number at a sequence's start */
         run_cpu_at = *offset + (ptrdiff_t)sizeof(uint32_t);
 }
@@ -263,7 +263,7 @@ bool run_begin(void)
     static bool begins;
     pthread_attr_t attribute;
     int error = errno;
-    if (ready || begins || !run_resolve())
+    if (ready || begins || !run_bind())
         return ready;
     begins = true;
     /* These know only what is locked, and would report what is atomic here. */
@@ -392,15 +392,11 @@ RUN_EXPORT int pthread_create(pthread_t *to, const pthread_attr_t *attribute,
                               void *(*run)(void *), void *argument)
 {
     struct start start = {.run = run, .argument = argument};
-    if (!RUN_HAS(pthread_create))
-        return EAGAIN;
     return create(&start, to, attribute, RUN_SITE, RUN_CFA);
 }
 RUN_EXPORT int thrd_create(thrd_t *to, thrd_start_t run, void *argument)
 {
     struct start start = {.run_c11 = run, .argument = argument};
-    if (!RUN_HAS(thrd_create))
-        return thrd_error;
     return create(&start, to, NULL, RUN_SITE, RUN_CFA);
 }
 

@@ -12,22 +12,20 @@ typedef const struct run_timespec64 *time64;
     const struct run_limit limit = {                                           \
         how_, clock_, (const struct timespec *)(const void *)until, true}
 #define WIDE(name) RUN_EXPORT int __##name##64
-#define HAS(name)                                                              \
-    (RUN_LIKELY(run_wide.name) || (run_resolve() && run_wide.name))
 /* They are declared nowhere for programs with times of 32 bits. */
 #define TIMED(name, call, ...)                                                 \
     WIDE(name)(__VA_ARGS__, time64);                                           \
     WIDE(name)(__VA_ARGS__, time64 until)                                      \
     {                                                                          \
         LIMIT(RUN_TIMED, CLOCK_REALTIME);                                      \
-        return HAS(name) ? call : ENOSYS;                                      \
+        return call;                                                           \
     }
 #define CLOCKED(name, call, ...)                                               \
     WIDE(name)(__VA_ARGS__, clockid_t, time64);                                \
     WIDE(name)(__VA_ARGS__, clockid_t clock, time64 until)                     \
     {                                                                          \
         LIMIT(RUN_CLOCK, clock);                                               \
-        return HAS(name) ? call : ENOSYS;                                      \
+        return call;                                                           \
     }
 
 #define MUTEX run_mutex_lock(m, &limit, RUN_SITE, RUN_CFA)
@@ -45,18 +43,17 @@ CLOCKED(pthread_rwlock_clockrdlock, RWLOCK(false), pthread_rwlock_t *l)
 CLOCKED(pthread_rwlock_clockwrlock, RWLOCK(true), pthread_rwlock_t *l)
 
 #define SEM run_semaphore_wait(s, &limit, RUN_SITE, RUN_CFA)
-#define NO_SEM (errno = ENOSYS, -1)
 WIDE(sem_timedwait)(sem_t *s, time64);
 WIDE(sem_timedwait)(sem_t *s, time64 until)
 {
     LIMIT(RUN_TIMED, CLOCK_REALTIME);
-    return HAS(sem_timedwait) ? SEM : NO_SEM;
+    return SEM;
 }
 WIDE(sem_clockwait)(sem_t *s, clockid_t, time64);
 WIDE(sem_clockwait)(sem_t *s, clockid_t clock, time64 until)
 {
     LIMIT(RUN_CLOCK, clock);
-    return HAS(sem_clockwait) ? SEM : NO_SEM;
+    return SEM;
 }
 
 #define JOIN run_thread_join(thread, value, &limit, RUN_SITE, RUN_CFA)
@@ -68,7 +65,7 @@ WIDE(mtx_timedlock)(mtx_t *mutex, time64 until)
 {
     pthread_mutex_t *m = (pthread_mutex_t *)mutex;
     LIMIT(RUN_TIMED, CLOCK_REALTIME);
-    return HAS(pthread_mutex_timedlock) ? run_c11_of(MUTEX) : thrd_error;
+    return run_c11_of(MUTEX);
 }
 WIDE(cnd_timedwait)(cnd_t *, mtx_t *, time64);
 WIDE(cnd_timedwait)(cnd_t *condition, mtx_t *mutex, time64 until)
@@ -76,7 +73,7 @@ WIDE(cnd_timedwait)(cnd_t *condition, mtx_t *mutex, time64 until)
     pthread_mutex_t *m = (pthread_mutex_t *)mutex;
     pthread_cond_t *c = (pthread_cond_t *)condition;
     LIMIT(RUN_TIMED, CLOCK_REALTIME);
-    return HAS(pthread_cond_timedwait) ? run_c11_of(COND) : thrd_error;
+    return run_c11_of(COND);
 }
 #else
 typedef int run_time64_none; /* C knows no empty file */

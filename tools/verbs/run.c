@@ -262,109 +262,6 @@ static void library_find(char to[PATH_MAX], const struct program *program)
          program->path, folder);
 }
 
-/* ----------------------------------------------------------------- glibc -- */
-
-/* Opens an ELF file. Returns false if it cannot be read. */
-static bool elf_open(Elf **elf, int *fd, const char *path)
-{
-    *fd = open(path, O_RDONLY | O_CLOEXEC);
-    *elf = *fd < 0 || elf_version(EV_CURRENT) == EV_NONE
-               ? NULL
-               : elf_begin(*fd, ELF_C_READ, NULL);
-    return elf_kind(*elf) == ELF_K_ELF;
-}
-static void elf_close(Elf *elf, int fd)
-{
-    elf_end(elf);
-    if (fd >= 0)
-        close(fd);
-}
-
-/* Returns the data of a file's first section of a type, or null. */
-static Elf_Data *section_find(Elf *elf, unsigned type, GElf_Shdr *head)
-{
-    Elf_Scn *section = NULL;
-    while ((section = elf_nextscn(elf, section)))
-        if (gelf_getshdr(section, head) && head->sh_type == type)
-            return elf_getdata(section, NULL);
-    return NULL;
-}
-
-/* Does a libc define a version? */
-static bool version_is_defined(Elf *libc, const char *version)
-{
-    GElf_Shdr head;
-    Elf_Data *data = section_find(libc, SHT_GNU_verdef, &head);
-    GElf_Verdef entry;
-    GElf_Verdaux names;
-    for (int at = 0; data && gelf_getverdef(data, at, &entry);) {
-        const char *name = gelf_getverdaux(data, at + (int)entry.vd_aux, &names)
-                               ? elf_strptr(libc, head.sh_link, names.vda_name)
-                               : NULL;
-        if (name && strcmp(name, version) == 0)
-            return true;
-        if (entry.vd_next == 0)
-            break;
-        at += (int)entry.vd_next;
-    }
-    return !data; /* it has no versions at all: no glibc */
-}
-
-/* Returns a version that a library needs of libc, and libc has not; or null. */
-static const char *version_missing(Elf *library, Elf *libc)
-{
-    GElf_Shdr head;
-    Elf_Data *data = section_find(library, SHT_GNU_verneed, &head);
-    GElf_Verneed of;
-    for (int at = 0; data && gelf_getverneed(data, at, &of);) {
-        const char *file = elf_strptr(library, head.sh_link, of.vn_file);
-        int next = at + (int)of.vn_aux;
-        GElf_Vernaux need;
-        for (int i = 0;
-             i < of.vn_cnt && file && strcmp(file, "libc.so.6") == 0 &&
-             gelf_getvernaux(data, next, &need);
-             i++, next += (int)need.vna_next) {
-            const char *version =
-                elf_strptr(library, head.sh_link, need.vna_name);
-            if (version && !version_is_defined(libc, version))
-                return version;
-        }
-        if (of.vn_next == 0)
-            break;
-        at += (int)of.vn_next;
-    }
-    return NULL;
-}
-
-/* Ends the command where the program's glibc, which lies beside its loader, is
- * older than the library can do with: the loader would end the program. */
-static void libc_look(const struct program *program, const char *library)
-{
-    char *path = realpath(program->loader, NULL), *libc_path = NULL, *end;
-    Elf *libc, *own;
-    int libc_fd, own_fd;
-    const char *version;
-    if (!path)
-        return; /* execvp() says so */
-    end = strrchr(path, '/');
-    need(asprintf(&libc_path, "%.*s/libc.so.6", (int)(end - path), path) < 0
-             ? NULL
-             : libc_path);
-    free(path);
-    if (!elf_open(&own, &own_fd, library))
-        fail(NULL, "%s: it cannot be read", library);
-    if (elf_open(&libc, &libc_fd, libc_path) &&
-        (version = version_missing(own, libc)))
-        fail(NULL,
-             "%s uses %s, which is older than that of " LIBRARY
-             ": it has no %s; build it there, or see its threads by "
-             "recorder threads PID",
-             program->path, libc_path, version);
-    elf_close(libc, libc_fd);
-    elf_close(own, own_fd);
-    free(libc_path);
-}
-
 /* ------------------------------------------------------------------- run -- */
 
 /* Puts the library in front of what LD_PRELOAD has. ASan ends a program whose
@@ -484,7 +381,6 @@ static int run(struct call *call)
     program_find(&program, call->arguments[0]);
     program_look(&program);
     library_find(library, &program);
-    libc_look(&program, library);
     preload_set(&program, library);
     pattern_set(call, &program);
     execvp(call->arguments[0], call->arguments);
