@@ -11,8 +11,9 @@
  *                             that stands still or goes on; a signal handler
  *                             draws one anywhere in that, once or not at all
  * lanes clocks UNITS          two threads in lane 0 do so at once
- * lanes counter               two threads draw orders by a clock that goes on,
- *                             while a third goes over to the counter
+ * lanes counter LANE          two threads draw orders by a clock that goes on,
+ *                             one of them in this lane, while a third goes over
+ *                             to the counter
  *
  * The addition of an owner is a load and a store here: nobody but a handler of
  * the same thread comes between two accesses that have no step between them, and
@@ -194,10 +195,11 @@ static int handler(void)
 enum { DEAD = 1, IDS = 5 };
 static uintptr_t lane_owner, ended[IDS], alone;
 
-/* The kernel's word on a thread: it orders nothing by itself. */
+/* The kernel's word on a thread: it orders nothing by itself. The kernel knows
+ * no thread with the id of a lane that is being taken. */
 static bool has_ended(uintptr_t id)
 {
-    return __atomic_load_n(&ended[id], __ATOMIC_RELAXED) != 0;
+    return id >= IDS || __atomic_load_n(&ended[id], __ATOMIC_RELAXED) != 0;
 }
 static void own(uintptr_t id, uintptr_t what)
 {
@@ -288,7 +290,15 @@ static uintptr_t last_unit;
 static uintptr_t draw(uintptr_t lane, uintptr_t count)
 {
     uintptr_t order = recorder_order_take_(&last_unit, lane, UNIT, count);
-    uintptr_t unit = order >> RECORDER_UNIT_BITS_;
+    uintptr_t unit = order >> RECORDER_UNIT_BITS_, piece;
+    for (piece = 1; piece < count * RECORDER_UNIT_PARTS_; piece++) {
+        uintptr_t next = (uintptr_t)recorder_order_next_(order);
+        weak_check(next > order, "orders of a text ascend");
+        weak_check(next >> RECORDER_UNIT_BITS_ ==
+                       unit + piece / RECORDER_UNIT_PARTS_,
+                   "a text stays in its units");
+        order = next;
+    }
     return (((uintptr_t)1 << count) - 1) << unit;
 }
 static void *draw_two(void *lane)
@@ -344,8 +354,8 @@ static int clock_of_all(void)
  * takes units ahead of the clock, as a text does. The processor's part: who
  * reads the clock so late sees C2; where it would not, it draws nothing. The
  * counter begins later than that, by more than orders are ahead. */
-enum { AHEAD = 2, SEEN = 2, LANES = 3 };
-static uintptr_t clock_now, clocked, counter, units_of[LANES], told;
+enum { AHEAD = 2, SEEN = 2, LANES = 8 };
+static uintptr_t clock_now, clocked, counter, units_of[LANES], told, lane_two;
 #define COUNTER_FROM ((uintptr_t)RECORDER_COUNT_TICKS_ << RECORDER_UNIT_BITS_)
 static uintptr_t read_clock(void)
 {
@@ -353,7 +363,9 @@ static uintptr_t read_clock(void)
 }
 static uintptr_t count_one(void)
 {
-    return __atomic_fetch_add(&counter, 1, __ATOMIC_ACQ_REL);
+    uintptr_t order = __atomic_fetch_add(&counter, 1, __ATOMIC_ACQ_REL);
+    weak_check(order >= COUNTER_FROM, "the counter's orders are the higher ones");
+    return order;
 }
 static uintptr_t draw_either(uintptr_t lane, uintptr_t count)
 {
@@ -397,7 +409,7 @@ static int to_the_counter(void)
     unsigned i, j;
     __atomic_store_n(&clocked, UINTPTR_MAX, __ATOMIC_RELAXED);
     weak_begin(&thread[0], draw_on, (void *)1);
-    weak_begin(&thread[1], draw_on, (void *)2);
+    weak_begin(&thread[1], draw_on, (void *)lane_two);
     weak_begin(&thread[2], go_over, NULL);
     for (i = 0; i < 3; i++) {
         weak_join(thread[i], &result[i]);
@@ -425,9 +437,11 @@ int main(int count, char **arguments)
         parts = (unsigned)atoi(arguments[3]);
         if (slots > 0 && slots <= MAX && parts > 0 && parts <= slots)
             program = handler;
-    } else if (strcmp(what, "counter") == 0)
-        program = to_the_counter;
-    else if (strcmp(what, "over") == 0)
+    } else if (strcmp(what, "counter") == 0 && count == 3) {
+        lane_two = (uintptr_t)atoi(arguments[2]);
+        if (lane_two > 1 && lane_two < LANES)
+            program = to_the_counter;
+    } else if (strcmp(what, "over") == 0)
         program = over;
     else if (strcmp(what, "shared") == 0)
         program = shared;
@@ -438,7 +452,7 @@ int main(int count, char **arguments)
     }
     if (!program) {
         fprintf(stderr, "usage: lanes handler slots parts | over | shared | "
-                        "clock units | clocks units | counter\n");
+                        "clock units | clocks units | counter lane\n");
         return 2;
     }
     r = weak_explore(program, flags);

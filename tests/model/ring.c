@@ -180,8 +180,13 @@ static void check_at_rest(uintptr_t made)
 {
     uintptr_t given_up = recorder_get_(&all.ring.given_up), p;
     unsigned i, count = 0;
-    for (p = 0; p < 16; p++)
-        count += order_at(made, p) != 0;
+    for (p = 0; p < 16; p++) {
+        uintptr_t mine = order_at(made, p), before;
+        count += mine != 0;
+        for (before = 0; before < p; before++)
+            weak_check(!mine || mine != order_at(made, before),
+                       "an order is given once");
+    }
     weak_check(count + recorder_get_(&all.ring.lost) == WRITERS * RECORDS * PARTS,
                "records made = found + lost");
     weak_check(count + given_up == recorder_get_(&all.ring.write),

@@ -65,7 +65,8 @@ lanes shared
 lanes clock 1
 lanes clock 3
 lanes clocks 2
-lanes counter"
+lanes counter 2
+lanes counter 5"
 # program bits thread_bits slots writers tickets
 wraps="wraps 5 2 1 2 1
 wraps 5 2 2 2 2
@@ -96,7 +97,7 @@ lanes handler 4 1
 lanes over
 lanes clock 2
 lanes clocks 2
-lanes counter
+lanes counter 5
 wraps 5 3 1 2 1
 wraps-masked 5 3 1 2 1
 1 3 1 2 1 1"
@@ -106,6 +107,7 @@ one 2 2 2 1 1 1
 one 1 2 1 2 1 2
 one 1 3 1 1 1 1
 one 1 2 2 2 1 1
+one 2 2 1 1 1 1 2
 one 1 3 1 2 1 1"
 # What GenMC checks of these: it enters every execution one by one.
 genmc_trials="order
@@ -131,7 +133,7 @@ words() # A configuration in words.
         ;;
     lanes,clock) echo "orders by the clock and a handler, units $3" && return ;;
     lanes,clocks) echo "orders by the clock in lane 0, units $3" && return ;;
-    lanes,counter) echo "from the clock to the counter" && return ;;
+    lanes,counter) echo "from the clock to the counter, lane $3" && return ;;
     lanes,over) echo "a lane whose thread has ended" && return ;;
     lanes,*) echo "lane 0" && return ;;
     esac
