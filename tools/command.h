@@ -65,7 +65,7 @@ struct verb {
 extern const struct verb verb_list, verb_dump, verb_follow, verb_stat, verb_set,
     verb_clear, verb_save, verb_watch, verb_export, verb_view, verb_diff,
     verb_threads, verb_locks, verb_tasks, verb_switches, verb_latency,
-    verb_spans, verb_run, verb_serve, verb_ps;
+    verb_spans, verb_run, verb_ps;
 
 struct call_option {
     int key;

@@ -8,8 +8,7 @@ static const struct verb *const verbs[] = {
     &verb_list,    &verb_dump,    &verb_follow, &verb_stat,  &verb_set,
     &verb_clear,   &verb_save,    &verb_watch,  &verb_diff,  &verb_export,
     &verb_view,    &verb_threads, &verb_locks,  &verb_tasks, &verb_switches,
-    &verb_latency, &verb_spans,   &verb_run,    &verb_serve,
-    &verb_ps};
+    &verb_latency, &verb_spans,   &verb_run,    &verb_ps};
 enum { VERBS = sizeof verbs / sizeof *verbs };
 
 const struct verb *help_verb(const char *name)
@@ -99,7 +98,9 @@ static const char sources[] =
     "folder of a log (recorder save --follow), of which all chunks are read. A "
     "file may be packed by gzip or zstd. A program's name is a SOURCE, too, "
     "where one process has it and no file: recorder ps lists those that "
-    "record. A process "
+    "record. ssh:HOST:SOURCE is a SOURCE of another machine, which ssh "
+    "connects to and where recorder is installed: HOST is user@web1 or a name "
+    "of ~/.ssh/config, a path begins at the home folder there. A process "
     "is neither stopped nor asked. Exit status: 0; 1 for trouble; 2 for "
     "misuse. Of diff: 0 for no difference, 1 for some, 2 for trouble; of "
     "latency: 1 "

@@ -200,7 +200,7 @@ class Source:
 
 def open(source, **options):
     """Opens a source: the id of a process, the path of a core file, a
-    recording or the folder of a log, or http://HOST:PORT/.
+    recording or the folder of a log, or ssh:HOST:SOURCE.
 
     Options are those of `recorder dump`: names, last, since, until, thread,
     severity, by_time, executable, sysroot, registry, elf, memory, formats;

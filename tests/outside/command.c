@@ -556,16 +556,20 @@ Test(command, save)
     command_must_dump("again", "a recording of a recording");
     build_must("eu-readelf -n saved >notes && grep -q RECORDER notes");
     REFUSES(2, "recorder: -o FILE is missing", "save saved");
-    REFUSES(2, "recorder: -o -: a recording has to be a file",
-            "save saved -o -");
+    build_must(RECORDER " save saved -o - | cmp - again");
+    REFUSES(2, "recorder: -o -: a log is a folder", "save saved --follow -o -");
+    build_must("! script -qec \"" RECORDER
+               " save saved -o -\" said && grep -q \"output is a terminal\" said");
     REFUSES(1, "recorder: saved: ", "save saved -o folder/not/there");
     build_must("mkdir folder && cp saved folder/kept");
     REFUSES(1, "recorder: saved: ", "save saved -o /dev/full/saved");
     build_must("cmp saved folder/kept && test $(ls -A folder | wc -l) = 1");
     REFUSES(1,
-            "recorder: saved: /dev/full: is no regular file, as a recording "
-            "has to be\n",
+            "recorder: saved: /dev/full: No space left on device\n",
             "save saved -o /dev/full");
+    REFUSES(1,
+            "recorder: saved: standard output: No space left on device\n",
+            "save saved -o - >/dev/full");
     if (build_run("unshare -m mount -t tmpfs none folder") != 0)
         build_skip("no disk may be mounted here, and filled");
     /* A disk that is full is called that. */
@@ -591,8 +595,7 @@ Test(command, help)
     static const char *const verbs[] = {
         "list",     "dump",    "follow", "stat",    "set",   "clear",
         "save",     "export",  "view",   "threads", "locks", "tasks",
-        "switches", "latency", "spans",  "run",     "serve",
-        "ps"};
+        "switches", "latency", "spans",  "run",     "ps"};
     build_must(RECORDER " --help >help && ! grep -q \".\\{80\\}\" help");
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
         build_must("grep -q \"^  %s \" help", verbs[i]);
@@ -615,7 +618,7 @@ Test(command, help)
 #define VERBS                                                                  \
     "there are list, dump, follow, stat, set, clear, save, watch, diff, "      \
     "export, view, threads, locks, tasks, switches, latency, spans, run, "      \
-    "serve, ps\n"
+    "ps\n"
     REFUSES(2, "recorder: nothing: no such verb; " VERBS, "help nothing");
     REFUSES(2, "recorder: VERB is missing; " VERBS "usage: recorder VERB ",
             " ");

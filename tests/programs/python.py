@@ -168,7 +168,7 @@ def errors():
     open("empty", "w").close()
     os.makedirs("folder", exist_ok=True)
     for name in ("nowhere", "empty", "folder", "/etc/passwd", "/dev/null",
-                 "999999999", "0", COMMAND, "http://127.0.0.1:1/",
+                 "999999999", "0", COMMAND, "ssh:a;b:1",
                  "a\033[31m\n"):
         wrong(name)
     wrong("recording", "--names", "nix", names="nix")

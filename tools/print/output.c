@@ -129,6 +129,34 @@ void output_open(struct output *output, struct call *call, const char *path)
         output_fail(call, path, errno);
 }
 
+void output_seekable(struct output *output)
+{
+    int fd;
+    if (output->temporary)
+        return;
+    output->stream = output->file;
+    fd = unnamed_file();
+    output->file = fd < 0 ? NULL : fdopen(fd, "w+");
+    if (!output->file)
+        fail(output->call, "the file for it: %s", strerror(errno));
+}
+
+/* Copies the whole file into the stream. */
+static void output_copy(struct output *output)
+{
+    char block[1 << 16];
+    FILE *file = output->file;
+    size_t size;
+    rewind(file);
+    output->file = output->stream;
+    while ((size = fread(block, 1, sizeof block, file)) > 0)
+        if (fwrite(block, 1, size, output->file) != size)
+            output_check(output);
+    if (ferror(file))
+        output_fail(output->call, output->path, errno);
+    fclose(file);
+}
+
 void output_check(struct output *output)
 {
     int error = errno;
@@ -153,7 +181,10 @@ static void output_rename(struct output *output)
 
 void output_close(struct output *output)
 {
-    FILE *file = output->file;
+    FILE *file;
+    if (output->stream)
+        output_copy(output);
+    file = output->file;
     fflush(file);
     output_check(output);
     /* A name must not survive a power failure that its bytes do not. */

@@ -10,10 +10,13 @@
 struct output {
     struct call *call;
     const char *path;
-    char *temporary; /* null: stdout */
-    FILE *file;
+    char *temporary;     /* null: stdout, a pipe or a device */
+    FILE *file, *stream; /* `stream`: gets the bytes of `file` in the end */
 };
 void output_open(struct output *, struct call *, const char *path);
+/* Lets the caller write at any place of `file`, also where that is a pipe: then
+ * `file` becomes one without a name, which output_close() copies. */
+void output_seekable(struct output *);
 void output_close(struct output *); /* checks for a full disk, and renames */
 /* Ends the command if a write failed. Called often, so that a full disk is
  * noticed soon. */

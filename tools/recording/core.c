@@ -159,6 +159,9 @@ void notes_make(struct notes *notes, struct call *call)
     const struct memory *m = call->source.memory;
     note_recorder(notes, m, &call->reader);
     note_source(notes, call);
+    if (call->source.functions)
+        note_add(notes, m, NOTE_OWNER, NOTE_FUNCTIONS_TYPE,
+                 call->source.functions, strlen(call->source.functions));
     note_process(notes, m, (int)call->reader.pid, &call->source);
     if (call->source.pid)
         note_auxiliary(notes, m, call->source.pid);

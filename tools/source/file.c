@@ -290,6 +290,7 @@ static const char *elf_read(struct source *source, struct file *file,
     if (file->threads_count && !file->memory.stale_order)
         file->memory.thread = file_thread; /* of a recording, it is only one */
     file->memory.size += *cut < mapped->worth ? *cut : mapped->worth;
+    source->cut_off = *cut > 0;
     if (*cut)
         snprintf(source->warning, sizeof source->warning,
                  "it is cut off: %llu bytes are missing",
@@ -358,6 +359,7 @@ const char *source_open_file(struct source *source, const char *path,
     struct sigaction action = {.sa_sigaction = cut_off, .sa_flags = SA_SIGINFO};
     char name[64];
     const char *wrong;
+    bool is_remote = source_is_remote(path);
     int unpacked;
     if (!file)
         return source_wrong(source, "there is no memory for it");
@@ -375,7 +377,8 @@ const char *source_open_file(struct source *source, const char *path,
     files = file;
     if (!how->in_library)
         sigaction(SIGBUS, &action, NULL);
-    wrong = source_unpack(source, path, &unpacked);
+    wrong = is_remote ? source_remote(source, path, &unpacked)
+                      : source_unpack(source, path, &unpacked);
     if (wrong)
         return wrong;
     if (unpacked >= 0) {
@@ -383,6 +386,11 @@ const char *source_open_file(struct source *source, const char *path,
         path = name;
     }
     wrong = file_open(source, file, path);
+    if (!wrong && is_remote && source->cut_off)
+        wrong = source_wrong(source, "the stream broke off: %s",
+                             source->warning);
+    if (is_remote) /* its file has all that it will ever have */
+        file->memory.live = false;
     if (unpacked >= 0)
         close(unpacked);
     return wrong;

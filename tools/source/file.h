@@ -99,6 +99,16 @@ bool copies_find(struct file *, struct mapped *, const char *path);
 /* unpack.c: is a file packed by gzip or zstd? Then *fd is of a file that it was
  * unpacked into, and has no name, else below 0. Null, or what is wrong. */
 const char *source_unpack(struct source *, const char *path, int *fd);
+/* Copies what read_more() gives, up to a return value of 0, into a file without
+ * a name, *fd. Null, or what is wrong. */
+const char *source_receive(struct source *,
+                           size_t (*read_more)(void *own, void *to,
+                                               size_t size),
+                           void *own, int *fd);
+
+/* remote.c: receives the recording of ssh:HOST:SOURCE in a file without a name,
+ * *fd. Null, or what is wrong. */
+const char *source_remote(struct source *, const char *name, int *fd);
 
 /* notes.c: reads all notes. */
 void notes_read(struct file *, const struct mapped *, Elf *);

@@ -140,11 +140,6 @@ static int open_below(struct source *source, struct module *m)
     return fd;
 }
 
-int module_try(struct source *source, struct module *m, const char *path)
-{
-    return try_open(source, m, path, false);
-}
-
 int module_open(struct source *source, struct module *m)
 {
     unsigned char was[64];
@@ -156,8 +151,6 @@ int module_open(struct source *source, struct module *m)
     if (source->sysroot)
         return open_below(source, m);
     fd = try_open(source, m, m->path, false);
-    if (fd < 0 && source->server)
-        fd = module_fetch(source, m);
     if (fd < 0 && !module_build_id(source, m, was))
         m->state = MODULE_UNKNOWN;
     return fd;

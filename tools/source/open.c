@@ -1,6 +1,5 @@
 /* open.c - opens what a user names as a SOURCE. */
 /* SPDX-License-Identifier: MIT */
-#include "fetch.h"
 #include "source.h"
 
 #include <errno.h>
@@ -44,8 +43,8 @@ const char *source_open(struct source *source, const char *name,
         wrong = pid == 0 || pid > INT32_MAX || errno
                     ? source_wrong(source, "no such process")
                     : source_open_process(source, (int)pid);
-    } else if (fetch_is_server(name)) {
-        wrong = source_open_server(source, name, how);
+    } else if (source_is_remote(name)) {
+        wrong = source_open_file(source, name, how);
     } else {
         wrong = open_named(source, name, how);
     }
@@ -69,7 +68,8 @@ void source_close(struct source *source)
     if (source->close)
         source->close(source);
     free(source->note.text);
-    source->note.text = NULL;
+    free(source->functions);
+    source->functions = source->note.text = NULL;
     for (i = 0; i < source->modules_count; i++)
         free(source->modules[i].path);
     free(source->modules);

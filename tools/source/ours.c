@@ -2,8 +2,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "source.h"
 
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 void descriptors_raise(void)
 {
@@ -18,4 +22,18 @@ const char *environment_or(const char *name, const char *otherwise)
 {
     const char *value = getenv(name);
     return value && *value ? value : otherwise;
+}
+
+int unnamed_file(void)
+{
+    const char *folder = environment_or("TMPDIR", "/var/tmp");
+    char path[PATH_MAX];
+    int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (fd >= 0 || snprintf(path, sizeof path, "%s/recorder-XXXXXX", folder) >=
+                       (int)sizeof path)
+        return fd;
+    fd = mkostemp(path, O_CLOEXEC); /* not all file systems have O_TMPFILE */
+    if (fd >= 0)
+        unlink(path);
+    return fd;
 }

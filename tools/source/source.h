@@ -1,5 +1,5 @@
-/* source.h - a SOURCE of the command: a process, a core file, a recording, a
- * server of one. */
+/* source.h - a SOURCE of the command: a process, a core file, a recording, of
+ * this machine or of another one. */
 /* SPDX-License-Identifier: MIT */
 #ifndef SOURCE_H
 #define SOURCE_H
@@ -58,10 +58,9 @@ struct source {
     size_t modules_count, modules_max;
     const char
         *program;   /* of a source without modules, its ELF file; or null */
+    bool cut_off;   /* a file that lacks bytes: see `warning` */
     bool half_made; /* a recording that its program has not finished making */
     bool linked;    /* a core file without a list of modules: an emulator's */
-    const char *server;  /* it came from there, http://HOST:PORT/; or null */
-    bool server_failed;  /* and did not answer */
     const char *sysroot; /* where its files are, if not null */
     struct Dwfl *dwfl;   /* of source_dwfl(); null: not needed yet */
     /* Frees the memory of opening; each kind of source has its own. */
@@ -73,6 +72,7 @@ struct source {
     char warning[512];       /* what the user should know; "": nothing */
     char unopened[1024];     /* files whose bytes are missing, and why; or "" */
     bool unopened_more;      /* and others */
+    char *functions;         /* the note of functions, its text; or null */
     struct symbols *symbols; /* symbols.c's own; null: none was asked for */
     struct source_note note;
 };
@@ -115,9 +115,10 @@ struct Dwfl *source_dwfl(struct source *);
  * that `recorder save` wrote has the first three: the others are the claim of a
  * process that writes the file, which may remove what it left there before. */
 #define NOTE_OWNER "RECORDER"
-enum { NOTE_TYPE = 1, NOTE_SOURCE_TYPE = 2 };
+enum { NOTE_TYPE = 1, NOTE_SOURCE_TYPE, NOTE_FUNCTIONS_TYPE };
 enum note_word { NOTE_LAYOUT, NOTE_REGISTRY, NOTE_PID, NOTE_WHOLE, NOTE_START };
-/* The other: offset and error, of 64 bits each, then the text. */
+/* The second: offset and error, of 64 bits each, then the text. The third: a
+ * line "401136 main+0x12" for each return address of a record. */
 enum { NOTE_SOURCE_WORDS = 16, NOTE_SOURCE_MAX = 65536 };
 
 /* ----------------------------------------------------------------- kinds -- */
@@ -125,14 +126,17 @@ enum { NOTE_SOURCE_WORDS = 16, NOTE_SOURCE_MAX = 65536 };
 const char *source_open_process(struct source *, int pid);
 const char *source_open_file(struct source *, const char *path,
                              const struct source_how *);
-const char *source_open_server(struct source *, const char *name,
-                               const struct source_how *);
+/* remote.c: is a name "ssh:..."? */
+bool source_is_remote(const char *name);
 
 /* ours.c: lets this process have as many descriptors as the system allows. */
 void descriptors_raise(void);
 /* Returns a variable of its environment; `otherwise` if that is not set, or
  * empty. */
 const char *environment_or(const char *name, const char *otherwise);
+/* Makes a file without a name, which only its owner may read, in $TMPDIR or
+ * /var/tmp. Returns its descriptor, or below 0, with errno. */
+int unnamed_file(void);
 
 /* programs.c: lists all processes, ascending; how many. The caller frees. */
 size_t programs_all(int **all);
@@ -177,10 +181,6 @@ const char *regular_error(int error);
 /* Opens the file of a module that has its first byte, if it is the build that
  * ran, or the user named it. Returns -1 otherwise: see `state`. */
 int module_open(struct source *, struct module *);
-/* Opens a path as that of a module, if it is the build that ran; and asks the
- * source's server, or the cache, for it. Below 0: no. */
-int module_try(struct source *, struct module *, const char *path);
-int module_fetch(struct source *, struct module *);
 /* Notes in `unopened` that bytes of it are missing. */
 void module_unopened(struct source *, const struct module *);
 

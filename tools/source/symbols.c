@@ -1,5 +1,6 @@
 /* symbols.c - finds the function that an address lies in, by libdwfl. */
 /* SPDX-License-Identifier: MIT */
+#include "array.h"
 #include "source.h"
 
 #include <elfutils/libdwfl.h>
@@ -8,7 +9,15 @@
 #include <string.h>
 #include <unistd.h>
 
+/* A line of the note of functions; its name ends with the line. */
+struct kept_name {
+    uint64_t address;
+    const char *name;
+};
+
 struct symbols {
+    struct kept_name *kept; /* sorted by address */
+    size_t kept_count, kept_max;
     struct known {
         uint64_t address;
         char text[256];
@@ -66,8 +75,41 @@ void source_dwfl_end(struct source *source)
     if (source->dwfl)
         dwfl_end(source->dwfl);
     source->dwfl = NULL;
+    if (source->symbols)
+        free(source->symbols->kept);
     free(source->symbols);
     source->symbols = NULL;
+}
+
+/* Finds the lines in the note's text. */
+static void kept_read(struct symbols *symbols, const char *text)
+{
+    const char *next;
+    for (; text && (next = strchr(text, '\n')); text = next + 1) {
+        char *end;
+        uint64_t address = strtoull(text, &end, 16);
+        struct kept_name *all =
+            array_room(symbols->kept, &symbols->kept_max,
+                       symbols->kept_count + 1, sizeof *all);
+        if (!all)
+            break;
+        symbols->kept = all;
+        if (end != text && *end == ' ')
+            all[symbols->kept_count++] = (struct kept_name){address, end + 1};
+    }
+    if (symbols->kept_count)
+        qsort(symbols->kept, symbols->kept_count, sizeof *symbols->kept,
+              array_compare);
+}
+
+/* Returns the name that the note of functions has, or null. */
+static const char *kept_find(const struct symbols *symbols, uint64_t address)
+{
+    size_t count = array_count_to(symbols->kept, symbols->kept_count,
+                                  sizeof *symbols->kept, address);
+    return count && symbols->kept[count - 1].address == address
+               ? symbols->kept[count - 1].name
+               : NULL;
 }
 
 const char *source_function(struct source *source, uint64_t address)
@@ -77,18 +119,27 @@ const char *source_function(struct source *source, uint64_t address)
     char plain[DEMANGLED_MAX];
     const char *name;
     Dwfl_Module *module;
-    Dwfl *dwfl = source_dwfl(source);
+    Dwfl *dwfl;
     GElf_Off offset = 0;
     GElf_Sym symbol;
-    if (!source->symbols)
+    if (!source->symbols) {
         source->symbols = calloc(1, sizeof *source->symbols);
-    if (!source->symbols)
-        return NULL;
+        if (!source->symbols)
+            return NULL;
+        kept_read(source->symbols, source->functions);
+    }
     known = &source->symbols->known[(address ^ address >> 8) & 255];
     if (known->address == address && address)
         return *known->text ? known->text : NULL;
     known->address = address;
     *known->text = '\0';
+    name = kept_find(source->symbols, address);
+    if (name) {
+        snprintf(known->text, sizeof known->text, "%.*s",
+                 (int)strcspn(name, "\n"), name);
+        return known->text;
+    }
+    dwfl = source_dwfl(source);
     /* The call precedes the return address. */
     module = dwfl ? dwfl_addrmodule(dwfl, address - 1) : NULL;
     name = module ? dwfl_module_addrinfo(module, address - 1, &offset, &symbol,

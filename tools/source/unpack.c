@@ -1,10 +1,10 @@
-/* unpack.c - a file that gzip or zstd packed, as the file that it was. */
+/* unpack.c - copies of a SOURCE: of a packed file, or of a stream. */
 /* SPDX-License-Identifier: MIT */
 /*
-   It is unpacked into a file that has no name, in $TMPDIR or /var/tmp, with
-   holes where there are zeros: rings that were never written take no room. What
-   unpacks to far more than it could be is refused: zeros, which cost time, and
-   what is not zero, which costs room on the disk.
+   The copy is a file without a name, with holes where there are zeros: rings
+   that were never written take no room. Both the zeros, which cost time, and
+   the other bytes, which cost room on the disk, have a limit: a small file can
+   unpack to a very large one, and a stream can be endless.
 */
 #include "file.h"
 
@@ -24,8 +24,9 @@ enum { BLOCK = 1 << 16, TIMES = 64 }; /* a recording packs to a tenth or so */
 struct unpacked {
     struct source *source;
     int fd;
-    uint64_t size, data; /* bytes, and those of blocks that are not all zero */
+    uint64_t size, data; /* bytes; bytes of blocks that have not only zeros */
     uint64_t size_max, data_max;
+    const char *other, *large; /* messages: no ELF file, and %u GiB */
 };
 
 static bool is_zero(const unsigned char *bytes, size_t size)
@@ -39,27 +40,37 @@ static const char *block_add(struct unpacked *to, const unsigned char *bytes,
                              size_t size)
 {
     if (to->size == 0 && (size < 4 || memcmp(bytes, "\177ELF", 4) != 0))
-        return source_wrong(to->source, "is no core file and no recording, "
-                                        "but something else that was packed");
+        return source_wrong(to->source, "%s", to->other);
     if (!is_zero(bytes, size)) {
         to->data += size;
+        errno = ENOSPC;
         if (to->data <= to->data_max &&
             pwrite(to->fd, bytes, size, (off_t)to->size) != (ssize_t)size)
-            return source_wrong(to->source, "cannot be unpacked: %s",
-                                strerror(errno ? errno : ENOSPC));
+            return source_wrong(to->source, "the file for it: %s",
+                                strerror(errno));
     }
     to->size += size;
     if (to->size > to->size_max || to->data > to->data_max)
         return source_wrong(
-            to->source,
-            "unpacks to more than %u GiB, which is no recording but made to "
-            "harm; if it is one after all, unpack it yourself, and name that",
+            to->source, to->large,
             (unsigned)((to->data > to->data_max ? to->data_max : to->size_max) /
                        GIB));
     return NULL;
 }
 
-/* gzip: also of several members, behind each other. Closes `fd`. */
+/* Ends the file: *fd has it, or it is closed. Null, or what is wrong. */
+static const char *received(struct unpacked *to, const char *wrong, int *fd)
+{
+    if (!wrong && ftruncate(to->fd, (off_t)to->size) != 0)
+        wrong =
+            source_wrong(to->source, "the file for it: %s", strerror(errno));
+    *fd = wrong ? -1 : to->fd;
+    if (wrong)
+        close(to->fd);
+    return wrong;
+}
+
+/* Unpacks a file of gzip, which may have several members. Closes `fd`. */
 static const char *gzip_unpack(struct unpacked *to, int fd)
 {
     static unsigned char block[BLOCK];
@@ -101,7 +112,8 @@ static bool zstd_fill(ZSTD_DStream *stream, ZSTD_inBuffer *in,
     return true;
 }
 
-/* zstd: several frames, too; a window takes 128 MiB at most. Closes `fd`. */
+/* Unpacks a file of zstd, which may have several frames; a window takes 128 MiB
+ * at most. Closes `fd`. */
 static const char *zstd_unpack(struct unpacked *to, int fd)
 {
     static unsigned char block[BLOCK];
@@ -126,26 +138,41 @@ static const char *zstd_unpack(struct unpacked *to, int fd)
     return wrong;
 }
 
-/* A new file without a name; its descriptor, or below 0. */
-static int unnamed(void)
+const char *source_receive(struct source *source,
+                           size_t (*read_more)(void *, void *, size_t),
+                           void *own, int *fd)
 {
-    char path[4096];
-    int fd;
-    if (snprintf(path, sizeof path, "%s/recorder-XXXXXX",
-                 environment_or("TMPDIR", "/var/tmp")) >= (int)sizeof path)
-        return -1;
-    fd = mkostemp(path, O_CLOEXEC);
-    if (fd >= 0)
-        unlink(path);
-    return fd;
+    static unsigned char block[BLOCK];
+    struct unpacked to = {.source = source,
+                          .fd = unnamed_file(),
+                          .size_max = 16 * GIB,
+                          .data_max = 8 * GIB,
+                          .other = "no recording came, but something else",
+                          .large =
+                              "more than %u GiB came, which is no recording"};
+    const char *wrong = NULL;
+    size_t got;
+    if (to.fd < 0)
+        return source_wrong(source, "there is no file to keep it in: %s",
+                            strerror(errno));
+    while (!wrong && (got = read_more(own, block, BLOCK)) > 0)
+        wrong = block_add(&to, block, got);
+    if (!wrong && to.size == 0)
+        wrong = source_wrong(source, "nothing came");
+    return received(&to, wrong, fd);
 }
 
 const char *source_unpack(struct source *source, const char *path, int *fd)
 {
     unsigned char magic[4] = {0};
     int packed = regular_open(path);
-    struct unpacked to = {.source = source, .fd = -1};
-    const char *wrong = NULL;
+    struct unpacked to = {
+        .source = source,
+        .other = "is no core file and no recording, but something else that "
+                 "was packed",
+        .large = "unpacks to more than %u GiB, which is no recording but made "
+                 "to harm; if it is one after all, unpack it yourself, and "
+                 "name that"};
     bool gzip, zstd;
     struct stat is;
     *fd = -1;
@@ -153,7 +180,7 @@ const char *source_unpack(struct source *source, const char *path, int *fd)
         fstat(packed, &is) != 0) {
         if (packed >= 0)
             close(packed);
-        return NULL; /* who opens it next says why */
+        return NULL; /* file_open() says why */
     }
     gzip = magic[0] == 0x1f && magic[1] == 0x8b;
     zstd = memcmp(magic, "\x28\xb5\x2f\xfd", 4) == 0;
@@ -164,18 +191,12 @@ const char *source_unpack(struct source *source, const char *path, int *fd)
     to.data_max = (uint64_t)is.st_size * TIMES;
     to.size_max = to.data_max > 16 * GIB ? to.data_max : 16 * GIB;
     to.data_max = to.data_max > GIB ? to.data_max : GIB;
-    to.fd = unnamed();
+    to.fd = unnamed_file();
     if (to.fd < 0) {
         close(packed);
         return source_wrong(source, "there is no file to unpack it into: %s",
                             strerror(errno));
     }
-    wrong = gzip ? gzip_unpack(&to, packed) : zstd_unpack(&to, packed);
-    if (!wrong && ftruncate(to.fd, (off_t)to.size) != 0)
-        wrong = source_wrong(source, "cannot be unpacked: %s", strerror(errno));
-    if (wrong)
-        close(to.fd);
-    else
-        *fd = to.fd;
-    return wrong;
+    return received(
+        &to, gzip ? gzip_unpack(&to, packed) : zstd_unpack(&to, packed), fd);
 }

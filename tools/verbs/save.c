@@ -9,6 +9,7 @@
 #include "array.h"
 #include "buffer.h"
 #include "core.h"
+#include "functions.h"
 #include "inside.h"
 #include "labels.h"
 #include "log.h"
@@ -21,13 +22,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { TEXTS_MAX = 1 << 30 };
 enum {
     OPTION_FOLLOW = OPTION_OWN,
     OPTION_CHUNK,
     OPTION_KEEP,
-    OPTION_NO_STACKS
+    OPTION_NO_STACKS,
+    OPTION_FUNCTIONS
 };
 
 /* Memory that keeps the pages that were read. */
@@ -268,6 +271,8 @@ static void look_at_all(struct call *call, struct keeper *keeper)
     reader_head(&call->reader, &size);
     while (reader_next(&call->reader, &event))
         reader_texts(&call->reader, &event, texts);
+    if (call_option(call, OPTION_FUNCTIONS))
+        functions_keep(call);
 }
 
 /* ------------------------------------------------------- events or memory -- */
@@ -278,8 +283,7 @@ static void file_open(struct output *output, struct call *call,
 {
     umask(0077);
     output_open(output, call, path);
-    if (!output->temporary)
-        fail(call, "%s: is no regular file, as a recording has to be", path);
+    output_seekable(output);
 }
 
 /* Gives each chosen recorder a ring for its chosen events. */
@@ -320,6 +324,8 @@ static void save_events(struct call *call, const char *path)
     bool done = true;
     call_take(call);
     reader_count(&call->reader);
+    if (call_option(call, OPTION_FUNCTIONS))
+        functions_keep(call);
     rings_make(call, &made);
     file_open(&output, call, path);
     wrong = made_begin(&made, call, fileno(output.file), TEXTS_MAX);
@@ -423,9 +429,12 @@ static int save_log(struct call *call, const char *folder)
 static int save(struct call *call)
 {
     const char *path = call_option(call, 'o');
-    if (!path || strcmp(path, "-") == 0)
-        misuse(call, path ? "-o -: a recording has to be a file"
-                          : "-o FILE is missing");
+    if (!path)
+        misuse(call, "-o FILE is missing");
+    if (strcmp(path, "-") == 0 && call_option(call, OPTION_FOLLOW))
+        misuse(call, "-o -: a log is a folder");
+    if (strcmp(path, "-") == 0 && isatty(STDOUT_FILENO))
+        misuse(call, "-o -: standard output is a terminal");
     if (call_option(call, OPTION_FOLLOW))
         return save_log(call, path);
     if (call_option(call, OPTION_CHUNK) || call_option(call, OPTION_KEEP))
@@ -442,7 +451,8 @@ static int save(struct call *call)
 }
 
 static const struct option_row rows[] = {
-    {'o', "output", "FILE", "the recording; written whole, or not at all"},
+    {'o', "output", "FILE",
+     "the recording; written whole, or not at all; - is stdout"},
     {OPTION_FOLLOW, "follow", NULL,
      "a log: writes on while the process records, into a folder, -o DIR"},
     {OPTION_CHUNK, "chunk", "SIZE",
@@ -452,6 +462,9 @@ static const struct option_row rows[] = {
      "is deleted first"},
     {OPTION_NO_STACKS, "no-stacks", NULL,
      "without the tasks of a scheduler, and their stacks"},
+    {OPTION_FUNCTIONS, "functions", NULL,
+     "with the names of the functions that recorded, for dump --function where "
+     "the program's files are missing"},
     {OPTION_LABEL, "label", "NAME=VALUE",
      "what the recording says of where it comes from: host=web1, service=shop; "
      "offset_ns=N is added to its clock where it is shown, and error_ns=N is "

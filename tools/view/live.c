@@ -1,18 +1,14 @@
 /* live.c - serves the page of a running program, and its records. */
 /* SPDX-License-Identifier: MIT */
 /*
-    The HTTP server of tools/web, on 127.0.0.1. It answers
+    The server of tools/web answers
 
         GET /TOKEN/         the page
         GET /TOKEN/events   Server-Sent Events: `batch` (view.h), and `end`
 
-    and refuses everything else. The token is 128 random bits, so that no other
-    user of the machine, and no page of other sites, can read on; the Host
-    header is checked, so that no name can be bound to this address.
-
-    Each stream has a reader and a pack of its own: a browser that comes later
-    gets what the rings hold then, and one that is slow or asleep costs the
-    others nothing: its reader waits until it has taken what it was sent.
+    Each stream has its own reader and pack: a browser that connects later gets
+    what the rings hold then, and a slow or sleeping browser costs the others
+    nothing, because its reader waits until the browser took all batches.
 */
 #include "json.h"
 #include "output.h"
@@ -50,7 +46,6 @@ struct server {
     struct call *call;
     const struct value_option *values;
     size_t values_count;
-    char token[33];
     const char *ended; /* why; null: the program runs */
 };
 
@@ -86,7 +81,7 @@ static void answer_stream(struct server *server, struct web_client *client)
     if (reader_open(&stream->reader, call->source.memory,
                     call->source.registry)) {
         free(stream);
-        web_refuse(client, "503 Service Unavailable");
+        web_refuse(client, "503 Service Unavailable", "no reader of its rings");
         return;
     }
     stream->server = server;
@@ -97,42 +92,19 @@ static void answer_stream(struct server *server, struct web_client *client)
                                  server->values_count);
     view_pack_follow(stream->pack);
     client->own = stream;
-    if (!web_stream(&server->web, client, "text/event-stream", -1))
-        web_refuse(client, "503 Service Unavailable");
+    if (!web_stream(&server->web, client, "text/event-stream"))
+        web_refuse(client, "503 Service Unavailable",
+                   "32 browsers follow the program already");
 }
 
-/* Compares in constant time, so that nobody can guess the token byte by
- * byte. */
-static bool token_is_ours(const struct server *server, const char *path)
+static void handle(struct web *web, struct web_client *client, const char *path)
 {
-    unsigned differs = path[0] != '/';
-    for (size_t i = 0; i < 32; i++)
-        differs |= (unsigned)(path[1 + i] ^ server->token[i]);
-    return !differs && path[33] == '/';
-}
-
-static void handle(struct web *web, struct web_client *client,
-                   const char *method, const char *path, const char *headers)
-{
-    struct server *server = web->own;
-    if (!web_host_is_ours(web, headers) || strlen(path) < 34 ||
-        !token_is_ours(server, path)) {
-        static const char why[] =
-            "403 Forbidden: open the whole address that recorder view printed; "
-            "it has a secret token.\n";
-        web_answer(client, "403 Forbidden", "text/plain; charset=utf-8", why,
-                   sizeof why - 1);
-        return;
-    }
-    client->known = true;
-    if (strcmp(method, "GET") != 0)
-        web_refuse(client, "405 Method Not Allowed");
-    else if (strcmp(path + 34, "") == 0)
-        answer_page(server, client);
-    else if (strcmp(path + 34, "events") == 0)
-        answer_stream(server, client);
+    if (strcmp(path, "") == 0)
+        answer_page(web->own, client);
+    else if (strcmp(path, "events") == 0)
+        answer_stream(web->own, client);
     else
-        web_refuse(client, "404 Not Found");
+        web_refuse(client, "404 Not Found", "no such page");
 }
 
 /* ---------------------------------------------------------------- stream -- */
@@ -225,10 +197,7 @@ static void server_open(struct server *server, unsigned port)
     web->more = stream_more;
     web->due = stream_due;
     web->gone = stream_free;
-    if (!web_open(web, "127.0.0.1", port))
-        fail(server->call, "127.0.0.1 port %u: %s", port, strerror(errno));
-    if (!view_random(server->token))
-        fail(server->call, "getrandom: %s", strerror(errno));
+    web_open(web, port);
     web->watched = -1;
 #ifdef SYS_pidfd_open
     if (server->call->source.pid)
@@ -281,7 +250,7 @@ int view_live(struct call *call, const struct value_option *values,
         call_take(call); /* it learns the program's clock */
     server_open(server, port);
     snprintf(address, sizeof address, "http://127.0.0.1:%u/%s/",
-             server->web.port, server->token);
+             server->web.port, server->web.token);
     printf("%s\n", address);
     fflush(stdout);
     if (open_it && view_can_open()) {

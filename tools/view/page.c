@@ -3,13 +3,12 @@
 #include "json.h"
 #include "sources.h"
 #include "view.h"
+#include "web.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -42,16 +41,6 @@ PART(input, "input.js")
 PART(access, "access.js")
 #define WRITE_PART(to, name)                                                   \
     fwrite(part_##name, 1, (size_t)(part_##name##_end - part_##name), to)
-
-bool view_random(char to[33])
-{
-    unsigned char byte[16];
-    if (getrandom(byte, sizeof byte, 0) != sizeof byte)
-        return false;
-    for (size_t i = 0; i < sizeof byte; i++)
-        sprintf(to + 2 * i, "%02x", byte[i]);
-    return true;
-}
 
 static void write_script(struct view_page *page, FILE *to)
 {
@@ -186,8 +175,7 @@ static const char *write_html(struct view_page *page, FILE *to,
 
 void view_page_begin(struct view_page *page, FILE *to)
 {
-    if (!view_random(page->nonce))
-        fail(page->call, "getrandom: %s", strerror(errno));
+    web_random(page->call, page->nonce);
     write_html(page, to, part_html);
     write_about(page, to);
 }

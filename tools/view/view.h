@@ -71,8 +71,6 @@ struct view_page {
 void view_page_begin(struct view_page *, FILE *);
 void view_page_end(struct view_page *, FILE *);
 
-/* Makes 128 random bits in hexadecimal. False: the system has none. */
-bool view_random(char to[33]);
 /* True if there is a display and stdout is a terminal: then a file can be
  * opened in the user's browser. */
 bool view_can_open(void);

@@ -1,21 +1,21 @@
-/* server.c - the HTTP server: connections, requests, answers. */
+/* server.c - an HTTP server: connections, requests, answers. */
 /* SPDX-License-Identifier: MIT */
 #include "web.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <netdb.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
 enum {
-    REQUEST_MS = 10000, /* that a request may take */
-    STALL_MS = 60000    /* without a byte taken: the client is gone */
+    REQUEST_MS = 10000, /* a slower request is not answered */
+    STALL_MS = 60000    /* a client that takes nothing for longer is closed */
 };
 
 int64_t web_now_ms(void)
@@ -36,7 +36,7 @@ static void client_close(struct web *web, struct web_client *client)
     *client = (struct web_client){.fd = -1};
 }
 
-/* Appends a text to the bytes to be sent. */
+/* Appends a text to the bytes that client_write() sends. */
 void web_send(struct web_client *client, const char *text, size_t size)
 {
     size_t left = client->out_size - client->out_sent;
@@ -52,25 +52,21 @@ void web_send(struct web_client *client, const char *text, size_t size)
     client->out_sent = 0;
 }
 
-static const char common[] =
-    "Cache-Control: no-store\r\n"
-    "X-Content-Type-Options: nosniff\r\n"
-    "Referrer-Policy: no-referrer\r\n"
-    "Cross-Origin-Resource-Policy: same-origin\r\n"
-    "Content-Security-Policy: frame-ancestors 'none'\r\n"
-    "Connection: close\r\n";
-
 static void answer_begin(struct web_client *client, const char *status,
-                         const char *type, int64_t length)
+                         const char *type, const char *length)
 {
-    char head[512], size[64] = "";
-    int count;
-    if (length >= 0)
-        snprintf(size, sizeof size, "Content-Length: %lld\r\n",
-                 (long long)length);
-    count = snprintf(head, sizeof head,
-                     "HTTP/1.1 %s\r\nContent-Type: %s\r\n%s%s\r\n", status,
-                     type, size, common);
+    char head[512];
+    int count = snprintf(head, sizeof head,
+                         "HTTP/1.1 %s\r\n"
+                         "Content-Type: %s\r\n"
+                         "%s"
+                         "Cache-Control: no-store\r\n"
+                         "X-Content-Type-Options: nosniff\r\n"
+                         "Referrer-Policy: no-referrer\r\n"
+                         "Cross-Origin-Resource-Policy: same-origin\r\n"
+                         "Content-Security-Policy: frame-ancestors 'none'\r\n"
+                         "Connection: close\r\n\r\n",
+                         status, type, length);
     client->answered = true;
     web_send(client, head, (size_t)count);
 }
@@ -78,92 +74,95 @@ static void answer_begin(struct web_client *client, const char *status,
 void web_answer(struct web_client *client, const char *status, const char *type,
                 const char *body, size_t size)
 {
-    answer_begin(client, status, type, (int64_t)size);
+    char length[64];
+    snprintf(length, sizeof length, "Content-Length: %zu\r\n", size);
+    answer_begin(client, status, type, length);
     web_send(client, body, size);
 }
-void web_refuse(struct web_client *client, const char *status)
+
+void web_refuse(struct web_client *client, const char *status, const char *why)
 {
-    web_answer(client, status, "text/plain; charset=utf-8", status,
-               strlen(status));
+    char text[256];
+    int size = snprintf(text, sizeof text, "%s: %s\n", status, why);
+    web_answer(client, status, "text/plain; charset=utf-8", text, (size_t)size);
 }
 
-void web_wait(struct web_client *client)
-{
-    client->answered = client->streams = true;
-}
-
-bool web_stream(struct web *web, struct web_client *client, const char *type,
-                int64_t length)
+bool web_stream(struct web *web, struct web_client *client, const char *type)
 {
     unsigned streams = 0;
     for (int i = 0; i < WEB_CLIENTS; i++)
         streams += web->clients[i].streams;
-    if (streams >= WEB_STREAMS + (unsigned)client->streams)
+    if (streams >= WEB_STREAMS)
         return false;
     client->streams = true;
-    answer_begin(client, "200 OK", type, length);
+    answer_begin(client, "200 OK", type, "");
     return true;
 }
 
 /* -------------------------------------------------------------- requests -- */
 
-/* Returns the value of a header, *size bytes, or null. */
-const char *web_header(const char *headers, const char *name, size_t *size)
-{
-    size_t length = strlen(name);
-    const char *line = strstr(headers, "\r\n");
-    for (; line && line[2] != '\r'; line = strstr(line + 2, "\r\n")) {
-        const char *at = line + 2;
-        if (strncasecmp(at, name, length) != 0 || at[length] != ':')
-            continue;
-        at += length + 1;
-        at += strspn(at, " \t");
-        *size = strcspn(at, "\r\n \t");
-        return at;
-    }
-    return NULL;
-}
-
-bool web_host_is_ours(const struct web *web, const char *headers)
+/* True if the Host header of a request names 127.0.0.1 and our port; a browser
+ * leaves port 80 out. */
+static bool host_is_ours(const struct web *web, const char *headers)
 {
     static const char *const names[] = {"127.0.0.1", "localhost"};
+    const char *host = strcasestr(headers, "\r\nHost:");
     size_t size;
-    const char *host = web_header(headers, "Host", &size);
-    for (size_t i = 0; host && i < 2; i++) {
+    if (!host || host > strstr(headers, "\r\n\r\n"))
+        return false;
+    host += sizeof "\r\nHost:" - 1;
+    host += strspn(host, " \t");
+    size = strcspn(host, "\r\n \t");
+    for (size_t i = 0; i < 2; i++) {
         char ours[32];
+        size_t name = strlen(names[i]);
         snprintf(ours, sizeof ours, "%s:%u", names[i], web->port);
-        if (size == strlen(ours) && strncasecmp(host, ours, size) == 0)
+        if ((size == strlen(ours) || (size == name && web->port == 80)) &&
+            strncasecmp(host, ours, size) == 0)
             return true;
-        if (web->port == 80 && size == strlen(names[i]) &&
-            strncasecmp(host, names[i], size) == 0)
-            return true; /* the port of http is left out */
     }
     return false;
 }
 
+/* True if a path begins with /TOKEN/. Takes the same time for each wrong
+ * token: an early end would let a stranger find the token digit by digit. */
+static bool token_is_ours(const struct web *web, const char *path)
+{
+    unsigned differs = path[0] != '/';
+    if (strlen(path) < WEB_TOKEN + 2)
+        return false;
+    for (size_t i = 0; i < WEB_TOKEN; i++)
+        differs |= (unsigned)(path[1 + i] ^ web->token[i]);
+    return !differs && path[1 + WEB_TOKEN] == '/';
+}
+
+/* Splits "GET /TOKEN/path HTTP/1.1", and answers the request. */
 static void handle(struct web *web, struct web_client *client)
 {
-    char *request = client->request;
-    char *path, *end = strstr(request, "\r\n");
-    *end = '\0';
-    if (strlen(request) != (size_t)(end - request)) {
-        web_refuse(client, "400 Bad Request");
-        return;
-    }
-    path = strchr(request, ' ');
+    char *path, *end, *headers = strstr(client->request, "\r\n");
+    bool ours = host_is_ours(web, headers);
+    *headers = '\0';
+    path = strchr(client->request, ' ');
     end = path ? strchr(path + 1, ' ') : NULL;
     if (!end || strncmp(end + 1, "HTTP/1.", 7) != 0) {
-        web_refuse(client, "400 Bad Request");
+        web_refuse(client, "400 Bad Request", "this is no HTTP/1 request");
         return;
     }
     *path++ = *end = '\0';
-    /* Headers stand behind the line, which is cut up by now. */
-    end += strlen(end + 1) + 1;
-    *end = '\r';
-    web->handle(web, client, request, path, end);
+    if (!ours || !token_is_ours(web, path)) {
+        web_refuse(client, "403 Forbidden",
+                   "open the whole address that recorder view printed; it has "
+                   "a secret token");
+        return;
+    }
+    client->known = true;
+    if (strcmp(client->request, "GET") != 0)
+        web_refuse(client, "405 Method Not Allowed", "only GET is served");
+    else
+        web->handle(web, client, path + WEB_TOKEN + 2);
 }
 
-/* Reads from a client. False: it closed the connection. */
+/* Reads from a client. False: the client closed the connection. */
 static bool client_read(struct web *web, struct web_client *client)
 {
     char *request = client->request;
@@ -176,20 +175,21 @@ static bool client_read(struct web *web, struct web_client *client)
     if (got <= 0)
         return got < 0 && (errno == EAGAIN || errno == EINTR);
     if (client->answered)
-        return true; /* one request a connection */
+        return true; /* a connection has one request */
     client->request_size += (size_t)got;
     request[client->request_size] = '\0';
     if (memmem(request, client->request_size, "\r\n\r\n", 4)) {
         if (strlen(request) == client->request_size)
             handle(web, client);
         else
-            web_refuse(client, "400 Bad Request");
+            web_refuse(client, "400 Bad Request", "it has a NUL byte");
     } else if (client->request_size == WEB_REQUEST_MAX - 1)
-        web_refuse(client, "431 Request Header Fields Too Large");
+        web_refuse(client, "431 Request Header Fields Too Large",
+                   "a request has at most 8 KiB");
     return true;
 }
 
-/* Sends as much as the socket takes. False: the connection is broken. */
+/* Sends as many bytes as the socket takes. False: the connection broke. */
 static bool client_write(struct web_client *client)
 {
     ssize_t sent = send(client->fd, client->out + client->out_sent,
@@ -205,8 +205,8 @@ static bool client_write(struct web_client *client)
     client->out_size = client->out_sent = 0;
     if (client->streams && !client->ended)
         return true;
-    /* Lets the other end close first: bytes that it still sends must not cause
-     * a reset, which would discard the answer. */
+    /* The client closes first: a byte that arrives after our close() would
+     * cause a reset, which discards the answer. */
     shutdown(client->fd, SHUT_WR);
     client->deadline_ms = web_now_ms() + 1000;
     return true;
@@ -214,42 +214,38 @@ static bool client_write(struct web_client *client)
 
 /* ---------------------------------------------------------------- server -- */
 
-bool web_open(struct web *web, const char *address, unsigned port)
+void web_random(const struct call *call, char to[WEB_TOKEN + 1])
 {
-    struct addrinfo hints = {.ai_flags = AI_PASSIVE | AI_NUMERICHOST,
-                             .ai_socktype = SOCK_STREAM};
-    struct addrinfo *found = NULL;
-    struct sockaddr_storage is;
-    socklen_t size = sizeof is;
-    char text[16];
-    int yes = 1;
-    bool done;
-    web->listener = -1;
-    for (int i = 0; i < WEB_CLIENTS; i++)
-        web->clients[i].fd = -1;
-    snprintf(text, sizeof text, "%u", port);
-    if (getaddrinfo(address, text, &hints, &found) != 0 || !found) {
-        errno = EADDRNOTAVAIL;
-        return false;
-    }
-    web->listener =
-        socket(found->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    done = web->listener >= 0 &&
-           setsockopt(web->listener, SOL_SOCKET, SO_REUSEADDR, &yes,
-                      sizeof yes) == 0 &&
-           bind(web->listener, found->ai_addr, found->ai_addrlen) == 0 &&
-           listen(web->listener, WEB_CLIENTS) == 0 &&
-           getsockname(web->listener, (struct sockaddr *)&is, &size) == 0;
-    freeaddrinfo(found);
-    if (done)
-        web->port = ntohs(is.ss_family == AF_INET6
-                              ? ((struct sockaddr_in6 *)&is)->sin6_port
-                              : ((struct sockaddr_in *)&is)->sin_port);
-    return done;
+    unsigned char bytes[WEB_TOKEN / 2];
+    if (getrandom(bytes, sizeof bytes, 0) != sizeof bytes)
+        fail(call, "getrandom: %s", strerror(errno));
+    for (size_t i = 0; i < sizeof bytes; i++)
+        sprintf(to + 2 * i, "%02x", bytes[i]);
 }
 
-/* Accepts a connection. If all places are taken, the oldest client that is not
- * known to be allowed is closed, be it answered or not. */
+void web_open(struct web *web, unsigned port)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET,
+                                  .sin_port = htons((uint16_t)port),
+                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t size = sizeof address;
+    int yes = 1, fd;
+    for (int i = 0; i < WEB_CLIENTS; i++)
+        web->clients[i].fd = -1;
+    web_random(web->call, web->token);
+    fd = web->listener =
+        socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (fd < 0 ||
+        setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) != 0 ||
+        bind(fd, (struct sockaddr *)&address, size) != 0 ||
+        listen(fd, WEB_CLIENTS) != 0 ||
+        getsockname(fd, (struct sockaddr *)&address, &size) != 0)
+        fail(web->call, "127.0.0.1 port %u: %s", port, strerror(errno));
+    web->port = ntohs(address.sin_port);
+}
+
+/* Accepts a connection. If no place is free, closes the oldest client that did
+ * not send the token. */
 static bool accept_one(struct web *web)
 {
     struct web_client *to = NULL, *client = web->clients;
@@ -280,7 +276,7 @@ static bool is_pending(const struct web_client *client)
     return client->out_sent < client->out_size;
 }
 
-/* Serves a client; false: it is to be closed. */
+/* Serves a client. False: close the client. */
 static bool client_serve(struct web *web, struct web_client *client,
                          short events)
 {
@@ -329,8 +325,8 @@ bool web_round(struct web *web)
     for (int k = 2; k < count; k++)
         if (!client_serve(web, &web->clients[who[k]], fds[k].revents))
             client_close(web, &web->clients[who[k]]);
-    /* A client that comes among many is closed only after WEB_CLIENTS / 2
-     * others, which is after it was answered. */
+    /* A round accepts at most WEB_CLIENTS / 2: a client among many strangers
+     * gets its answer before a stranger takes its place. */
     for (int i = 0; fds[0].revents && i < WEB_CLIENTS / 2; i++)
         if (!accept_one(web))
             break;
