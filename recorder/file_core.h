@@ -320,7 +320,6 @@ RECORDER_SELDOM_ bool recorder_core_add_notes_(struct recorder_recording_ *file)
     uintptr_t bytes = 4 * 24 + RECORDER_NOTE_WORDS_ * sizeof(uintptr_t) +
                       RECORDER_STATUS_BYTES_ + RECORDER_INFO_BYTES_ + size +
                       4 * 4;
-    size_t i;
     at = start = recorder_core_take_(file, bytes, false);
     if (!start)
         return false;
@@ -335,13 +334,9 @@ RECORDER_SELDOM_ bool recorder_core_add_notes_(struct recorder_recording_ *file)
     __builtin_memcpy(
         to, recorder_path_basename_(file->program),
         recorder_length_(recorder_path_basename_(file->program), 15));
-    to += 16;
-    i = recorder_os_words_(to, 79);
-    while (i > 0 && to[i - 1] == '\0')
-        i--;
-    while (i-- > 0)
-        if (to[i] == '\0')
-            to[i] = ' ';
+    /* Not the arguments: they may hold a password. */
+    __builtin_memcpy(to + 16, file->program,
+                     recorder_length_(file->program, 79));
     if (size)
         __builtin_memcpy(recorder_core_note_(&at, "CORE", 5, 6 /* NT_AUXV */,
                                              (uint32_t)size),

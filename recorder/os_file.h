@@ -65,8 +65,6 @@ recordings, and define no RECORDER_OS_FILES_. tests/house.sh looks for each name
     texts; each returns its size, 0 where it is not known, and writes no NUL
         size_t recorder_os_path_(char *to, size_t max)
             the program's file, folders parted by '/'
-        size_t recorder_os_words_(char *to, size_t max)
-            its command line, words parted by NUL or blanks
         size_t recorder_os_host_(char *to, size_t max)
             the name of the machine; a newline may end it
         size_t recorder_os_boot_(char *to, size_t max)

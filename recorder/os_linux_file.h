@@ -307,10 +307,6 @@ RECORDER_INLINE_ size_t recorder_os_host_(char *to, size_t max)
 {
     return recorder_os_file_("/proc/sys/kernel/hostname", to, max);
 }
-RECORDER_INLINE_ size_t recorder_os_words_(char *to, size_t max)
-{
-    return recorder_os_file_("/proc/self/cmdline", to, max);
-}
 RECORDER_INLINE_ size_t recorder_os_vector_(char *to, size_t max)
 {
     return recorder_os_file_("/proc/self/auxv", to, max);

@@ -57,7 +57,6 @@ extern unsigned recorder_win_folder_(unsigned size, char *to)
     RECORDER_LABEL_(GetCurrentDirectoryA);
 extern int recorder_win_host_(char *to, unsigned *size)
     RECORDER_LABEL_(GetComputerNameA);
-extern char *recorder_win_words_(void) RECORDER_LABEL_(GetCommandLineA);
 extern void *recorder_win_open_process_(unsigned rights, int inherit,
                                         unsigned id)
     RECORDER_LABEL_(OpenProcess);
@@ -353,14 +352,6 @@ RECORDER_SELDOM_ size_t recorder_os_host_(char *to, size_t max)
 {
     unsigned size = (unsigned)max;
     return recorder_win_host_(to, &size) ? size : 0;
-}
-RECORDER_SELDOM_ size_t recorder_os_words_(char *to, size_t max)
-{
-    const char *words = recorder_win_words_();
-    size_t size = 0;
-    for (; words && words[size] && size < max; size++)
-        to[size] = words[size];
-    return size;
 }
 /* A lock tells whether a process is there, these need not. */
 RECORDER_INLINE_ size_t recorder_os_boot_(char *to, size_t max)

@@ -20,8 +20,8 @@ the DLL. -DOTHER: another file of the program.
 extern "C" {
 #endif
 uintptr_t other_record(int number);
-LPSTR __real_GetCommandLineA(void);
-LPSTR __wrap_GetCommandLineA(void);
+BOOL WINAPI __real_GetComputerNameA(LPSTR name, LPDWORD size);
+BOOL WINAPI __wrap_GetComputerNameA(LPSTR name, LPDWORD size);
 EXCEPTION_DISPOSITION take(struct _EXCEPTION_RECORD *e, void *frame,
                            struct _CONTEXT *context, void *dispatcher);
 __declspec(dllexport) uintptr_t dll_record(int number);
@@ -120,17 +120,17 @@ static void fault(void)
 }
 
 /* A recording that cannot be filled leaves no file, and not even an open one.
- * The command line is asked for when the file was measured, and then the table
- * of threads is larger. */
+ * The headers ask for the machine's name after they measured the file, and then
+ * the table of threads is larger. */
 static uintptr_t more_threads;
-LPSTR __wrap_GetCommandLineA(void)
+BOOL WINAPI __wrap_GetComputerNameA(LPSTR name, LPDWORD size)
 {
     struct recorder_registry *registry = recorder_home_.registry;
     uintptr_t more = more_threads;
     more_threads = registry->threads_max;
     if (more)
         registry->threads_max = more;
-    return __real_GetCommandLineA();
+    return __real_GetComputerNameA(name, size);
 }
 static void unfilled(void)
 {

@@ -460,7 +460,7 @@ hosted_windows()
         $compile -c -o "$of/HERE.o" $source &&
         $compile -DDLL -c -o "$of/DLL.o" $source &&
         $link -shared -o "$of/hosted_windows.dll" "$of/DLL.o" &&
-        $link -Wl,--wrap=GetCommandLineA -o "$of/hosted_windows.exe" \
+        $link -Wl,--wrap=GetComputerNameA -o "$of/hosted_windows.exe" \
             "$of/HERE.o" "$of/OTHER.o" &&
         (cd "$of" && timeout 600 wine hosted_windows.exe) || return 1
     # No debugger that wine would start on a crash.

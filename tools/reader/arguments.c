@@ -274,6 +274,10 @@ static bool text_read(struct text_context *c,
     if (size < 0)
         return false;
     to->size = (size_t)size;
+    bytes_need(c->reader->memory, address,
+               to->size + (cut || to->size >= most ? 0
+                           : f->how.wide           ? sizeof *dots
+                                                   : 1));
     cut = cut || (most == TEXT_MOST && to->size >= most);
     memset(strings + to->size, 0, 4);
     if (cut && f->how.wide)

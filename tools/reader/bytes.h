@@ -61,11 +61,20 @@ static inline void bytes_put_word(const struct memory *m, void *to,
     bytes_put(m, to, word, m->word_bytes);
 }
 
+/* Notes that an answer depends on bytes: see struct memory. */
+static inline void bytes_need(struct memory *m, uint64_t address, size_t size)
+{
+    if (m->needs)
+        m->needs(m, address, size, false);
+}
 /* Reads exactly `size` bytes. False: they are not all there. */
 static inline bool bytes_read(struct memory *m, uint64_t address, void *to,
                               size_t size)
 {
-    return m->read(m, address, to, size) == size;
+    if (m->read(m, address, to, size) != size)
+        return false;
+    bytes_need(m, address, size);
+    return true;
 }
 /* Reads a number of 1 to 8 bytes, or a word. False: it is not there. */
 static inline bool bytes_read_number(struct memory *m, uint64_t address,

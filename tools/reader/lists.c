@@ -293,6 +293,7 @@ const char *threads_refresh(struct reader *reader,
     }
     count = memory->read(memory, registry->threads, rows, count * row_bytes) /
             row_bytes;
+    bytes_need(memory, registry->threads, count * row_bytes);
     for (i = 0; i < count; i++) {
         struct reader_thread *thread = &threads[i];
         const unsigned char *row = rows + i * row_bytes;

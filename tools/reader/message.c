@@ -113,8 +113,12 @@ static void format_read(struct reader *reader, struct format *format)
     format->event = heading.event;
     format->kind = format_kind(&heading);
     format->plan = calloc(1, sizeof *format->plan);
-    if (length + 1 < size)
+    if (length + 1 < size) {
         format->location = strndup(bytes + length + 1, size - length - 1);
+        length += 1 + strnlen(bytes + length + 1, size - length - 1);
+    }
+    bytes_need(reader->memory, format->address,
+               length < size ? length + 1 : size);
 }
 
 /* The entry of a format, and of what its words say, or zeros; null: no

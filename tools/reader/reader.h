@@ -66,6 +66,10 @@ struct memory {
     /* True if these bytes are of a file that stays, even if the program unmaps
      * them or ends. Null pointer: none are. */
     bool (*stays)(struct memory *, uint64_t address, size_t size);
+    /* Notes that an answer depends on these bytes, so that a copy of the memory
+     * has to hold them; `zeros`: any bytes will do there. Null pointer: nobody
+     * copies the memory. */
+    void (*needs)(struct memory *, uint64_t address, size_t size, bool zeros);
     /* True if the bytes at an address cannot have changed: they are in a
      * read-only segment of the program or a library. Null pointer: unknown. */
     bool (*constant)(struct memory *, uint64_t address);

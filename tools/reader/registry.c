@@ -24,6 +24,7 @@ char *bytes_string(struct memory *memory, uint64_t address, size_t max)
         free(text);
         return NULL;
     }
+    bytes_need(memory, address, length + 1);
     shorter = realloc(text, length + 1);
     return shorter ? shorter : text;
 }

@@ -34,6 +34,27 @@ void pieces_sort(struct pieces *pieces)
         qsort(pieces->all, pieces->count, sizeof *pieces->all, array_compare);
 }
 
+size_t module_head(struct memory *m, const struct module *module,
+                   unsigned char to[PAGE_BYTES])
+{
+    size_t got =
+        module->offset == 0 ? m->read(m, module->start, to, PAGE_BYTES) : 0;
+    size_t end = 0, count = 0, i;
+    Elf *elf = elf_memory((char *)to, got);
+    GElf_Ehdr header;
+    GElf_Phdr p;
+    if (elf && gelf_getehdr(elf, &header) && elf_getphdrnum(elf, &count) == 0 &&
+        header.e_phoff < got)
+        end = header.e_phoff + count * header.e_phentsize;
+    for (i = 0; end && i < count; i++)
+        if (gelf_getphdr(elf, (int)i, &p) && p.p_type == PT_NOTE &&
+            p.p_offset < got && p.p_filesz <= got - p.p_offset &&
+            p.p_offset + p.p_filesz > end)
+            end = p.p_offset + p.p_filesz;
+    elf_end(elf);
+    return end < got ? end : got;
+}
+
 /* ----------------------------------------------------------------- notes -- */
 
 static void note_add(struct notes *notes, const struct memory *m,

@@ -4,6 +4,7 @@
 #define CORE_H
 
 #include "command.h"
+#include "inside.h"
 
 /* Bytes that stood at an address; `offset`: where they stand in the file. */
 struct piece {
@@ -30,6 +31,11 @@ struct notes {
 /* Adds the notes of a recording, in the order in which a program writes
  * them. */
 void notes_make(struct notes *, struct call *);
+
+/* Reads the head of a module's file, from its first byte to its build-id, but
+ * no byte that follows. Returns its size, 0: the piece has no such head. */
+size_t module_head(struct memory *, const struct module *,
+                   unsigned char to[PAGE_BYTES]);
 
 /* Writes all of `size` bytes at an offset; false, and errno. */
 bool core_put(int fd, const void *from, size_t size, uint64_t at);

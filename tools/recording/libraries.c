@@ -3,10 +3,12 @@
 #include "libraries.h"
 
 #include "bytes.h"
+#include "inside.h"
 
 #include <elf.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 enum { LIBRARIES_MAX = 4096, ENTRIES_MAX = 256 };
 
@@ -75,11 +77,10 @@ void libraries_keep(int pid, struct memory *m)
     for (unsigned i = 1; i < 5; i++) /* the rest of it */
         bytes_read_word(m, debug + i * word, &unused);
     for (unsigned i = 0; at && i < LIBRARIES_MAX; i++) {
-        char path[PATH_MAX];
         for (unsigned k = 0; k < 5; k++)
             bytes_read_word(m, at + k * word, &unused);
         if (bytes_read_word(m, at + word, &name) && name)
-            m->read(m, name, path, 256);
+            free(bytes_string(m, name, PATH_MAX));
         if (!bytes_read_word(m, at + 3 * word, &at))
             return;
     }

@@ -136,18 +136,14 @@ static uint64_t rings_place(struct made *made, struct buffer *head)
 
 /* -------------------------------------------------------------- program -- */
 
-/* The pages of modules that hold their build-ids. */
+/* The heads of modules, which hold their build-ids. */
 static void pages_read(struct pieces *pages, const struct source *source)
 {
     for (size_t i = 0; i < source->modules_count; i++) {
-        uint64_t start = source->modules[i].start;
-        unsigned char *page;
-        if (source->modules[i].offset != 0)
-            continue;
-        page = need(malloc(PAGE_BYTES));
-        piece_add(pages, start,
-                  source->memory->read(source->memory, start, page, PAGE_BYTES),
-                  page, page);
+        unsigned char *page = need(malloc(PAGE_BYTES));
+        piece_add(pages, source->modules[i].start,
+                  module_head(source->memory, &source->modules[i], page), page,
+                  page);
     }
 }
 

@@ -36,14 +36,22 @@ static size_t cache_read(struct memory *memory, uint64_t address, void *to,
         uint64_t at = (address + done) % CACHE_BYTES;
         const struct cache_page *page = page_at(cache, address + done - at);
         size_t piece = size - done;
-        if (page->size <= at)
-            break;
+        if (page->size <= at) /* a recording has pieces of pages */
+            return done + cache->of->read(cache->of, address + done,
+                                          (char *)to + done, size - done);
         if (piece > page->size - at)
             piece = (size_t)(page->size - at);
         memcpy((char *)to + done, page->bytes + at, piece);
         done += piece;
     }
     return done;
+}
+
+static void cache_needs(struct memory *memory, uint64_t address, size_t size,
+                        bool zeros)
+{
+    struct memory *of = ((struct cache *)memory)->of;
+    of->needs(of, address, size, zeros);
 }
 
 bool cache_open(struct cache *cache, struct memory *of, size_t count)
@@ -55,6 +63,7 @@ bool cache_open(struct cache *cache, struct memory *of, size_t count)
     cache->memory.thread = NULL;
     cache->memory.stays = NULL;
     cache->memory.constant = NULL;
+    cache->memory.needs = of->needs ? cache_needs : NULL;
     cache->of = of;
     cache->mask = count - 1;
     cache->epoch = 1;

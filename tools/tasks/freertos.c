@@ -46,6 +46,8 @@ static void names_read(struct tasks *tasks, struct freertos *of)
             continue;
         to->object = object;
         m->read(m, name, to->name, sizeof to->name - 1);
+        if (*to->name)
+            bytes_need(m, name, strnlen(to->name, sizeof to->name - 2) + 1);
         of->names_count++;
     }
 }

@@ -57,6 +57,19 @@ bool layout_span(struct layout *layout)
     return layout->span <= TASK_SPAN_MAX;
 }
 
+void layout_need(const struct layout *layout, struct memory *m,
+                 uint64_t address)
+{
+    if (!m->needs)
+        return;
+    m->needs(m, address + layout->low, (size_t)layout->span, true);
+    for (unsigned what = 1; what < RECORDER_TASK_WHATS_; what++)
+        if (layout->rows[what].is_set && is_of_task(what) &&
+            what != RECORDER_TASK_UCONTEXT_)
+            bytes_need(m, address + layout->rows[what].offset,
+                       layout->rows[what].bytes);
+}
+
 void layout_states(struct layout *layout, const char *texts, size_t size)
 {
     size_t at = 0, length;
@@ -82,6 +95,7 @@ static void states_read(struct memory *m, struct layout *layout, uint64_t at)
     while (size < got && texts[size])
         size += strnlen(texts + size, got - size) + 1;
     layout_states(layout, texts, size < got ? size : got);
+    bytes_need(m, at, size < got ? size + 1 : got);
 }
 
 static void row_take(struct tasks *tasks, struct layout *layout,

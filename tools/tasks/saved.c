@@ -10,9 +10,8 @@
 
 enum {
     SAVED_MAX = 16384, /* tasks whose stacks are kept */
-    STACK_MAX = 65536, /* bytes of one that are */
-    BELOW = 512,       /* what the saved context may take below its sp */
-    ABOVE = 64,        /* of the outermost frame's caller */
+    STACK_MAX = 65536, /* bytes of one that other debuggers can read */
+    PAGE = 4096,
     TRIES = 3,
     STATUS_MAX = 1024
 };
@@ -44,29 +43,49 @@ static void threads_note(struct notes *notes, const struct threads *threads,
     }
 }
 
-/* Reads bytes of a task from the program, and keeps them. */
-static void bytes_keep(struct tasks *direct, struct memory *keeper,
-                       tasks_put *put, uint64_t at, size_t size)
+/* The recording that gets what a walk of the program itself depends on. */
+static struct {
+    struct memory *keeper;
+    tasks_put *put;
+} kept_by;
+
+/* As struct memory's needs, of the tasks that are read from the program. */
+static void direct_needs(struct memory *memory, uint64_t address, size_t size,
+                         bool zeros)
 {
-    static unsigned char bytes[STACK_MAX];
-    size_t got;
-    if (size > sizeof bytes)
-        size = sizeof bytes;
-    keeper->read(keeper, at, bytes, size); /* so that the page is there */
-    got = direct->cache.memory.read(&direct->cache.memory, at, bytes, size);
-    put(keeper, at, bytes, got);
+    unsigned char bytes[256];
+    struct memory *keeper = kept_by.keeper;
+    while (!zeros && size) {
+        size_t piece = size < sizeof bytes ? size : sizeof bytes;
+        if (memory->read(memory, address, bytes, piece) != piece)
+            return;
+        kept_by.put(keeper, address, bytes, piece);
+        address += piece;
+        size -= piece;
+    }
+    if (zeros)
+        keeper->needs(keeper, address, size, true);
 }
 
-/* Keeps what tells where a task stands, and its stack, of one moment: the
- * context is the same before and behind. `direct` reads the program itself.
+/* Makes the pages of a stack whole, with zeros for all that is not kept:
+ * elfutils reads no piece of a page. */
+static void pages_fill(uint64_t sp, uint64_t end)
+{
+    struct memory *keeper = kept_by.keeper;
+    uint64_t from = sp / PAGE * PAGE;
+    if (end < sp || end - sp > STACK_MAX)
+        end = sp;
+    keeper->needs(keeper, from, (end / PAGE + 1) * PAGE - from, true);
+}
+
+/* Keeps the words that tell where a task is, and its callers, of one moment:
+ * the context is the same before and after. `direct` reads the program itself.
  * False: the task runs. */
 static bool task_keep(struct tasks *direct, struct task_stacks *stacks,
-                      const struct task *task, struct memory *keeper,
-                      tasks_put *put, struct registers *context)
+                      const struct task *task, struct registers *context)
 {
-    const struct layout *layout = &direct->layouts[task->layout];
     struct task now;
-    uint64_t frames[FRAMES_MAX], walked, end, sp;
+    uint64_t frames[FRAMES_MAX], walked;
     size_t noted;
     bool whole;
     cache_renew(&direct->cache);
@@ -74,19 +93,13 @@ static bool task_keep(struct tasks *direct, struct task_stacks *stacks,
         !stack_walk(stacks, direct, &now, context, frames, &whole, &walked))
         return false;
     noted = stack_note(stacks, direct, context, walked);
-    sp = context->value[stacks->unwind.machine->sp];
-    end = walked >= sp && walked - sp < STACK_MAX - BELOW - ABOVE
-              ? walked + ABOVE
-              : sp + 4096;
-    bytes_keep(direct, keeper, put, sp - BELOW, (size_t)(end - sp) + BELOW);
-    bytes_keep(direct, keeper, put, task->address + layout->low,
-               (size_t)layout->span);
+    pages_fill(context->value[stacks->unwind.machine->sp], walked);
     return stack_stood(stacks, direct, &now, context, walked, noted);
 }
 
 static void tasks_note(struct call *call, struct tasks *kept,
                        struct tasks *direct, struct memory *keeper,
-                       tasks_put *put, struct notes *notes)
+                       struct notes *notes)
 {
     const struct machine *machine = machine_of(call->source.memory);
     static struct task_stacks stacks;
@@ -104,7 +117,7 @@ static void tasks_note(struct call *call, struct tasks *kept,
         /* A context that stands elsewhere is kept by reading it. */
         task_registers(kept, keeper, task, &context, &exact, &xpsr);
         for (int k = 0; k < TRIES && !stood && !task->running; k++)
-            stood = task_keep(direct, &stacks, task, keeper, put, &context);
+            stood = task_keep(direct, &stacks, task, &context);
         if (!stood)
             continue;
         status_add(notes, machine, call->source.memory,
@@ -132,10 +145,13 @@ void tasks_save(struct call *call, struct memory *keeper, tasks_put *put,
     if (command_tasks(&direct, &direct_command, &call->source, NULL))
         return;
     threads_note(notes, &direct_command.threads, program);
+    kept_by.keeper = keeper;
+    kept_by.put = put;
+    direct.cache.memory.needs = direct_needs;
     call->source.memory = keeper;
     if (!command_tasks(&kept, &command, &call->source, program)) {
         call->source.memory = program;
-        tasks_note(call, &kept, &direct, keeper, put, notes);
+        tasks_note(call, &kept, &direct, keeper, notes);
         if (call->source.pid)
             libraries_keep(call->source.pid, keeper);
         command_close(&kept, &command);

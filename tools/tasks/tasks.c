@@ -68,6 +68,8 @@ static void text_in(struct tasks *tasks, uint64_t address, char *to,
     if (address)
         m->read(m, address, to, size - 1);
     to[size - 1] = '\0';
+    if (*to)
+        bytes_need(m, address, strnlen(to, size - 2) + 1);
 }
 
 static void name_read(struct tasks *tasks, const struct layout *layout,
@@ -228,9 +230,10 @@ static bool task_read(struct tasks *tasks, struct task *task)
     struct memory *m = &tasks->cache.memory;
     unsigned char bytes[TASK_SPAN_MAX];
     uint64_t value;
-    if (!bytes_read(m, task->address + layout->low, bytes,
-                    (size_t)layout->span))
+    if (m->read(m, task->address + layout->low, bytes, (size_t)layout->span) !=
+        layout->span)
         return false;
+    layout_need(layout, m, task->address);
     task->since_ns = -1;
     field(tasks, layout, bytes, RECORDER_TASK_SINCE_, &task->since);
     task->owner_thread = TASK_NONE;

@@ -286,6 +286,9 @@ const char *layouts_read(struct tasks *);
 struct layout *layout_add(struct tasks *);
 /* Sets `low` and `span`; false: its members are too far apart. */
 bool layout_span(struct layout *);
+/* Notes that an answer depends on the members of a task at an address, and on
+ * no byte between these. */
+void layout_need(const struct layout *, struct memory *, uint64_t address);
 /* Adds texts with NULs between them to a layout's states. */
 void layout_states(struct layout *, const char *texts, size_t size);
 

@@ -105,7 +105,7 @@ enum calls frame_pointer_usual(struct unwind *u, uint64_t address, uint64_t sp,
     if (u->memory->machine != EM_X86_64 || !frame_size(u, &f, &size))
         return CALLS_NO;
     *place = sp + size;
-    return unwind_bytes(u, *place, words, sizeof words) == sizeof words
+    return unwind_stack(u, *place, words, sizeof words) == sizeof words
                ? candidate(u, &f, words)
                : CALLS_NO;
 }
@@ -118,7 +118,7 @@ enum calls frame_pointer_next(struct unwind *u, uint64_t address, uint64_t sp,
     if (u->memory->machine != EM_X86_64 || sp % 8)
         return CALLS_NO;
     while (*place - sp < FRAME_BYTES_MAX) {
-        size_t got = unwind_bytes(u, *place, block, sizeof block);
+        size_t got = unwind_stack(u, *place, block, sizeof block);
         for (size_t i = 0; i + 16 <= got && i < BLOCK_BYTES; i += 8) {
             enum calls does = candidate(u, &f, block + i);
             if (does == CALLS_NO)

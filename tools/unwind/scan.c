@@ -38,7 +38,7 @@ enum unwind_step scan_step(struct unwind *u, uint64_t address,
     size_t got;
     if (u->memory->machine != EM_X86_64 || sp % WORD)
         return UNWIND_UNKNOWN;
-    got = unwind_bytes(u, sp, bytes, sizeof bytes);
+    got = unwind_stack(u, sp, bytes, sizeof bytes);
     for (size_t at = 0; at + WORD <= got; at += WORD) {
         uint64_t returns = bytes_word(u->memory, bytes + at);
         if (!is_caller(u, returns, address))

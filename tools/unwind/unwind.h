@@ -118,8 +118,10 @@ enum calls frame_pointer_next(struct unwind *, uint64_t address, uint64_t sp,
                               uint64_t *place);
 
 /* walk.c: reads a word of the program; false: it is not there, or enough was
- * read. */
+ * read. unwind_bytes() reads code and tables, unwind_stack() words of a stack,
+ * of which a copy of the memory gets the addresses only. */
 bool unwind_word(struct unwind *, uint64_t address, uint64_t *word);
 size_t unwind_bytes(struct unwind *, uint64_t address, void *to, size_t size);
+size_t unwind_stack(struct unwind *, uint64_t address, void *to, size_t size);
 
 #endif

@@ -2,9 +2,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
    A recording is a core file (see recorder/file_core.h). This one holds the
-   rings as they were taken, whole records only, and the pages of the program
-   that were read while all of its events were made into text: the registry,
-   names, formats, strings.
+   rings as they were taken, whole records only, and each byte of the program
+   that an answer depends on (`needs` of struct memory), but no byte beside it,
+   which may be a secret:
+       registry, recorders, names, tweaks, thread table, line format
+       formats, and the texts that records point to, up to their end
+       the head of each module, with its build-id
+       of tasks: their described members, contexts, and on their stacks the
+       words that are addresses; and the dynamic linker's list of libraries
 */
 #include "array.h"
 #include "buffer.h"
@@ -24,7 +29,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { TEXTS_MAX = 1 << 30 };
+enum { TEXTS_MAX = 1 << 30, PAGE_WORDS = PAGE_BYTES / 8 };
 enum {
     OPTION_FOLLOW = OPTION_OWN,
     OPTION_CHUNK,
@@ -33,10 +38,13 @@ enum {
     OPTION_FUNCTIONS
 };
 
-/* Memory that keeps the pages that were read. */
+/* Memory that keeps the pages that were read, and notes which bytes of them are
+ * for the recording. */
 struct kept_page {
-    uint64_t address, size;
-    unsigned char bytes[]; /* none if the page is not there */
+    uint64_t address;
+    /* A bit for each byte. */
+    unsigned char there[PAGE_WORDS], needed[PAGE_WORDS], zeros[PAGE_WORDS];
+    unsigned char bytes[PAGE_BYTES];
 };
 struct keeper {
     struct memory memory; /* first: the reader is given its address */
@@ -64,19 +72,32 @@ static bool in_ring(const struct keeper *keeper, uint64_t address)
     return recorder_by_address(keeper->reader, address) != NULL;
 }
 
+static void bits_set(unsigned char bits[PAGE_WORDS], size_t from, size_t size)
+{
+    for (size_t i = from; i < from + size; i++)
+        bits[i / 8] |= 1u << i % 8;
+}
+static bool bit_at(const unsigned char bits[PAGE_WORDS], size_t i)
+{
+    return bits[i / 8] >> i % 8 & 1;
+}
+
+/* Of a file there may be pieces of a page. */
 static struct kept_page *page_keep(struct keeper *keeper, uint64_t address)
 {
     struct kept_page *page;
-    unsigned char bytes[PAGE_BYTES];
     bool is_new;
-    size_t size, i = ids_of(&keeper->ids, address, 0, 0, &is_new);
+    size_t got = 1, at, i = ids_of(&keeper->ids, address, 0, 0, &is_new);
     if (!is_new)
         return keeper->pages[i];
-    size = source_read(keeper, address, bytes, PAGE_BYTES);
-    page = need(malloc(sizeof *page + size));
+    page = need(calloc(1, sizeof *page));
     page->address = address;
-    page->size = size;
-    memcpy(page->bytes, bytes, size);
+    for (at = 0; at < PAGE_BYTES && (got || keeper->of->map);
+         at += got ? got : 8 - at % 8) {
+        got = source_read(keeper, address + at, page->bytes + at,
+                          PAGE_BYTES - at);
+        bits_set(page->there, at, got);
+    }
     keeper->pages = need(array_room(keeper->pages, &keeper->max, i + 1,
                                     sizeof(struct kept_page *)));
     return keeper->pages[i] = page;
@@ -92,17 +113,33 @@ static size_t keeper_read(struct memory *memory, uint64_t address, void *to,
     while (done < size) {
         uint64_t at = (address + done) % PAGE_BYTES;
         struct kept_page *page = page_keep(keeper, address + done - at);
-        size_t piece = size - done;
-        if (page->size <= at)
+        size_t piece = 0;
+        while (piece < size - done && at + piece < PAGE_BYTES &&
+               bit_at(page->there, at + piece))
+            piece++;
+        if (!piece)
             break;
-        if (piece > page->size - at)
-            piece = page->size - at;
         if (keeper->fresh)
             source_read(keeper, address + done, page->bytes + at, piece);
         memcpy((char *)to + done, page->bytes + at, piece);
         done += piece;
     }
     return done;
+}
+
+/* As struct memory's. */
+static void keeper_needs(struct memory *memory, uint64_t address, size_t size,
+                         bool zeros)
+{
+    struct keeper *keeper = (struct keeper *)memory;
+    while (size && !in_ring(keeper, address)) {
+        uint64_t at = address % PAGE_BYTES;
+        struct kept_page *page = page_keep(keeper, address - at);
+        size_t piece = size < PAGE_BYTES - at ? size : PAGE_BYTES - at;
+        bits_set(zeros ? page->zeros : page->needed, at, piece);
+        address += piece;
+        size -= piece;
+    }
 }
 
 static bool keeper_thread(struct memory *memory, int32_t id, char name[16])
@@ -119,9 +156,9 @@ static void keeper_put(struct memory *memory, uint64_t address,
     for (size_t i = 0; i < size; i++) {
         uint64_t at = (address + i) % PAGE_BYTES;
         struct kept_page *page = page_keep(keeper, address + i - at);
-        if (at < page->size)
-            page->bytes[at] = from[i];
+        page->bytes[at] = from[i];
     }
+    keeper_needs(memory, address, size, false);
 }
 
 /* Stores in the recording how fast ticks ran. */
@@ -163,6 +200,7 @@ static void keeper_open(struct keeper *keeper, struct call *call)
     keeper->memory.read = keeper_read;
     keeper->memory.map = NULL;
     keeper->memory.write = NULL;
+    keeper->memory.needs = keeper_needs;
     keeper->memory.thread = of->thread ? keeper_thread : NULL;
     keeper->memory.constant = of->constant ? keeper_constant : NULL;
     keeper->memory.descriptor = of->descriptor ? keeper_descriptor : NULL;
@@ -228,27 +266,56 @@ static void ring_add(struct keeper *keeper, struct reader *reader,
     piece_add(pieces, lane->address + turns, rest, ring + head, NULL);
 }
 
-/* Adds the kept pages, without bytes that lie in a ring. */
+/* Makes words that lie less than `apart` words from a kept one on either side
+ * kept, too. Returns how many runs of kept words the page has. */
+static size_t page_join(struct kept_page *page, size_t apart)
+{
+    size_t runs = 0, end = 0, at;
+    for (at = 0; at < PAGE_WORDS; at++) {
+        if (!(page->needed[at] | page->zeros[at]))
+            continue;
+        if (!end || at - end >= apart)
+            runs++;
+        else
+            memset(page->zeros + end, 0xff, at - end);
+        end = at + 1;
+    }
+    return runs;
+}
+
+/* Adds a page's kept words. Bytes in them that nothing depends on become zeros:
+ * they may be a secret, but not where they are of a file. */
+static void page_add(struct kept_page *page, bool constant,
+                     struct pieces *pieces)
+{
+    size_t start = 0, at;
+    for (at = 0; !constant && at < PAGE_BYTES; at++)
+        if (!bit_at(page->needed, at))
+            page->bytes[at] = 0;
+    for (at = 0; at <= PAGE_WORDS; at++) {
+        if (at < PAGE_WORDS && page->there[at] &&
+            (page->needed[at] | page->zeros[at]))
+            continue;
+        if (start < at)
+            piece_add(pieces, page->address + 8 * start, 8 * (at - start),
+                      page->bytes + 8 * start, NULL);
+        start = at + 1;
+    }
+}
+
+/* Adds the bytes that answers depend on. A core file has 65535 segments at
+ * most, and a debugger searches them one by one. */
 static void pages_add(const struct keeper *keeper, struct pieces *pieces)
 {
-    size_t rings = pieces->count, i, k;
-    pieces_sort(pieces);
+    enum { RUNS_MAX = 16384 };
+    struct memory *of = keeper->of;
+    size_t runs = RUNS_MAX + 1, apart, i;
+    for (apart = 1; runs > RUNS_MAX && apart <= PAGE_WORDS; apart *= 8)
+        for (runs = i = 0; i < keeper->ids.count; i++)
+            runs += page_join(keeper->pages[i], apart);
     for (i = 0; i < keeper->ids.count; i++) {
-        const struct kept_page *page = keeper->pages[i];
-        uint64_t at = page->address, end = at + page->size;
-        for (k = 0; k < rings && at < end; k++) {
-            uint64_t start = pieces->all[k].address;
-            uint64_t stop = start + pieces->all[k].size;
-            if (stop <= at || start >= end)
-                continue;
-            if (start > at)
-                piece_add(pieces, at, start - at,
-                          page->bytes + (at - page->address), NULL);
-            at = stop;
-        }
-        if (at < end)
-            piece_add(pieces, at, end - at, page->bytes + (at - page->address),
-                      NULL);
+        struct kept_page *page = keeper->pages[i];
+        page_add(page, of->constant && of->constant(of, page->address), pieces);
     }
     pieces_sort(pieces);
 }
@@ -350,6 +417,7 @@ static void save_events(struct call *call, const char *path)
  * tasks looked at it. */
 static void save_memory(struct call *call, const char *path)
 {
+    unsigned char head[PAGE_BYTES];
     struct keeper keeper;
     struct pieces pieces = {0};
     struct notes notes = {0};
@@ -362,9 +430,11 @@ static void save_memory(struct call *call, const char *path)
     for (size_t i = 0; i < call->reader.inside->lanes_count; i++)
         ring_add(&keeper, &call->reader, &call->reader.inside->lanes[i],
                  &pieces);
-    for (size_t i = 0; i < call->source.modules_count; i++)
-        if (call->source.modules[i].offset == 0) /* it has the build-id */
-            page_keep(&keeper, call->source.modules[i].start);
+    for (size_t i = 0; i < call->source.modules_count; i++) {
+        const struct module *module = &call->source.modules[i];
+        size_t size = module_head(&keeper.memory, module, head);
+        bytes_need(&keeper.memory, module->start, size);
+    }
     pages_add(&keeper, &pieces);
     unpoured_add(call, keeper_put, &keeper.memory, &pieces);
     notes_make(&notes, call);
