@@ -57,7 +57,7 @@ TOOL_LIBS = -ldw -lelf -lsqlite3 -lz -lzstd -lseccomp -liberty -lm -lpthread -ld
 TOOL_FLAGS = -std=gnu11 -D_GNU_SOURCE $(CPPFLAGS) $(CFLAGS) $(WARNINGS) \
 	-Wstrict-prototypes $(TOOL_DIRS) -fPIC -fvisibility=hidden
 
-.PHONY: build fleet test test-all run hanoi pipeline bench model asan ubsan tsan coverage fuzz \
+.PHONY: build fleet test test-all run hanoi pipeline bench model asan ubsan tsan coverage fuzz weight \
 	test-ports ports-cost release dist site install uninstall deps clean help run-tests \
 	run-libraries
 
@@ -214,6 +214,10 @@ coverage: packages-test
 fuzz: packages-fuzz build/recorder
 	@sh tests/fuzz/run.sh $(or $(SECONDS),60)
 
+# Lines of the product by folder, and the most that it may have.
+weight:
+	@sh tests/weight.sh
+
 model:
 	@RECORDER_TEST_SCALE=1 sh tests/model/run.sh
 
@@ -261,6 +265,7 @@ help:
 	@echo 'make run        run one: TEST=whole, and of it one case: CASE=parked'
 	@echo 'make asan ubsan tsan   the tests under a sanitizer'
 	@echo 'make fuzz       hostile files for the reader, SECONDS=60'
+	@echo 'make weight     lines of the product by folder, and how many it may have'
 	@echo 'make model      model-check the ring, and that mutants are caught'
 	@echo 'make test-ports other processors under qemu, and bare metal'
 	@echo 'make bench      measure, and write the tables into docs/benchmarks.md'
