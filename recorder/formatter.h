@@ -226,9 +226,9 @@ RECORDER_SELDOM_ unsigned recorder_format_utf8_(char *to, uint32_t character)
 }
 
 /* Returns the length of the UTF-8 sequence, ASCII apart, at s[0..n): more than
-   n if its end is missing; 0 if it is none, a control character or one that
-   turns the direction of text: U+061C, U+200E, U+200F, U+202A to U+202E, U+2066
-   to U+2069. */
+   n if the sequence lacks its end; 0 for bytes that are no UTF-8, for control
+   characters, and for characters that end a line or turn the direction of text:
+   U+061C, U+200E, U+200F, U+2028 to U+202E, U+2066 to U+2069. */
 RECORDER_SELDOM_ size_t recorder_format_sequence_(const char *s, size_t n)
 {
     unsigned char c = (unsigned char)s[0];
@@ -249,7 +249,7 @@ RECORDER_SELDOM_ size_t recorder_format_sequence_(const char *s, size_t n)
     if (n >= 3 && c == 0xe2) {
         unsigned last = (unsigned char)s[2];
         if (s[1] == '\x80' &&
-            (last == 0x8e || last == 0x8f || (last >= 0xaa && last <= 0xae)))
+            (last == 0x8e || last == 0x8f || (last >= 0xa8 && last <= 0xae)))
             return 0;
         if (s[1] == '\x81' && last >= 0xa6 && last <= 0xa9)
             return 0;

@@ -7,13 +7,13 @@
 #include <stdint.h>
 
 /* The first byte in a text that is not plain: a control character (C0 but for
- * newlines, DEL, C1), one that turns the direction of text, or no UTF-8. Null:
+ * newlines, DEL, C1), one that ends a line or turns the direction of text, or no UTF-8. Null:
  * all are plain. */
 static inline const char *shown_wrong(const char *text, size_t size)
 {
     static const uint32_t bad[][2] = {
         {0, 9},           {11, 31},         {0x7f, 0x9f},     {0x61c, 0x61c},
-        {0x200e, 0x200f}, {0x202a, 0x202e}, {0x2066, 0x2069}, {0xd800, 0xdfff}};
+        {0x200e, 0x200f}, {0x2028, 0x202e}, {0x2066, 0x2069}, {0xd800, 0xdfff}};
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
     for (size_t at = 0; at < size;) {
         unsigned char c = (unsigned char)text[at];

@@ -548,8 +548,10 @@ Test(format, always_one_line)
          "gr\u00fc\u00dfe \u20ac \U0001f600"},
         {"\u00fc%s", "\xfc", "\u00fc\\xfc"},
         {"%s", "\xc2\x85|\xc2\xa0", "\\xc2\\x85|\u00a0"},
-        {"%s", "\xc2\x9b|\u200d\u2010\u2029\u202f\u2065\u206a\u061d",
-         "\\xc2\\x9b|\u200d\u2010\u2029\u202f\u2065\u206a\u061d"},
+        {"%s", "\xc2\x9b|\u200d\u2010\u2027\u202f\u2065\u206a\u061d",
+         "\\xc2\\x9b|\u200d\u2010\u2027\u202f\u2065\u206a\u061d"},
+        {"%s", "\u2028\u2029", /* end a line */
+         "\\xe2\\x80\\xa8\\xe2\\x80\\xa9"},
         {"%s", "\u061c\u200e\u200f\u202a\u202e", /* turn the direction */
          "\\xd8\\x9c\\xe2\\x80\\x8e\\xe2\\x80\\x8f\\xe2\\x80\\xaa\\xe2\\x80"
          "\\xae"},
@@ -585,7 +587,7 @@ static void escape(char *to, const unsigned char *s, size_t n)
         valid = valid && value >= least[more] && value != 0x7f &&
                 value <= 0x10ffff && (value < 0xd800 || value > 0xdfff) &&
                 value != 0x61c && value != 0x200e && value != 0x200f &&
-                (value < 0x202a || value > 0x202e) &&
+                (value < 0x2028 || value > 0x202e) &&
                 (value < 0x2066 || value > 0x2069);
         if (valid) {
             memcpy(to, s + i, more + 1);

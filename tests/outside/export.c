@@ -124,6 +124,33 @@ Test(export, csv_reads_back)
     must_agree("csv", "out.csv");
 }
 
+/* Goal: a spreadsheet shows texts of a program as text, and numbers as numbers,
+ * whatever the texts begin with. */
+Test(export, csv_has_no_formulas)
+{
+    static const char *const must[] = {
+        "\"'=1+1,-5,-2.5,-x\"", ",'=1+1,-5,-2.5,'-x,", "'+2 is a message,'+2,",
+        "'@SUM(A1) is", "\\t=3 is", "\\r=4 is", "'-7 is a message,'-7,"};
+    build_must("cat >cells.c <<X\n"
+               "#include \"recorder_dump.h\"\n"
+               "RECORDER(cells, 16, \"\");\n"
+               "int main(void)\n"
+               "{\n"
+               "    static const char *const t[] = {\"+2\", \"@SUM(A1)\",\n"
+               "        \"\\t=3\", \"\\r=4\", \"-7\"};\n"
+               "    record(cells, \"%%s,%%d,%%.1f,%%s\", \"=1+1\", -5, -2.5, "
+               "\"-x\");\n"
+               "    for (int i = 0; i < 5; i++)\n"
+               "        record(cells, \"%%s is a message\", t[i]);\n"
+               "}\nX\n"
+               "gcc " BUILD_INCLUDE "-o cells cells.c && "
+               "RECORDER_FILE=cells.rec ./cells && " RECORDER
+               " dump --csv cells.rec >out.csv && " RECORDER
+               " export csv cells.rec -o - | cmp - out.csv && cat out.csv");
+    for (size_t i = 0; i < sizeof must / sizeof *must; i++)
+        cr_assert(strstr(build_text, must[i]), "%s: %s", must[i], build_text);
+}
+
 /* Goal: an export says which program it is of and when its records end. */
 Test(export, tells_program_and_times)
 {

@@ -7,10 +7,11 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* C0, DEL, C1, and each control of direction, in UTF-8; bytes that are none. */
+/* C0, DEL, C1, the separators of lines and paragraphs, and each control of
+ * direction, in UTF-8; bytes that are no UTF-8. */
 #define OF_A_TERMINAL                                                          \
     "\033[2J\r\a\177\302\233\302\200\330\234\342\200\216\342\200\217"          \
-    "\342\200\252\342\200\253\342\200\254\342\200\255\342\200\256"             \
+    "\342\200\250\342\200\251\342\200\252\342\200\253\342\200\254\342\200\255\342\200\256"             \
     "\342\201\246\342\201\247\342\201\250\342\201\251\233\377caf\303\251"
 
 RECORDER(named, 64, "Description " OF_A_TERMINAL);

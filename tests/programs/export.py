@@ -667,11 +667,18 @@ def shown(text):
         if c in "\n\t\r":
             return {"\n": "\\n", "\t": "\\t", "\r": "\\r"}[c]
         if c < " " or "\x7f" <= c <= "\x9f" or c in (
-                "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e"
+                "\u061c\u200e\u200f\u2028\u2029\u202a\u202b\u202c\u202d\u202e"
                 "\u2066\u2067\u2068\u2069"):
             return "".join(f"\\x{b:02x}" for b in c.encode())
         return c
     return "".join(map(character, text))
+
+
+def cell(text):
+    """As a cell of CSV: no text is a formula."""
+    if text == "-inf":  # a number, which JSON has as a text
+        return text
+    return "'" * (text[:1] in tuple("=+-@")) + shown(text)
 
 
 def csv_table(path, events):
@@ -689,14 +696,17 @@ def csv_table(path, events):
                                     argument)
                     else:
                         same("argument", text,
-                             "" if argument is None else shown(str(argument)))
+                             "" if argument is None else
+                             cell(argument) if isinstance(argument, str)
+                             else str(argument))
                 for i in range(len(value), 12):
                     same("no argument", row[f"argument{i + 1}"], "")
             elif key == "may_have_changed":
                 same(key, row[key], " ".join(str(i + 1) for i in value))
             else:
                 same(key, row[key],
-                     "" if value is None else shown(str(value)))
+                     "" if value is None else
+                     cell(value) if isinstance(value, str) else str(value))
     same("number of records", len(rows), len(events))
     same("columns", len(rows[0]), 16 + 12)
 

@@ -12,18 +12,24 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Writes a field, quoted if a reader would take the bare text for another. */
+/* Writes a text, in quotes if a reader would take the bare text for another. A
+ * spreadsheet would compute a text that begins with = + - or @: an apostrophe
+ * prevents that. Numbers do not come here: -5 remains a number. */
 static void csv_string(FILE *file, const char *text, size_t size)
 {
+    const char *mark;
     size_t i;
     text = text_repaired(text, &size);
     text = text_shown(text, &size);
+    mark = size && strchr("=+-@", text[0]) ? "'" : "";
     if (size && !memchr(text, '"', size) && !memchr(text, ',', size) &&
         text[0] != ' ' && text[size - 1] != ' ') {
+        fputs(mark, file);
         fwrite(text, 1, size, file);
         return;
     }
     putc_unlocked('"', file);
+    fputs(mark, file);
     for (i = 0; i < size; i++) {
         if (text[i] == '"')
             putc_unlocked('"', file);
