@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "real.h"
 
+static const char joined[] = RUN_FORMAT("joined %p: %d");
 /* Records "FORMAT: thread, result". */
 static void life(const char *format, pthread_t thread, int result,
                  uintptr_t site)
@@ -14,9 +15,10 @@ static void life(const char *format, pthread_t thread, int result,
     run_record(&recorder_for_thread_life, format, site,
                RUN_WORDS((uintptr_t)thread, (uintptr_t)(unsigned)result), 1);
     t->inside--;
+    if (format == joined)
+        run_order_part(t);
     errno = error;
 }
-static const char joined[] = RUN_FORMAT("joined %p: %d");
 static const char detached[] = RUN_FORMAT("detached %p: %d");
 static const char cancelled[] = RUN_FORMAT("cancelled %p: %d");
 

@@ -64,6 +64,7 @@ void run_object_forget(const void *address)
     run_bind();
     if (o)
         recorder_put_(&o->address, GONE);
+    run_order_forget((uintptr_t)address);
     if (run_self.lane && !run_self.inside && run_self.depth)
         run_held_forget(&run_self, (uintptr_t)address);
 }

@@ -2,31 +2,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
    A chain is what a thread holds, in order, and the lock that it takes. Each is
-   recorded when it is seen first, and once more when a second thread does it.
-   The readers make a graph of the chains, and find circles.
+   recorded once for each part of a thread's life, which threads that it makes
+   and joins divide: the first RUN_PARTS_ALL of all threads, then some. The
+   readers make a graph of the chains, and find circles of chains that threads
+   can take at the same time. A lock that is destroyed, or initialised anew, is
+   another one from then on: its chains are recorded again.
 */
 #include "run.h"
 
 enum {
-    SEVERAL = 0x8000, /* of a chain: more than one thread did it */
     PAIRS = 4096,
     PAIR_MOST = 16, /* chains of one pair of sites that are recorded */
     GUARDS = 4      /* locks in a record of a chain */
 };
-uint64_t run_chains[RUN_CHAINS]; /* 48 bits of hash, SEVERAL, the thread */
+uint64_t run_chains[RUN_CHAINS]; /* see run.h */
 static uint64_t pairs[PAIRS];    /* 48 bits of hash, how many chains */
 static uintptr_t chains_count;
 bool run_each;
 unsigned char run_handed[RUN_LANES];
-
-void run_order_forked(void)
-{
-    if (chains_count == 0)
-        return; /* each page that is written is copied */
-    __builtin_memset(run_chains, 0, sizeof run_chains);
-    __builtin_memset(pairs, 0, sizeof pairs);
-    chains_count = 0;
-}
 
 /* ----------------------------------------------------------------- order -- */
 
@@ -49,35 +42,127 @@ static bool pair_is_full(uintptr_t held_site, uintptr_t site)
     return true;
 }
 
-/* Puts a chain into the table. Returns false if it is there, also as that of
- * several threads, or there is no room. */
-static bool chain_add(uint64_t word, unsigned at, uintptr_t held_site,
-                      uintptr_t site)
+/* Finds the entry of 40 bits of a hash, or the free one for them. Null: there is
+ * no room. */
+static uint64_t *entry_of(uint64_t key)
 {
+    unsigned at = (unsigned)(key >> 50);
     for (unsigned n = 0; n < 64; n++, at = (at + 1) % RUN_CHAINS) {
         uint64_t is = __atomic_load_n(&run_chains[at], __ATOMIC_RELAXED);
-        if (is == 0) {
-            if (recorder_get_(&chains_count) > RUN_CHAINS / 2 ||
-                pair_is_full(held_site, site))
-                return false;
-            if (__atomic_compare_exchange_n(&run_chains[at], &is, word, false,
-                                            __ATOMIC_RELAXED,
-                                            __ATOMIC_RELAXED)) {
-                recorder_add_(&chains_count, 1);
-                return true;
-            }
-        }
-        if ((is ^ word) >> 16 == 0)
-            return !(is & SEVERAL) && is != word &&
-                   __atomic_compare_exchange_n(
-                       &run_chains[at], &is, is | SEVERAL, false,
-                       __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+        if (is == 0 || (is ^ key) >> RUN_CHAIN_BITS == 0)
+            return &run_chains[at];
     }
-    return false;
+    return NULL;
+}
+static bool entry_set(uint64_t *entry, uint64_t was, uint64_t word)
+{
+    return __atomic_compare_exchange_n(entry, &was, word, false,
+                                       __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
-void run_order_new(struct run_thread *t, uintptr_t object, uint64_t word,
-                   unsigned at, uintptr_t site, uintptr_t cfa)
+/* Is a chain to be recorded: a new one, or one that was not recorded of this
+ * part of the thread's life? */
+static bool chain_add(const struct run_thread *t, uint64_t key,
+                      uintptr_t held_site, uintptr_t site)
+{
+    const uint64_t high = ~(uint64_t)0 << RUN_CHAIN_BITS;
+    const uint64_t again = run_mix(key, t->part);
+    uint64_t *entry = entry_of(key), *other = entry_of(again), is;
+    if (!entry || !other || recorder_get_(&chains_count) > RUN_CHAINS / 2)
+        return false;
+    is = __atomic_load_n(entry, __ATOMIC_RELAXED);
+    if (is == 0) {
+        if (pair_is_full(held_site, site) ||
+            !entry_set(entry, 0, (key & high) | (t->part & 0xfffff0) | 1))
+            return false;
+    } else if (((is ^ t->part) & 0xfffff0) == 0 ||
+               !run_part_records(t->part, is) ||
+               !entry_set(other, 0, (again & high) | 1) ||
+               !entry_set(entry, is, is + 1)) {
+        return false;
+    }
+    recorder_add_(&chains_count, 1);
+    return true;
+}
+
+void run_order_part(struct run_thread *t)
+{
+    t->part = run_mix(run_mix(1, t->number), ++t->parts);
+}
+
+/* ----------------------------------------------------------------- lives -- */
+
+/* The locks of chains, by their addresses, how often each has ended, and
+ * whether there are chains since. */
+enum { LIVES = 4096, LIVES_PROBES = 16, HAS_CHAINS = 1 };
+static struct life {
+    uintptr_t address, ends; /* twice, | HAS_CHAINS */
+} lives[LIVES];
+static uintptr_t lives_count;
+uintptr_t run_lives;
+
+static struct life *life_of(uintptr_t address, bool makes)
+{
+    unsigned at = (unsigned)(run_mix(0, address) >> 52);
+    for (unsigned n = 0; n < LIVES_PROBES; n++, at = (at + 1) % LIVES) {
+        uintptr_t is = recorder_get_(&lives[at].address);
+        if (is == 0 && makes && recorder_get_(&lives_count) < LIVES / 2 &&
+            __atomic_compare_exchange_n(&lives[at].address, &is, address, false,
+                                        __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+            recorder_add_(&lives_count, 1);
+            return &lives[at];
+        }
+        if (is == address || is == 0)
+            return is ? &lives[at] : NULL;
+    }
+    return NULL;
+}
+static void life_note(uintptr_t object)
+{
+    struct life *life = life_of(object & ~(uintptr_t)RUN_READ, true);
+    if (life)
+        __atomic_fetch_or(&life->ends, HAS_CHAINS, __ATOMIC_RELAXED);
+}
+
+uintptr_t run_order_life(uintptr_t object)
+{
+    const struct life *life = life_of(object & ~(uintptr_t)RUN_READ, false);
+    uintptr_t ends = life ? recorder_get_(&life->ends) >> 1 : 0;
+    return ends ? (uintptr_t)run_mix(run_mix(1, ends), object) : object;
+}
+
+void run_order_forget(uintptr_t address)
+{
+    static const char format[] = RUN_FORMAT("ended %p");
+    struct life *life =
+        recorder_get_(&lives_count) ? life_of(address, false) : NULL;
+    uintptr_t was = life ? recorder_get_(&life->ends) : 0;
+    int error = errno;
+    if (!(was & HAS_CHAINS) ||
+        !__atomic_compare_exchange_n(&life->ends, &was, was + 1, false,
+                                     __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        return;
+    recorder_add_(&run_lives, 1);
+    run_self.inside++;
+    run_record(&recorder_for_lock_order, format, 0, RUN_WORDS(address), 1);
+    run_self.inside--;
+    errno = error;
+}
+
+void run_order_forked(void)
+{
+    if (chains_count == 0)
+        return; /* each page that is written is copied */
+    __builtin_memset(run_chains, 0, sizeof run_chains);
+    __builtin_memset(pairs, 0, sizeof pairs);
+    __builtin_memset(lives, 0, sizeof lives);
+    chains_count = lives_count = run_lives = 0;
+}
+
+/* ------------------------------------------------------------------- new -- */
+
+void run_order_new(struct run_thread *t, uintptr_t object, uint64_t key,
+                   uintptr_t site, uintptr_t cfa)
 {
     static const char one[] =
         RUN_FORMAT("took %p holding %p from %p, stack %u");
@@ -90,10 +175,13 @@ void run_order_new(struct run_thread *t, uintptr_t object, uint64_t word,
     for (i = 0; i < known; i++) /* a recursive lock says nothing of orders */
         if ((recorder_get_(run_held_word(t, 2 * i)) ^ object) <= RUN_READ)
             return;
-    if (!chain_add(word, at, recorder_get_(run_held_word(t, 2 * known - 1)),
+    if (!chain_add(t, key, recorder_get_(run_held_word(t, 2 * known - 1)),
                    site))
         return;
     t->inside++;
+    life_note(object);
+    for (i = 0; i < known; i++)
+        life_note(recorder_get_(run_held_word(t, 2 * i)));
     if (t->depth == 1) {
         words[1] = recorder_get_(run_held_word(t, 0));
         words[2] = recorder_get_(run_held_word(t, 1));
@@ -139,7 +227,7 @@ static void held_close(struct run_thread *t)
             recorder_put_(run_held_word(t, 2 * to), object);
             recorder_put_(run_held_word(t, 2 * i), 0);
         }
-        t->chain[to + 1] = run_mix(t->chain[to], object);
+        t->chain[to + 1] = run_order_mix(t->chain[to], object);
         to++;
     }
 }

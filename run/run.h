@@ -131,8 +131,10 @@ struct run_thread {
     struct run_cell self, held, calls;
     uintptr_t stack_high, stack_bytes; /* 0: unknown */
     uint64_t chain[RUN_HELD + 1]; /* hash of what it holds, for each depth */
-    struct run_once *once;        /* the innermost that it runs */
-    uintptr_t kept[2][12];        /* its cells, while it calls fork() */
+    uintptr_t parts; /* of its life, between the threads it makes and joins */
+    uint64_t part;   /* hash of the thread and its part */
+    struct run_once *once; /* the innermost that it runs */
+    uintptr_t kept[2][12]; /* its cells, while it calls fork() */
 };
 extern __thread struct run_thread run_self
     __attribute__((tls_model("initial-exec")));
@@ -247,8 +249,35 @@ void run_each_gave(uintptr_t object, uintptr_t site);
 /* Orders in which locks are taken: see order.c. */
 enum { RUN_CHAINS = 16384 };
 extern uint64_t run_chains[RUN_CHAINS];
-void run_order_new(struct run_thread *, uintptr_t object, uint64_t word,
-                   unsigned at, uintptr_t site, uintptr_t cfa);
+/* In an entry, below the bits of the chain: the hash of the part of a thread's
+ * life that recorded it first, and how many parts did. */
+enum { RUN_CHAIN_BITS = 24, RUN_PARTS = 0xf, RUN_PARTS_ALL = 4 };
+/* Does a part record a chain that so many have recorded? Each of the first does,
+ * then of twice as many one. */
+RUN_INLINE bool run_part_records(uint64_t part, uint64_t word)
+{
+    unsigned parts = word & RUN_PARTS;
+    return parts < RUN_PARTS_ALL ||
+           (parts < RUN_PARTS &&
+            !(part >> 32 & ((1u << (parts - RUN_PARTS_ALL + 1)) - 1)));
+}
+void run_order_new(struct run_thread *, uintptr_t object, uint64_t key,
+                   uintptr_t site, uintptr_t cfa);
+/* The thread has made or joined another: what it does from now on comes after
+ * that, and may be at the same time as what others do. */
+void run_order_part(struct run_thread *);
+/* Above 0: locks of chains have ended, in whose places others may lie. */
+extern uintptr_t run_lives;
+/* Returns the object, as that of its life in its place. */
+uintptr_t run_order_life(uintptr_t object);
+RUN_INLINE uint64_t run_order_mix(uint64_t chain, uintptr_t object)
+{
+    return run_mix(chain, RUN_UNLIKELY(recorder_get_(&run_lives))
+                              ? run_order_life(object)
+                              : object);
+}
+/* The lock of the address has ended, or another begins there. */
+void run_order_forget(uintptr_t address);
 void run_order_forked(void);
 /* Other threads have unlocked what this lane's thread locked. */
 extern unsigned char run_handed[RUN_LANES];
@@ -263,12 +292,12 @@ RUN_INLINE void run_order(struct run_thread *t, uintptr_t object,
                           uintptr_t site, uintptr_t cfa)
 {
     unsigned depth = t->depth < RUN_HELD ? t->depth : RUN_HELD;
-    uint64_t key = run_mix(t->chain[depth], object);
-    uint64_t word = (key & ~0xffffull) | (t->number & 0x7fff);
-    unsigned at = (unsigned)(key >> 50);
-    uint64_t is = __atomic_load_n(&run_chains[at], __ATOMIC_RELAXED);
-    if (RUN_UNLIKELY((is ^ word) >> 16 || !((is & 0x8000) || is == word)))
-        run_order_new(t, object, word, at, site, cfa);
+    uint64_t key = run_order_mix(t->chain[depth], object);
+    uint64_t is = __atomic_load_n(&run_chains[key >> 50], __ATOMIC_RELAXED);
+    if (RUN_UNLIKELY(
+            (is ^ key) >> RUN_CHAIN_BITS ||
+            (((is ^ t->part) & 0xfffff0) && run_part_records(t->part, is))))
+        run_order_new(t, object, key, site, cfa);
 }
 /* Runs behind the real call that took the lock, so that who is said to hold a
  * lock does. */
@@ -290,7 +319,7 @@ RUN_INLINE void run_took(struct run_thread *t, const volatile void *lock,
     if (RUN_LIKELY(depth < RUN_HELD)) {
         recorder_put_(run_held_word(t, 2 * depth + 1), site);
         recorder_put_(run_held_word(t, 2 * depth), object);
-        t->chain[depth + 1] = run_mix(t->chain[depth], object);
+        t->chain[depth + 1] = run_order_mix(t->chain[depth], object);
     }
     t->depth = depth + 1;
 }

@@ -21,6 +21,7 @@ struct start {
     void *argument;
     uintptr_t first; /* the word that the argument points at */
     uintptr_t parent, stack, site, detached, stack_bytes;
+    uintptr_t after;  /* orders of what the creator did before are below it */
     pthread_t thread; /* set by itself; valid while `number` is not 0 */
     uintptr_t number;
 };
@@ -86,22 +87,23 @@ static const char stranger_format[] =
     RUN_FORMAT("thread not made by pthread_create: %p, stack of %u up to %p");
 static const char thread_format[] =
     RUN_FORMAT("thread %p made by T%u: %p(%p -> %p), stack %u, detached %u, "
-               "stack of %u");
+               "stack of %u, after %u");
 static const char over_format[] =
     RUN_FORMAT("ended thread %p made by T%u: %p(%p -> %p), stack %u, detached "
-               "%u, stack of %u");
+               "%u, stack of %u, after %u");
 #define CALLS                                                                  \
     "lock %u waited %u, trylock %u failed %u, unlock %u, rwlock %u waited "    \
     "%u, cond wait %u signal %u, sem wait %u post %u, other %u"
+
+#define HELD                                                                   \
+    "%p from %p, %p from %p, %p from %p, %p from %p, %p from %p, %p from %p"
 
 /* Writes who the calling thread is, a stranger or made as `s` says, what it
  * holds, and how often it called. */
 static void cells_begin(struct run_thread *t, const struct start *s,
                         const uintptr_t *held, const uintptr_t *calls)
 {
-    static const char held_format[] =
-        RUN_FORMAT("holds %p from %p, %p from %p, %p from %p, %p from %p, "
-                   "%p from %p, %p from %p");
+    static const char held_format[] = RUN_FORMAT("holds " HELD);
     static const char calls_format[] = RUN_FORMAT(CALLS);
     const bool is_made = s->run || s->run_c11;
     const uintptr_t stranger[12] = {(uintptr_t)s->thread, t->stack_bytes,
@@ -114,7 +116,8 @@ static void cells_begin(struct run_thread *t, const struct start *s,
                                 s->first,
                                 s->stack,
                                 s->detached,
-                                s->stack_bytes};
+                                s->stack_bytes,
+                                s->after};
     const struct run_cell_text texts[] = {
         {&recorder_for_thread_held, held_format, held},
         {&recorder_for_thread_calls, calls_format, calls},
@@ -143,6 +146,7 @@ static void thread_begin(struct run_thread *t, struct start *s)
     static const uintptr_t none[12];
     t->number = RECORDER_THREAD();
     s->thread = pthread_self();
+    run_order_part(t);
     __atomic_store_n(&s->number, t->number, __ATOMIC_RELEASE);
     cells_begin(t, s, none, none);
 }
@@ -185,6 +189,7 @@ struct run_thread *run_thread_enter(void)
 static void thread_end(void *round)
 {
     static const char format[] = RUN_FORMAT("ended: " CALLS);
+    static const char holding[] = RUN_FORMAT("ended holding " HELD);
     struct run_thread *t = &run_self;
     const struct start *s;
     uintptr_t held[12], calls[12];
@@ -199,6 +204,8 @@ static void thread_end(void *round)
     t->ended = true;
     cells_read(t, held, calls);
     run_record(&recorder_for_thread_life, format, 0, calls, 3);
+    if (t->depth) /* the lane is another thread's next */
+        run_record(&recorder_for_thread_life, holding, 0, held, 3);
     if (s->run || s->run_c11)
         run_cell_format(&recorder_for_thread_self, &t->self, over_format);
     lane_give(t->lane);
@@ -209,9 +216,10 @@ static void thread_end(void *round)
 __attribute__((noinline)) static void *thread_run(void *of)
 {
     static const char format[] =
-        RUN_FORMAT("started %p(%p) as %p, made by T%u, stack %u");
+        RUN_FORMAT("started %p(%p) as %p, made by T%u, stack %u, after %u");
     static const char format_cpu[] =
-        RUN_FORMAT("started %p(%p) as %p, made by T%u, stack %u, on cpu %u");
+        RUN_FORMAT("started %p(%p) as %p, made by T%u, stack %u, after %u, "
+                   "on cpu %u");
     struct start *s = of;
     void *(*run)(void *) = s->run;
     int (*run_c11)(void *) = s->run_c11;
@@ -227,7 +235,7 @@ __attribute__((noinline)) static void *thread_run(void *of)
                s->site,
                RUN_WORDS(run ? (uintptr_t)run : (uintptr_t)run_c11,
                          (uintptr_t)argument, (uintptr_t)s->thread, s->parent,
-                         s->stack, (uintptr_t)(unsigned)cpu),
+                         s->stack, s->after, (uintptr_t)(unsigned)cpu),
                2);
     pthread_setspecific(key, (void *)1);
     t->inside--;
@@ -370,6 +378,7 @@ static int create(struct start *start, pthread_t *to,
     start->stack = stack = run_stack(site, cfa, true);
     run_stack_module(function);
     start->first = run_word_at(argument);
+    start->after = recorder_orders_(1);
     *s = *start;
     run_count(t, RUN_OTHER);
     errno = error;
@@ -378,6 +387,8 @@ static int create(struct start *start, pthread_t *to,
     error = errno;
     if (result)
         lane_give(lane);
+    else
+        run_order_part(t);
     t->inside++;
     run_record(&recorder_for_thread_life, format, site,
                RUN_WORDS(function, (uintptr_t)argument,
@@ -439,6 +450,7 @@ void run_threads_forked(bool rings_are_new)
     t->inside++;
     lanes_used[(t->lane - 1) / 64] |= (uint64_t)1 << ((t->lane - 1) % 64);
     t->number = RECORDER_THREAD();
+    run_order_part(t);
     self.number = t->number;
     if (rings_are_new)
         self.stack = 0; /* of the parent's stacks */

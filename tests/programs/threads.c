@@ -309,8 +309,8 @@ static void lends(void)
 {
     if (!(lent = calloc(2, sizeof *lent)))
         exit(1);
-    pthread_join(thread("lent", takes_lent, NULL), NULL);
-    pthread_join(thread("lent_again", takes_lent, lent), NULL);
+    after("lent", takes_lent, NULL);
+    after("lent_again", takes_lent, lent);
 }
 static void *timed(void *with)
 {

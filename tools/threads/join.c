@@ -209,7 +209,9 @@ static void owner_check(struct threads *threads, const struct thread *thread)
                         ? 0
                         : wait_owner(threads, wait->object);
     size_t at = index_of(threads, owner, thread->past);
-    if (wait->kind != WAIT_MUTEX || !owner || at == wait->holder)
+    if (wait->kind != WAIT_MUTEX || !owner || at == wait->holder ||
+        (wait->holder != THREAD_NONE &&
+         threads->all[wait->holder].inside == owner)) /* the id came again */
         return;
     wait->unsure = wait->holder != THREAD_NONE || at == THREAD_NONE ||
                    &threads->all[at] == thread;

@@ -8,7 +8,9 @@
      (1) each edge is another thread's: one thread is at one place at a time;
      (2) what one thread holds, its guards, too, no other holds: a common guard
          lets one of them in at a time (two may read it);
-     (3) at each lock, one of the two does not read.
+     (3) at each lock, one of the two does not read;
+     (4) none of them comes before another, as threads that were made later, or
+         were joined before, do.
 
    Circles lie within strongly connected components, which are found first.
    Where a program takes thousands of locks at one place, `recorder run` records
@@ -21,17 +23,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CLASS_CHAINS = 16, STEPS_MAX = 4000000 };
+enum { CLASS_CHAINS = 16, TAKERS_MAX = 16, STEPS_MAX = 4000000 };
 
-/* Threads are chosen for at most CIRCLE_MAX edges: so many are always
- * enough. */
 struct edge {
     size_t from, to; /* locks */
     size_t next;     /* 1 + the next of its first lock; 0: none */
     const struct chain *chain;
     unsigned held;
-    size_t pasts[CIRCLE_MAX];
-    unsigned pasts_count;
+    const struct chain *takers[TAKERS_MAX]; /* the first is `chain` */
+    unsigned takers_count;
+};
+
+/* A thread made another one, or was joined by it: what it did up to that order
+ * comes before what the other one did, or did from then on. */
+struct link {
+    uint64_t order;
+    size_t from, to;
 };
 
 struct search {
@@ -47,13 +54,18 @@ struct search {
     bool by_class;
     size_t way[CIRCLE_MAX]; /* edges */
     size_t steps;
-    struct ids said; /* sets of locks, by two hashes */
+    struct ids said;    /* sets of locks, by two hashes */
+    struct link *links; /* sorted */
+    size_t links_count;
+    uint64_t *reach; /* of each thread, the order from which all it does comes
+                        after `from`; UINT64_MAX: nothing does */
+    const struct chain *from;
 };
 
-static size_t lock_of(struct search *search, uint64_t object)
+static size_t lock_of(struct search *search, uint64_t object, uint64_t life)
 {
     bool is_new;
-    size_t at = ids_add(&search->objects, object, 0, 0, &is_new);
+    size_t at = ids_add(&search->objects, object, life, 0, &is_new);
     size_t *class_of = array_room(search->class_of, &search->locks_max,
                                   search->objects.count, sizeof *class_of);
     if (at == IDS_NONE || !class_of) {
@@ -80,23 +92,22 @@ static bool is_same_edge(const struct edge *edge, const struct chain *chain,
                          unsigned held)
 {
     const struct chain *other = edge->chain;
-    if (other->object != chain->object || other->reads != chain->reads ||
-        edge->held != held || other->holds_count != chain->holds_count)
+    if (other->object != chain->object || other->life != chain->life ||
+        other->reads != chain->reads || edge->held != held ||
+        other->holds_count != chain->holds_count)
         return false;
     for (unsigned i = 0; i < chain->holds_count; i++)
         if (other->holds[i].object != chain->holds[i].object ||
+            other->holds[i].life != chain->holds[i].life ||
             other->holds[i].reads != chain->holds[i].reads)
             return false;
     return true;
 }
 
-static void edge_thread(struct edge *edge, size_t past)
+static void edge_taker(struct edge *edge, const struct chain *chain)
 {
-    for (unsigned i = 0; i < edge->pasts_count; i++)
-        if (edge->pasts[i] == past)
-            return;
-    if (edge->pasts_count < CIRCLE_MAX)
-        edge->pasts[edge->pasts_count++] = past;
+    if (edge->takers_count < TAKERS_MAX)
+        edge->takers[edge->takers_count++] = chain;
 }
 
 /* Adds an edge by a key of its locks and guards, or a thread to one. */
@@ -104,12 +115,14 @@ static void edge_add(struct search *search, struct ids *known,
                      const struct chain *chain, unsigned held)
 {
     uint64_t guards = chain->reads;
-    size_t from = lock_of(search, chain->holds[held].object),
-           to = lock_of(search, chain->object), at;
+    size_t from = lock_of(search, chain->holds[held].object,
+                          chain->holds[held].life),
+           to = lock_of(search, chain->object, chain->life), at;
     struct edge *edges;
     bool is_new;
     for (unsigned i = 0; i < chain->holds_count; i++)
-        guards = (guards ^ (chain->holds[i].object | chain->holds[i].reads)) *
+        guards = (guards ^ (chain->holds[i].object | chain->holds[i].reads) ^
+                  chain->holds[i].life << 48) *
                  0x9e3779b97f4a7c15u;
     edges = array_room(search->edges, &search->edges_max, known->count + 1,
                        sizeof *edges);
@@ -127,7 +140,7 @@ static void edge_add(struct search *search, struct ids *known,
         search->edges_count++;
     }
     if (is_new || is_same_edge(&edges[at], chain, held))
-        edge_thread(&edges[at], chain->past);
+        edge_taker(&edges[at], chain);
 }
 
 static bool edges_collect(struct search *search)
@@ -155,6 +168,9 @@ static bool classes_join(struct search *search)
     for (int pass = 0; pass < 2 && pairs; pass++)
         for (size_t i = 0; i < recorded->chains_count; i++) {
             const struct chain *chain = &recorded->chains[i];
+            const size_t held = lock_of(search, chain->holds[0].object,
+                                        chain->holds[0].life),
+                         taken = lock_of(search, chain->object, chain->life);
             bool is_new;
             size_t at =
                 ids_add(&places, chain->holds[0].site, chain->site, 0, &is_new);
@@ -166,17 +182,15 @@ static bool classes_join(struct search *search)
             }
             pair = &pairs[at];
             if (is_new) {
-                pair->held = lock_of(search, chain->holds[0].object);
-                pair->taken = lock_of(search, chain->object);
+                pair->held = held;
+                pair->taken = taken;
             }
             pair->count += pass == 0;
             if (pass == 0 || pair->count < CLASS_CHAINS)
                 continue;
-            search->class_of[class_find(
-                search, lock_of(search, chain->holds[0].object))] =
+            search->class_of[class_find(search, held)] =
                 class_find(search, pair->held);
-            search
-                ->class_of[class_find(search, lock_of(search, chain->object))] =
+            search->class_of[class_find(search, taken)] =
                 class_find(search, pair->taken);
         }
     ids_free(&places);
@@ -264,7 +278,8 @@ end:
 /* Do two hold a lock at once that only one can hold? */
 static bool exclude(const struct hold *a, const struct hold *b)
 {
-    return a->object == b->object && !(a->reads && b->reads);
+    return a->object == b->object && a->life == b->life &&
+           !(a->reads && b->reads);
 }
 
 /* Can the holders of all locks of two edges be there at once? */
@@ -277,56 +292,90 @@ static bool together(const struct edge *a, const struct edge *b)
     return true;
 }
 
-/* Is a thread chosen for one of the first edges? */
-static bool is_chosen(const struct circle *circle, unsigned count, size_t past)
+static int link_compare(const void *a, const void *b)
 {
-    for (unsigned i = 0; i < count; i++)
-        if (!circle->takings[i].other && circle->takings[i].past == past)
-            return true;
-    return false;
+    const struct link *left = a, *right = b;
+    return left->order < right->order ? -1 : left->order > right->order;
+}
+
+static bool links_collect(struct search *search)
+{
+    const struct recorded *recorded = search->recorded;
+    struct link *link =
+        calloc(recorded->pasts_count + recorded->joins_count + 1, sizeof *link);
+    search->links = link;
+    search->reach = calloc(recorded->pasts_count + 1, sizeof *search->reach);
+    if (!link || !search->reach)
+        return false;
+    for (size_t i = 0; i < recorded->pasts_count; i++) {
+        const struct past *past = &recorded->pasts[i],
+                          *maker = recorded_past(recorded, past->maker);
+        if (past->is_made && past->after && maker)
+            *link++ = (struct link){past->after,
+                                    (size_t)(maker - recorded->pasts), i};
+    }
+    for (size_t i = 0; i < recorded->joins_count; i++)
+        *link++ = (struct link){recorded->joins[i].order,
+                                recorded->joins[i].past, recorded->joins[i].by};
+    search->links_count = (size_t)(link - search->links);
+    if (search->links_count)
+        qsort(search->links, search->links_count, sizeof *link, link_compare);
+    return true;
+}
+
+/* Does one chain come before the other in each run of the program? */
+static bool comes_before(struct search *search, const struct chain *a,
+                         const struct chain *b)
+{
+    uint64_t *reach = search->reach;
+    if (search->from != a) {
+        search->from = a;
+        memset(reach, 0xff, search->recorded->pasts_count * sizeof *reach);
+        reach[a->past] = a->order;
+        search->steps += search->links_count / 64;
+        for (size_t i = 0; i < search->links_count; i++) {
+            const struct link *link = &search->links[i];
+            if (reach[link->from] < link->order &&
+                link->order < reach[link->to])
+                reach[link->to] = link->order;
+        }
+    }
+    return reach[b->past] < b->order;
+}
+
+/* Can a thread take its lock while each of the first threads takes its own? */
+static bool can_join(struct search *search, const struct circle *circle,
+                     unsigned count, const struct chain *taker)
+{
+    for (unsigned i = 0; i < count; i++) {
+        const struct chain *other = circle->takings[i].chain;
+        if (other->past == taker->past || comes_before(search, taker, other) ||
+            comes_before(search, other, taker))
+            return false;
+    }
+    return true;
 }
 
 /* Chooses a thread for each edge of the way, from the i-th on. */
-static bool threads_choose(const struct search *search, struct circle *circle,
+static bool threads_choose(struct search *search, struct circle *circle,
                            unsigned i)
 {
     const struct edge *edge;
     if (i == circle->count)
         return true;
     edge = &search->edges[search->way[i]];
-    for (unsigned k = 0; k < edge->pasts_count; k++) {
-        circle->takings[i] =
-            (struct taking){edge->chain, edge->held, edge->pasts[k], false};
-        if (!is_chosen(circle, i, edge->pasts[k]) &&
+    for (unsigned k = 0; k < edge->takers_count; k++) {
+        circle->takings[i] = (struct taking){edge->takers[k], edge->held};
+        if (++search->steps < STEPS_MAX &&
+            can_join(search, circle, i, edge->takers[k]) &&
             threads_choose(search, circle, i + 1))
             return true;
     }
-    /* Of several threads two are recorded: others may have taken it, too. */
-    circle->takings[i].other = true;
-    return circle->further && edge->pasts_count > 1 &&
-           threads_choose(search, circle, i + 1);
-}
-
-/* Chooses threads that are known, or else some that may be there. */
-static bool threads_chosen(const struct search *search, struct circle *circle)
-{
-    if (threads_choose(search, circle, 0))
-        return true;
-    circle->further =
-        circle->count > 2 && search->recorded->pasts_count >= circle->count;
-    return circle->further && threads_choose(search, circle, 0);
-}
-
-static bool lived_apart(const struct past *a, const struct past *b)
-{
-    return (a->ended_ns != NS_UNKNOWN && b->made_ns != NS_UNKNOWN &&
-            a->ended_ns < b->made_ns) ||
-           (b->ended_ns != NS_UNKNOWN && a->made_ns != NS_UNKNOWN &&
-            b->ended_ns < a->made_ns);
+    return false;
 }
 
 /* Can the edges of the way be a deadlock? */
-static bool is_circle(const struct search *search, unsigned count,
+static bool is_circle(struct search *search, unsigned count,
                       struct circle *circle)
 {
     *circle = (struct circle){.count = count};
@@ -340,14 +389,7 @@ static bool is_circle(const struct search *search, unsigned count,
             if (!together(edge, &search->edges[search->way[k]]))
                 return false;
     }
-    if (!threads_chosen(search, circle))
-        return false;
-    for (unsigned i = 0; i < count; i++)
-        for (unsigned k = 0; k < i; k++)
-            circle->apart |=
-                lived_apart(&search->recorded->pasts[circle->takings[i].past],
-                            &search->recorded->pasts[circle->takings[k].past]);
-    return true;
+    return threads_choose(search, circle, 0);
 }
 
 /* Keeps a circle, but one for each set of locks. */
@@ -424,12 +466,15 @@ static bool circles_find(struct search *search, bool by_class)
 bool order_find(struct order *order, const struct recorded *recorded)
 {
     struct search search = {.recorded = recorded, .order = order};
-    bool whole = edges_collect(&search) && circles_find(&search, false) &&
-                 classes_join(&search) && circles_find(&search, true);
+    bool whole = links_collect(&search) && edges_collect(&search) &&
+                 circles_find(&search, false) && classes_join(&search) &&
+                 circles_find(&search, true);
     ids_free(&search.objects);
     ids_free(&search.said);
     free(search.class_of);
     free(search.edges);
+    free(search.links);
+    free(search.reach);
     free(search.first);
     free(search.component);
     return whole;

@@ -11,21 +11,13 @@ enum { CIRCLE_MAX = 5, CIRCLES_MAX = 100 };
 struct taking {
     const struct chain *chain;
     unsigned held; /* which of the chain's */
-    size_t past;   /* who took it */
-    bool other;    /* not that one: another, who is not recorded, did so, too */
 };
 struct circle {
-    struct taking takings[CIRCLE_MAX]; /* each takes what the next one holds */
+    struct taking takings
+        [CIRCLE_MAX]; /* each thread takes a lock that the next one holds */
     unsigned count;
-    bool of_class; /* a lock of one kind stands for another of it */
-    bool further;  /* some takings are others' */
-    bool apart;    /* two of its threads never lived at the same time */
+    bool of_class; /* perhaps: a lock of one place is taken for another of it */
 };
-/* It is only perhaps a circle. */
-static inline bool circle_perhaps(const struct circle *circle)
-{
-    return circle->of_class || circle->further;
-}
 struct order {
     struct circle *circles;
     size_t count, max;

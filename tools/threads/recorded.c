@@ -3,6 +3,7 @@
 #include "recorded.h"
 #include "array.h"
 #include "bytes.h"
+#include "entry.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,21 +11,6 @@
 #define NAMES                                                                  \
     "thread_life|thread_self|thread_now|thread_held|thread_calls|lock_wait|"   \
     "lock_total|lock_order|call_stack"
-
-/* An event, with its format and its thread. */
-struct entry {
-    struct recorded *recorded;
-    const struct reader_event *event;
-    const char *format;
-    const uint64_t *word;
-    struct past *past; /* null: the thread that wrote it is not known */
-};
-
-/* Does the format begin so? */
-static bool begins(const char *format, const char *with)
-{
-    return strncmp(format, with, strlen(with)) == 0;
-}
 
 /* ---------------------------------------------------------------- pasts -- */
 
@@ -103,6 +89,7 @@ static void self_read(const struct entry *entry)
         past->made_stack = word[5];
         past->detached = word[6] != 0;
         past->stack_bytes = word[7];
+        past->after = word[8];
         past->made_at = entry->event->event.caller;
         if (*entry->format != 'e') /* that was written at its end */
             past->made_ns = entry->event->ns;
@@ -124,6 +111,23 @@ static void fork_read(const struct entry *entry, unsigned number)
         recorded->pasts[was].heir = own + 1;
 }
 
+static void held_read(const struct entry *entry)
+{
+    struct past *past = entry->past;
+    if (!past || (!begins(entry->format, "holds %p from %p") &&
+                  !begins(entry->format, "ended holding %p from %p")))
+        return;
+    past->holds_count = 0;
+    for (int i = 0; i < HOLDS_MAX; i++) {
+        uint64_t object = entry->word[2 * i];
+        if (object)
+            past->holds[past->holds_count++] =
+                (struct hold){.object = object & ~(uint64_t)1,
+                              .site = entry->word[2 * i + 1],
+                              .reads = object & 1};
+    }
+}
+
 static void life_read(const struct entry *entry)
 {
     struct past *past = entry->past;
@@ -131,13 +135,14 @@ static void life_read(const struct entry *entry)
     if (!past)
         return;
     if (begins(entry->format,
-               "started %p(%p) as %p, made by T%u, stack %u")) {
+               "started %p(%p) as %p, made by T%u, stack %u, after %u")) {
         past->is_made = true;
         past->start = word[0];
         past->argument = word[1];
         past->handle = word[2];
         past->maker = (unsigned)word[3];
         past->made_stack = word[4];
+        past->after = word[5];
         past->made_at = entry->event->event.caller;
         past->made_ns = entry->event->ns;
     } else if (begins(entry->format, "unseen: more than %u threads")) {
@@ -146,24 +151,14 @@ static void life_read(const struct entry *entry)
         entry->recorded->is_sandboxed = true;
     } else if (begins(entry->format, "forked from T%u")) {
         fork_read(entry, (unsigned)word[0]);
+    } else if (begins(entry->format, "joined %p: %d")) {
+        join_read(entry);
+    } else if (begins(entry->format, "ended holding ")) {
+        held_read(entry);
     } else if (begins(entry->format, "ended: ")) {
         past->ended = past->has_calls = true;
         past->ended_ns = entry->event->ns;
         memcpy(past->calls, word, sizeof past->calls);
-    }
-}
-
-static void held_read(const struct entry *entry)
-{
-    struct past *past = entry->past;
-    if (!past || !begins(entry->format, "holds %p from %p"))
-        return;
-    past->holds_count = 0;
-    for (int i = 0; i < HOLDS_MAX; i++) {
-        uint64_t object = entry->word[2 * i];
-        if (object)
-            past->holds[past->holds_count++] = (struct hold){
-                object & ~(uint64_t)1, entry->word[2 * i + 1], object & 1};
     }
 }
 
@@ -187,8 +182,7 @@ static const struct {
              {"barrier %p", WAIT_BARRIER},     {"once %p", WAIT_ONCE},
              {"thread %p", WAIT_THREAD}};
 
-/* The kind of an object, by how the format goes on; WAIT_NONE: it is none. */
-static enum wait_kind kind_read(const char *format)
+enum wait_kind kind_read(const char *format)
 {
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (begins(format, kinds[i].begin))
@@ -274,81 +268,6 @@ static void wait_read(const struct entry *entry)
         span->end_ns = entry->event->ns;
         span->by = (unsigned)entry->word[2];
     }
-}
-
-/* ----------------------------------------------------------------- locks -- */
-
-static uint64_t ticks_ns(const struct recorded *recorded, uint64_t ticks)
-{
-    return recorder_clock_scale_(&recorded->reader.clock, ticks);
-}
-
-static void total_read(const struct entry *entry)
-{
-    struct recorded *recorded = entry->recorded;
-    const uint64_t *word = entry->word;
-    enum wait_kind kind = kind_read(entry->format);
-    struct total *totals;
-    uint64_t high = 0;
-    if (kind == WAIT_NONE || !strstr(entry->format, ": taken %u, waited %u"))
-        return;
-    totals = array_room(recorded->totals, &recorded->totals_max,
-                        recorded->totals_count + 1, sizeof *totals);
-    if (!totals) {
-        recorded->no_memory = true;
-        return;
-    }
-    recorded->totals = totals;
-    if (recorded->reader.memory->word_bytes == 4)
-        high = word[6] << 32;
-    totals[recorded->totals_count++] =
-        (struct total){.object = word[0],
-                       .kind = kind,
-                       .taken = word[1],
-                       .waited = word[2],
-                       .ns = ticks_ns(recorded, high | word[3]),
-                       .longest_ns = ticks_ns(recorded, word[4]),
-                       .longest_at = word[5]};
-}
-
-static void order_read(const struct entry *entry)
-{
-    struct recorded *recorded = entry->recorded;
-    const uint64_t *word = entry->word;
-    struct chain *chains, *chain;
-    if (!entry->past)
-        return;
-    chains = array_room(recorded->chains, &recorded->chains_max,
-                        recorded->chains_count + 1, sizeof *chains);
-    if (!chains) {
-        recorded->no_memory = true;
-        return;
-    }
-    recorded->chains = chains;
-    chain = &chains[recorded->chains_count];
-    *chain = (struct chain){.object = word[0] & ~(uint64_t)1,
-                            .reads = word[0] & 1,
-                            .site = entry->event->event.caller,
-                            .past = (size_t)(entry->past - recorded->pasts)};
-    if (begins(entry->format, "took %p holding %p from %p, stack %u")) {
-        chain->depth = 1;
-        chain->stack = word[3];
-        chain->holds[0].object = word[1];
-        chain->holds[0].site = word[2];
-        chain->holds_count = word[1] != 0;
-    } else if (begins(entry->format, "took %p stack %u holding %u: %p from")) {
-        chain->stack = word[1];
-        chain->depth = (unsigned)word[2];
-        for (int i = 3; i < 11 && chain->holds_count < CHAIN_MAX; i += 2)
-            if (word[i])
-                chain->holds[chain->holds_count++] =
-                    (struct hold){word[i], word[i + 1], false};
-    }
-    for (unsigned i = 0; i < chain->holds_count; i++) {
-        chain->holds[i].reads = chain->holds[i].object & 1;
-        chain->holds[i].object &= ~(uint64_t)1;
-    }
-    recorded->chains_count += chain->holds_count != 0;
 }
 
 /* ---------------------------------------------------------------- stacks -- */
@@ -616,5 +535,8 @@ void recorded_free(struct recorded *recorded)
     free(recorded->totals);
     free(recorded->spans);
     free(recorded->chains);
+    free(recorded->joins);
+    free(recorded->lives_of);
+    ids_free(&recorded->lives);
     free(recorded);
 }

@@ -16,6 +16,7 @@ enum { HOLDS_MAX = 6, CALLS_COUNT = 12, CHAIN_MAX = 6 };
 
 struct hold {
     uint64_t object, site;
+    uint64_t life; /* of a chain: how many locks lay there before it */
     bool reads;
 };
 
@@ -24,9 +25,11 @@ struct past {
     unsigned number; /* T1 */
     int32_t id;
     char name[17];
-    bool has_self;                   /* thread_self tells of it */
-    bool is_made;                    /* by pthread_create: these are known */
-    unsigned maker;                  /* the number of the thread that made it */
+    bool has_self; /* thread_self tells of it */
+    bool joined;
+    bool is_made;   /* by pthread_create: these are known */
+    unsigned maker; /* the number of the thread that made it */
+    uint64_t after; /* orders of what that one did before are below this */
     unsigned forked_from;            /* its number in the parent; 0: none */
     uint64_t start, argument, first; /* what runs; a word at the argument */
     uint64_t made_at;                /* site */
@@ -67,9 +70,16 @@ struct total {
     uint64_t ns, longest_ns;
 };
 
+/* A thread's end, for which another one waited. */
+struct joined {
+    size_t past, by;
+    uint64_t order; /* what has a later one, `by` did after that */
+};
+
 /* A lock that was taken while others were held. */
 struct chain {
-    uint64_t object, site, stack;
+    uint64_t object, life, site, stack;
+    uint64_t order; /* of the record */
     bool reads;
     size_t past;
     unsigned depth;               /* locks held; the newest CHAIN_MAX are */
@@ -108,6 +118,11 @@ struct recorded {
     size_t spans_count, spans_max;
     struct chain *chains;
     size_t chains_count, chains_max;
+    struct joined *joins;
+    size_t joins_count, joins_max;
+    struct ids lives; /* of locks: 1 + the newest of each address */
+    uint64_t *lives_of;
+    size_t lives_max;
     struct opened *opened;
     size_t opened_count, opened_max;
     unsigned seen_most;        /* threads at once; there were more; or 0 */

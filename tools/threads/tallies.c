@@ -331,14 +331,13 @@ void show_circle(FILE *to, struct threads *threads, const struct circle *circle)
 {
     fputs("LOCK ORDER: ", to);
     locks_names(to, threads, circle);
-    fprintf(to, " are %staken in a circle: could deadlock%s%s%s\n",
-            circle_perhaps(circle) ? "perhaps " : "",
-            circle->of_class ? ", if locks of one place are the same" : "",
-            circle->of_class && circle->further ? " and" : "",
-            circle->further ? ", if another thread does the same" : "");
+    fprintf(to, " are %staken in a circle: could deadlock%s\n",
+            circle->of_class ? "perhaps " : "",
+            circle->of_class ? ", if locks of one place are the same" : "");
     for (unsigned i = 0; i < circle->count; i++) {
         const struct taking *taking = &circle->takings[i];
-        const struct past *past = &threads->recorded->pasts[taking->past];
+        const struct past *past =
+            &threads->recorded->pasts[taking->chain->past];
         const struct hold *held = held_of(taking);
         char *name = object_text(threads, taking->chain->object);
         char *place =
@@ -347,7 +346,7 @@ void show_circle(FILE *to, struct threads *threads, const struct circle *circle)
         if (past->index != THREAD_NONE)
             show_name(threads, past->index, thread);
         fputs("  ", to);
-        show_text(to, taking->other ? "another thread" : thread);
+        show_text(to, thread);
         fputs(" took ", to);
         show_text(to, name);
         fprintf(to, "%s at %s, holding ",
@@ -361,12 +360,12 @@ void show_circle(FILE *to, struct threads *threads, const struct circle *circle)
         show_address(to, threads, held->site);
         putc('\n', to);
     }
-    if (circle->apart)
-        fputs("  Two of these threads did not live at the same time.\n", to);
     if (may_be_reused(threads, circle))
-        fputs("  False if memory was freed and used for another lock meanwhile:"
-              " that is not seen.\n",
-              to);
+        fputs(
+            "  False if memory was freed and used for another lock meanwhile "
+            "without a call such\n  as pthread_mutex_init(), which std::mutex "
+            "does not make: that is not seen.\n",
+            to);
 }
 
 void show_circle_json(FILE *to, struct threads *threads,
@@ -375,7 +374,8 @@ void show_circle_json(FILE *to, struct threads *threads,
     fputs("{\"circle\":[", to);
     for (unsigned i = 0; i < circle->count; i++) {
         const struct taking *taking = &circle->takings[i];
-        const struct past *past = &threads->recorded->pasts[taking->past];
+        const struct past *past =
+            &threads->recorded->pasts[taking->chain->past];
         const struct hold *held = held_of(taking);
         fprintf(to,
                 "%s{\"thread\":%d,\"number\":%u,\"took\":\"0x%llx\","
@@ -390,8 +390,7 @@ void show_circle_json(FILE *to, struct threads *threads,
         place_json(to, threads, 0, held->site);
         putc('}', to);
     }
-    fprintf(to, "],\"perhaps\":%s,\"apart\":%s}\n",
-            json_bool(circle_perhaps(circle)), json_bool(circle->apart));
+    fprintf(to, "],\"perhaps\":%s}\n", json_bool(circle->of_class));
 }
 
 static bool place_has(const struct place *place, const regex_t *regex)

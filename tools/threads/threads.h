@@ -12,7 +12,7 @@ FLOORS (a file calls only files of lower floors)
     threads    opens a source's threads, gives each its wait and its stack
     graph      cycles of waits, and whether they last
     join       gives threads what was recorded of them: who holds what
-    recorded   reads what `recorder run` recorded
+    recorded   reads what `recorder run` recorded; lives: of locks and joins
     waits      what a thread waits for, and who holds that
     places     which function, line or variable an address is
     process    threads of a running process: /proc

@@ -215,7 +215,7 @@ static int locks_run(struct call *call)
     else
         locks_outside(call, &locks);
     for (size_t i = 0; i < order.count; i++)
-        sure += !circle_perhaps(&order.circles[i]);
+        sure += !order.circles[i].of_class;
     for (size_t i = 0; i < threads.count; i++)
         sure += threads.all[i].wait.refused || threads.all[i].wait.lost;
     sure += threads.cycles_count;

@@ -1,0 +1,131 @@
+/* lives.c - reads what `recorder run` recorded of locks, and of joins. */
+/* SPDX-License-Identifier: MIT */
+#include "array.h"
+#include "entry.h"
+
+/* ----------------------------------------------------------------- locks -- */
+
+static uint64_t ticks_ns(const struct recorded *recorded, uint64_t ticks)
+{
+    return recorder_clock_scale_(&recorded->reader.clock, ticks);
+}
+
+void total_read(const struct entry *entry)
+{
+    struct recorded *recorded = entry->recorded;
+    const uint64_t *word = entry->word;
+    enum wait_kind kind = kind_read(entry->format);
+    struct total *totals;
+    uint64_t high = 0;
+    if (kind == WAIT_NONE || !strstr(entry->format, ": taken %u, waited %u"))
+        return;
+    totals = array_room(recorded->totals, &recorded->totals_max,
+                        recorded->totals_count + 1, sizeof *totals);
+    if (!totals) {
+        recorded->no_memory = true;
+        return;
+    }
+    recorded->totals = totals;
+    if (recorded->reader.memory->word_bytes == 4)
+        high = word[6] << 32;
+    totals[recorded->totals_count++] =
+        (struct total){.object = word[0],
+                       .kind = kind,
+                       .taken = word[1],
+                       .waited = word[2],
+                       .ns = ticks_ns(recorded, high | word[3]),
+                       .longest_ns = ticks_ns(recorded, word[4]),
+                       .longest_at = word[5]};
+}
+
+/* The life of a lock: how often one that was in its place has ended; `ends`: one
+ * more. */
+static uint64_t lock_life(struct recorded *recorded, uint64_t object, bool ends)
+{
+    uint64_t *lives = array_room(recorded->lives_of, &recorded->lives_max,
+                                 recorded->lives.count + 1, sizeof *lives);
+    size_t at = ids_find(&recorded->lives, object, 0, 0);
+    bool is_new = false;
+    if (lives)
+        recorded->lives_of = lives;
+    if (lives && ends && at == IDS_NONE)
+        at = ids_add(&recorded->lives, object, 0, 0, &is_new);
+    if (is_new)
+        lives[at] = 0;
+    recorded->no_memory |= !lives || (ends && at == IDS_NONE);
+    if (!lives || at == IDS_NONE)
+        return 0;
+    lives[at] += ends;
+    return lives[at];
+}
+
+void order_read(const struct entry *entry)
+{
+    struct recorded *recorded = entry->recorded;
+    const uint64_t *word = entry->word;
+    struct chain *chains, *chain;
+    if (begins(entry->format, "ended %p"))
+        lock_life(recorded, word[0], true);
+    if (!entry->past || !begins(entry->format, "took "))
+        return;
+    chains = array_room(recorded->chains, &recorded->chains_max,
+                        recorded->chains_count + 1, sizeof *chains);
+    if (!chains) {
+        recorded->no_memory = true;
+        return;
+    }
+    recorded->chains = chains;
+    chain = &chains[recorded->chains_count];
+    *chain = (struct chain){.object = word[0] & ~(uint64_t)1,
+                            .reads = word[0] & 1,
+                            .site = entry->event->event.caller,
+                            .order = entry->event->event.order,
+                            .past = (size_t)(entry->past - recorded->pasts)};
+    chain->life = lock_life(recorded, chain->object, false);
+    if (begins(entry->format, "took %p holding %p from %p, stack %u")) {
+        chain->depth = 1;
+        chain->stack = word[3];
+        chain->holds[0].object = word[1];
+        chain->holds[0].site = word[2];
+        chain->holds_count = word[1] != 0;
+    } else if (begins(entry->format, "took %p stack %u holding %u: %p from")) {
+        chain->stack = word[1];
+        chain->depth = (unsigned)word[2];
+        for (int i = 3; i < 11 && chain->holds_count < CHAIN_MAX; i += 2)
+            if (word[i])
+                chain->holds[chain->holds_count++] =
+                    (struct hold){.object = word[i], .site = word[i + 1]};
+    }
+    for (unsigned i = 0; i < chain->holds_count; i++) {
+        chain->holds[i].reads = chain->holds[i].object & 1;
+        chain->holds[i].object &= ~(uint64_t)1;
+        chain->holds[i].life =
+            lock_life(recorded, chain->holds[i].object, false);
+    }
+    recorded->chains_count += chain->holds_count != 0;
+}
+
+/* ----------------------------------------------------------------- joins -- */
+
+/* The handle may have been another thread's, which was joined before. */
+void join_read(const struct entry *entry)
+{
+    struct recorded *recorded = entry->recorded;
+    struct joined *joins = array_room(recorded->joins, &recorded->joins_max,
+                                      recorded->joins_count + 1, sizeof *joins);
+    size_t at = recorded->pasts_count;
+    if (!joins) {
+        recorded->no_memory = true;
+        return;
+    }
+    recorded->joins = joins;
+    while (at > 0 && !(recorded->pasts[at - 1].is_made &&
+                       recorded->pasts[at - 1].handle == entry->word[0]))
+        at--;
+    if (at == 0 || recorded->pasts[at - 1].joined)
+        return; /* its thread was not seen */
+    recorded->pasts[at - 1].joined = true;
+    joins[recorded->joins_count++] =
+        (struct joined){at - 1, (size_t)(entry->past - recorded->pasts),
+                        entry->event->event.order};
+}
