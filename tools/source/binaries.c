@@ -6,10 +6,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
+#include <linux/magic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 /* Finds the parts of a file that are no holes: a file of terabytes may lie in
@@ -42,6 +44,33 @@ static bool extents_find(struct mapped *mapped, int fd, uint64_t on_disk)
     return true;
 }
 
+/* True if the holes of a file are larger than the room in its tmpfs. */
+static bool holes_are_too_large(const struct mapped *mapped, int fd)
+{
+    struct statfs room;
+    return mapped->data < mapped->size && fstatfs(fd, &room) == 0 &&
+           room.f_type == TMPFS_MAGIC && room.f_blocks &&
+           mapped->size - mapped->data >
+               (uint64_t)room.f_bavail * (uint64_t)room.f_bsize;
+}
+
+const struct mapped *mapped_by_fd(const struct mapped *all,
+                                  const unsigned char *at)
+{
+    while (all && (all->fd < 0 || at < all->bytes ||
+                   (size_t)(at - all->bytes) >= all->size))
+        all = all->next;
+    return all;
+}
+
+void mapped_copy(const struct mapped *all, void *to, const unsigned char *from,
+                 size_t size)
+{
+    all = mapped_by_fd(all, from);
+    if (!all || pread(all->fd, to, size, from - all->bytes) != (ssize_t)size)
+        memcpy(to, from, size);
+}
+
 /* Maps a whole file, and closes it. Returns null, with errno, if it cannot. */
 static struct mapped *mapped_of(struct file *file, int fd)
 {
@@ -50,6 +79,7 @@ static struct mapped *mapped_of(struct file *file, int fd)
     struct stat is;
     if (!mapped || fstat(fd, &is) != 0)
         goto failed;
+    mapped->fd = -1;
     mapped->size = (size_t)is.st_size;
     if (mapped->size) {
         mapped->bytes = mmap(NULL, mapped->size, PROT_READ, MAP_SHARED, fd, 0);
@@ -60,7 +90,10 @@ static struct mapped *mapped_of(struct file *file, int fd)
             goto failed;
         }
     }
-    close(fd);
+    if (mapped->size && holes_are_too_large(mapped, fd))
+        mapped->fd = fd;
+    else
+        close(fd);
     mapped->next = file->mapped;
     file->mapped = mapped;
     return mapped;

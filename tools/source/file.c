@@ -48,7 +48,7 @@ static size_t file_read(struct memory *memory, uint64_t address, void *to,
             break;
         if (count > size - done)
             count = size - done;
-        memcpy((char *)to + done, bytes, count);
+        mapped_copy(file->mapped, (char *)to + done, bytes, count);
         done += count;
     }
     return done;
@@ -57,10 +57,11 @@ static size_t file_read(struct memory *memory, uint64_t address, void *to,
 static const void *file_map(struct memory *memory, uint64_t address,
                             size_t size)
 {
+    struct file *file = (struct file *)memory;
     uint64_t count = 0;
-    const unsigned char *bytes =
-        file_bytes((struct file *)memory, address, &count);
-    return bytes && count >= size ? bytes : NULL;
+    const unsigned char *bytes = file_bytes(file, address, &count);
+    return bytes && count >= size && !mapped_by_fd(file->mapped, bytes) ? bytes
+                                                                        : NULL;
 }
 
 /* ------------------------------------------------------------------ open -- */
@@ -95,6 +96,8 @@ static void file_close(struct source *source)
         *at = file->next;
     while (file->mapped) {
         struct mapped *next = file->mapped->next;
+        if (file->mapped->fd >= 0)
+            close(file->mapped->fd);
         if (file->mapped->bytes)
             munmap(file->mapped->bytes - file->mapped->before,
                    file->mapped->size + file->mapped->before);

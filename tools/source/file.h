@@ -29,6 +29,7 @@ struct mapped {
     struct extent *extents; /* in which not all is zero; ascending */
     size_t extents_count, extents_max;
     uint64_t data, worth; /* bytes of data; bytes that reading may allocate */
+    int fd;               /* to read by: see mapped_copy(); -1: none */
     struct mapped *next;
 };
 
@@ -60,7 +61,13 @@ struct file {
     bool is_program; /* not a core file: a firmware's ELF file */
 };
 
-/* binaries.c: maps a whole file. Returns null, with errno, if it cannot. */
+/* binaries.c: the file whose bytes must be read by pread(), or null. A hole in a
+ * full tmpfs cannot be read where it is mapped, as that takes a page. */
+const struct mapped *mapped_by_fd(const struct mapped *all,
+                                  const unsigned char *at);
+void mapped_copy(const struct mapped *all, void *to, const unsigned char *from,
+                 size_t size);
+/* Maps a whole file. Returns null, with errno, if it cannot. */
 struct mapped *mapped_open(struct file *, const char *path);
 bool segment_add(struct segments *, uint64_t start, uint64_t size,
                  const unsigned char *bytes, bool writable);

@@ -104,7 +104,7 @@ bool copies_find(struct file *file, struct mapped *mapped, const char *path)
 {
     size_t at = mapped->size / 2;
     unsigned char *own;
-    if (mapped->extents_count == 0)
+    if (mapped->extents_count == 0 || mapped->fd >= 0)
         return false;
     if (mapped->size % 2 || !is_same(mapped, at))
         at = end_of(mapped); /* it grew meanwhile */
