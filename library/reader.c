@@ -201,7 +201,7 @@ const char *recorder_reader_warnings(struct recorder_reader *r)
         if (reader->recorders[i]->wrong)
             warn(&r->call, "recorder %s: %s", reader->recorders[i]->name,
                  reader->recorders[i]->wrong);
-    call_warn_unopened(&r->call);
+    call_warn_missing(&r->call);
     fflush(r->host.warnings);
     fseek(r->host.warnings, end, SEEK_SET); /* these are said anew */
     library_leave(r);

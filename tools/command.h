@@ -153,7 +153,7 @@ int64_t call_newest_ns(struct call *);
 /* True if --thread names a thread, or a number by which records are known. */
 bool call_has_thread(struct call *);
 /* Warns of files that were not opened, whose bytes are missing. */
-void call_warn_unopened(const struct call *);
+void call_warn_missing(const struct call *);
 /* The name of the source's program, or of the source where that is unknown. */
 const char *call_program(const struct call *);
 
@@ -177,6 +177,11 @@ _Noreturn void misuse(const struct call *, const char *format, ...)
 /* Warns on stderr; the call goes on. */
 void warn(const struct call *, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* The same, of a source that is damaged: the command then ends with the status
+ * for trouble, which trouble_or() returns in place of 0. */
+void damage(const struct call *, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+int trouble_or(int status);
 
 /* One line of how a verb, or the command if null, is called. */
 void usage(FILE *, const struct verb *);

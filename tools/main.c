@@ -107,6 +107,7 @@ int main(int argc, char **argv)
         return run_each(&call);
     status = call.verb->run(&call);
     call_close(&call);
+    status = trouble_or(status);
     filters_free(call.selection.filters);
     return status ? fflush(stdout), status : written();
 }

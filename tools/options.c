@@ -502,9 +502,14 @@ const char *call_program(const struct call *call)
     return *call->reader.program ? call->reader.program : call->name;
 }
 
-void call_warn_unopened(const struct call *call)
+void call_warn_missing(const struct call *call)
 {
     const struct source *source = &call->source;
+    if (call->reader.damaged)
+        damage(call,
+               "it is damaged: %llu records lack a format or text that it must "
+               "have",
+               (unsigned long long)call->reader.damaged);
     if (*source->unopened)
         warn(call,
              "bytes are missing that stand in files which it names and which "
@@ -515,7 +520,7 @@ void call_warn_unopened(const struct call *call)
 
 void call_close(struct call *call)
 {
-    call_warn_unopened(call);
+    call_warn_missing(call);
     reader_close(&call->reader);
     source_close(&call->source);
     codes_free(call->codes);

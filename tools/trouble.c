@@ -91,6 +91,22 @@ void warn(const struct call *call, const char *format, ...)
     va_end(arguments);
 }
 
+static bool is_damaged;
+
+void damage(const struct call *call, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    say(call_host ? call_host->warnings : stderr, call, format, arguments);
+    va_end(arguments);
+    is_damaged = true;
+}
+
+int trouble_or(int status)
+{
+    return status || !is_damaged ? status : trouble;
+}
+
 void usage(FILE *to, const struct verb *verb)
 {
     if (verb)

@@ -221,6 +221,9 @@ Test(log, survives_kills_between_chunks)
         cr_assert_eq(listed("lanes", "lost"), 0);
         cr_assert_gt(listed("few", "kept"), 1000);
         parts += build_run("ls chunks/*.part") == 0;
+        command_must("dump chunks --line \"{name}\" | grep -c \"^?\" ||"
+                     " true");
+        cr_assert_str_eq(build_text, "0\n");
     }
     cr_assert(parts > 0 && parts < calls, "%u of %u have a part", parts, calls);
 }
@@ -305,7 +308,10 @@ Test(log, says_that_the_disk_is_full)
     build_must("touch go; unshare -m sh -c \"mount -t tmpfs -o size=16M none"
                " folder && { " RECORDER
                " save %d --follow --chunk 4M -o folder/chunks 2>said;"
-               " echo \\$? >status; cp -r --sparse=always folder/chunks .; }\"",
+               " echo \\$? >status; " RECORDER " list --json folder/chunks"
+               " >there; cp -r --sparse=always folder/chunks .; }\";"
+               " " RECORDER " list --json chunks >here; test -s here &&"
+               " sed s,folder/,, there | cmp - here",
                pid);
     command_stop(pid);
     build_must("test $(cat status) = 1; grep \"No space left on device\" said;"
@@ -385,6 +391,65 @@ Test(log, damaged_chunks_are_said, .init = build_long)
             " for verb in list dump; do " RECORDER
             " $verb cut >out 2>&1; test $? -le 1 || exit 1; done",
             (i * 37 + 129) & 0xff, i);
+}
+
+/* Goal: what happens to one chunk costs no record of another, and no record is
+ * shown twice; damage is counted, and the status is 1. Method: a chunk in the
+ * middle is cut, zeroed, copied, renamed; the records that all intact chunks
+ * have, each dumped alone, must all be shown. */
+Test(log, damage_stays_in_its_chunk)
+{
+    static const struct {
+        const char *how, *says; /* null: nothing is wrong */
+        bool whole;             /* all records must be there */
+    } cases[] = {
+        {"truncate -s 0 $m", "000002.rec is left out: is empty", false},
+        {"truncate -s 1000000 $m", "it is cut off", false},
+        {"truncate -s -20000 $m", "records are damaged or cut off", false},
+        {"truncate -s 1000000 $m && truncate -s 3000000 $m",
+         "records are damaged or cut off", false},
+        {"dd if=/dev/zero of=$m bs=100k seek=3 count=2 conv=notrunc",
+         "records are damaged or cut off", false},
+        {"tr '\\0' x <$m >x && dd if=x of=$m bs=100k seek=3 skip=3 count=12 "
+         "conv=notrunc",
+         "damaged or cut off", false},
+        {"rm $m", "chunk 000002 is missing", false},
+        {"head -c 5000 " RECORDER " >$m", "000002.rec is left out: ", false},
+        {"cp $m bad/000004.rec", "000004.rec is left out: is a copy", true},
+        {"cp $m bad/000002.part", "is left out: is a copy", true},
+        {": >bad/000004.rec", "000004.rec is left out: is empty", true},
+        {"mkfifo bad/000004.rec", "000004.rec is left out: ", true},
+        {"ln -s 000004.rec bad/000004.rec", "000004.rec is left out: ", true},
+        {"ln -s /dev/zero bad/000004.rec", "000004.rec is left out: ", true},
+        {"mv $m x && mv bad/000003.rec $m && mv x bad/000003.rec", NULL, true},
+        {"mv bad/000003.rec bad/000003.part", NULL, true}};
+    pid_t pid;
+    log_build(1 << 15);
+    pid = log_start(1, 30000, 0, "");
+    log_runs(pid, "--chunk 4M");
+    command_stop(pid);
+    build_must("dump() { timeout 60 " RECORDER
+               " dump $1 --line \"{order} {recorder} {message}\" 2>said |"
+               " grep \"^[0-9]\" | sort; };"
+               " ls chunks | wc -l | grep -x 3 && dump chunks >all &&"
+               " for i in 1 2 3; do dump chunks/00000$i.rec; done | sort |"
+               " cmp - all; for i in 1 3; do dump chunks/00000$i.rec; done |"
+               " sort >intact; test -s intact");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        build_must("rm -rf bad; cp -r chunks bad; m=bad/000002.rec; %s",
+                   cases[i].how);
+        build_must("timeout 60 " RECORDER
+                   " dump bad --line \"{order} {recorder} {message}\""
+                   " >out 2>said; echo $? >status; grep \"^[0-9]\" out | sort"
+                   " >shown; cat status said; test $(cat status) = %d &&"
+                   " test -z \"$(cut -d \" \" -f 1 shown | uniq -d)\" &&"
+                   " test -z \"$(comm -23 %s shown)\" &&"
+                   " ! grep -a \" of  *, [0-9]\" shown",
+                   cases[i].says != NULL, cases[i].whole ? "all" : "intact");
+        cr_assert(cases[i].says ? strstr(build_text, cases[i].says) != NULL
+                                : strchr(build_text, 'r') == NULL,
+                  "%s: %s", cases[i].how, build_text);
+    }
 }
 
 /* Goal: save chooses as dump does, from a process, a recording and a core file,

@@ -150,6 +150,9 @@ struct reader_inside {
     struct recorder_sizes_ text_sizes; /* of `text` */
     char *strings;                     /* of reader_arguments */
     uint64_t texts, texts_end;         /* of a recording made of events */
+    bool texts_empty;     /* there, a byte before each empty text is not 0 */
+    uint64_t text_lost;   /* the address of a text that is not there; 0: none */
+    uint64_t damaged_key; /* 1 + the order of the last record that lacks one */
     uint64_t token; /* a text that is being read on, and how far */
     size_t token_read;
 };
@@ -258,6 +261,9 @@ uint64_t key_record(const struct reader *, const struct key *,
 uint64_t lane_record(const struct reader *, const struct lane *, uint64_t slot,
                      unsigned char raw[RECORD_MAX_BYTES]);
 void rings_close(struct reader *);
+/* Slots of a recorder that are damaged in a recording made of events: all that
+ * its ring's head counts were written whole. After reader_count(). */
+uint64_t figures_damaged(const struct reader_recorder *);
 
 /* ---------------------------------------------------------------- kernel -- */
 
@@ -300,6 +306,9 @@ const char *reader_headed(struct reader *, struct recorder_event *);
 ptrdiff_t text_bytes(void *context, uint64_t address, char *to, size_t size);
 /* The formatter's `changes`: true if a text may have changed. */
 bool text_changes(void *context, uint64_t address, struct recorder_sizes_ *);
+/* True if a recording that was made of events has a text or format at an
+ * address, unless it is damaged. */
+bool format_is_made(const struct reader *, uint64_t address);
 /* Frees the names of a format's arguments; null: there are none. */
 void names_free(char **names);
 /* Reads what stands at a format's address, NULs included, as far as

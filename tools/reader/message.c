@@ -94,14 +94,31 @@ static char *format_kind(const struct recorder_headed_ *heading)
     return size ? strndup(kind, size) : NULL;
 }
 
+bool format_is_made(const struct reader *reader, uint64_t address)
+{
+    const struct reader_inside *inside = reader->inside;
+    uint64_t size = inside->texts_end - inside->texts;
+    if (size && reader->memory->word_bytes == 8)
+        size = (uint64_t)1 << 40; /* no program has memory there */
+    return address - inside->texts < size;
+}
+
+/* Counts the record of which a format or text is not there, once. */
+static void damaged_count(struct reader *reader,
+                          const struct recorder_event *event)
+{
+    reader->damaged += reader->inside->damaged_key != event->order + 1;
+    reader->inside->damaged_key = event->order + 1;
+}
+
 static void format_read(struct reader *reader, struct format *format)
 {
     struct reader_inside *inside = reader->inside;
     char bytes[FORMAT_MAX_BYTES + 1];
     struct recorder_headed_ heading;
     size_t size = format_bytes(reader, format->address, bytes), length;
-    if (size == 0)
-        return;
+    if (size == 0 || (!*bytes && format_is_made(reader, format->address)))
+        return; /* it has no empty one: the file was cut, and grew again */
     /* No program has more of them than memory. */
     inside->formats_bytes += size + sizeof *format->plan;
     if (inside->formats_bytes > reader->memory->size + FORMATS_SLACK)
@@ -465,11 +482,19 @@ ptrdiff_t text_bytes(void *context, uint64_t address, char *to, size_t size)
     if (size > c->left)
         return -1;
     c->left -= size;
+    if (address && address == inside->text_lost) {
+        static const char lost[] = "<lost>";
+        size = size < sizeof lost ? size : sizeof lost;
+        memcpy(to, lost, size);
+        return (ptrdiff_t)size;
+    }
     if ((inside->token && address == inside->token + inside->token_read) ||
         (inside->constants[address % CONSTANTS] != address &&
          token_recorder(c->reader, address, &lane)))
         return token_bytes(c, address, to, size);
     got = page_bytes(c->reader, address, to, size);
+    if (!got && format_is_made(c->reader, address))
+        damaged_count(c->reader, c->event);
     return got ? (ptrdiff_t)got : -1;
 }
 
@@ -483,11 +508,22 @@ bool text_changes(void *context, uint64_t address,
     unsigned char bytes[KEPT_SIZE_BYTES];
     if (inside->constants[address % CONSTANTS] == address)
         return false;
-    if (address - inside->texts < inside->texts_end - inside->texts) {
-        if ((address & 3) == KEPT_SIZED &&
-            bytes_read(memory, address - sizeof bytes, bytes, sizeof bytes))
+    inside->text_lost = 0;
+    if (format_is_made(c->reader, address)) {
+        bool sized = (address & 3) == KEPT_SIZED, is;
+        size_t before = sized ? sizeof bytes : 1;
+        char around[sizeof bytes + 1] = "";
+        is = bytes_read(memory, address - before, around, before + 1);
+        memcpy(bytes, around, sizeof bytes);
+        if (sized && is)
             sizes->kept = sizes->shown =
                 bytes_number(memory, bytes, sizeof bytes);
+        if (!is || (sized ? !sizes->kept
+                          : inside->texts_empty && !around[0] && !around[1])) {
+            sizes->kept = sizes->shown = SIZE_MAX;
+            inside->text_lost = address;
+            damaged_count(c->reader, c->event);
+        }
         return address & 1;
     }
     if (token_recorder(c->reader, address, &lane)) {
@@ -561,6 +597,8 @@ static size_t message_make(struct reader *reader,
     *location = format_location(format);
     if (!text_room(&inside->message, MESSAGE_MAX))
         return 0;
+    if (format && !format->text && format_is_made(reader, event->format))
+        damaged_count(reader, event);
     return format && format->text
                ? recorder_format_planned_(inside->message, MESSAGE_MAX,
                                           format->text, &arguments,

@@ -40,6 +40,7 @@ enum kept_number {
     KEPT_LEFT_OUT, /* records that were not chosen */
     KEPT_TEXTS,    /* where texts begin and end: one that may have changed */
     KEPT_TEXTS_END, /* stands at an odd address, others at even ones */
+    KEPT_EMPTY,     /* 1: before an empty text is a byte that is not 0 */
     KEPT_NUMBERS
 };
 enum {

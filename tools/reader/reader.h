@@ -105,6 +105,7 @@ struct reader_recorder {
     const char *wrong; /* why its rings cannot be read; null: they can */
     size_t lane; /* 1 + where its rings begin among those taken; 0: nowhere */
     size_t kept; /* 1 + its ring in a recording that is written; 0: none */
+    uint64_t added; /* slots of a chunk of a log that were added to that ring */
     int64_t unread;  /* positions that its log has not come to; of the log */
     uint64_t origin; /* `address`, or that in the program that was logged */
     /* By reader_count(). */
@@ -220,6 +221,8 @@ struct reader {
     uint64_t missed;              /* records of chosen recorders that were gone
                              * before a reader_take() could see them */
     bool missed_estimated;        /* from their slots, which tell no more */
+    uint64_t damaged; /* records shown without a format or text that a recording
+                       * made of events must have */
     struct reader_inside *inside; /* reader.c's own */
 };
 

@@ -514,6 +514,7 @@ static void lane_kept(struct reader *reader, struct lane *lane)
     lane->recorder->origin = lane->kept[KEPT_ORIGIN];
     inside->texts = lane->kept[KEPT_TEXTS];
     inside->texts_end = lane->kept[KEPT_TEXTS_END];
+    inside->texts_empty = lane->kept[KEPT_EMPTY] == 1;
 }
 
 /* For a log: is the ring, though it has as many records or more, that of a
@@ -684,6 +685,13 @@ static void lane_count(struct reader *reader, const struct lane *lane,
         complete_count(r, oldest_ns);
 }
 
+uint64_t figures_damaged(const struct reader_recorder *r)
+{
+    uint64_t slots = r->figures.size;
+    slots = r->recorded < slots ? r->recorded : slots;
+    return slots > r->whole ? slots - r->whole : 0;
+}
+
 /* Sets the figures of a recording that was made of events: it has one ring for
  * each recorder. */
 static void figures_kept(struct reader_recorder *r, const uint64_t *kept)
@@ -696,6 +704,7 @@ static void figures_kept(struct reader_recorder *r, const uint64_t *kept)
     r->figures.estimated = kept[KEPT_ESTIMATED] != 0;
     if ((int64_t)kept[KEPT_MISSED] > 0)
         r->figures.missed = kept[KEPT_MISSED];
+    r->figures.missed += figures_damaged(r);
     r->figures.left_out = kept[KEPT_LEFT_OUT];
 }
 

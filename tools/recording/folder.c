@@ -4,6 +4,9 @@
    The events of all chunks are written into one recording in memory, which is
    then opened as any other: it takes as much memory as the log is large.
 
+   A chunk that is damaged costs no other one: each has its own room in the
+   result. What cannot be read of it is said, counted, and among the missed.
+
    A tool may still write the log: it renames chunks that end, and deletes the
    oldest. Where a listed one is gone, the folder is listed again. Each chunk is
    read twice, to be counted and to be added, but for the last: that one grows,
@@ -25,17 +28,21 @@
 struct merged {
     char *name, *description;
     int64_t trace;
-    uint64_t origin, lost, to;
+    uint64_t origin, lost;
     uint64_t whole, heads; /* of chunks: slots, records that begin in them */
-    uint64_t gone;         /* positions in chunks that were deleted */
     uint64_t kept[KEPT_NUMBERS];
-    bool begun;
+    struct span {
+        uint64_t from, to; /* positions that a chunk accounts for */
+    } * spans;
+    size_t spans_count, spans_max;
     struct reader_recorder as; /* what made_ring() takes */
 };
 
 struct chunk {
     unsigned long number;
     char path[4096];
+    uint64_t hash;    /* of what it says of its recorders */
+    uint64_t damaged; /* records that cannot be read, as far as is known */
     bool usable;
 };
 enum { LISTINGS = 10 };
@@ -177,12 +184,12 @@ static struct merged *merged_of(struct folder *folder,
     return m;
 }
 
-/* Adds the figures of a recorder in a chunk; what lies between it and the chunk
- * before is in neither. */
-static void merged_add(struct merged *m, const struct reader_recorder *r,
-                       const uint64_t *kept)
+/* Adds the figures of a recorder in a chunk. Returns how many of its slots are
+ * damaged. */
+static uint64_t merged_add(struct merged *m, const struct reader_recorder *r,
+                           const uint64_t *kept)
 {
-    uint64_t from = kept[KEPT_FROM];
+    uint64_t damaged = figures_damaged(r);
     m->trace = r->trace;
     m->whole += r->whole;
     m->heads += r->begun;
@@ -190,14 +197,33 @@ static void merged_add(struct merged *m, const struct reader_recorder *r,
     m->kept[KEPT_OVERWRITTEN] += r->figures.overwritten;
     m->kept[KEPT_SLOTS_OVERWRITTEN] += r->figures.slots_overwritten;
     m->kept[KEPT_ESTIMATED] |= r->figures.estimated;
-    m->kept[KEPT_MISSED] += kept[KEPT_MISSED];
+    m->kept[KEPT_MISSED] += kept[KEPT_MISSED] + damaged;
     m->kept[KEPT_LEFT_OUT] += kept[KEPT_LEFT_OUT];
-    if (m->begun && from > m->to)
-        m->kept[KEPT_MISSED] += from - m->to;
-    if (!m->begun)
-        m->gone = from;
-    m->to = kept[KEPT_TO];
-    m->begun = true;
+    if (kept[KEPT_FROM] > kept[KEPT_TO] ||
+        r->whole > kept[KEPT_TO] - kept[KEPT_FROM])
+        return damaged; /* they are, too, or nothing was recorded yet */
+    m->spans = need(array_room(m->spans, &m->spans_max, m->spans_count + 1,
+                               sizeof *m->spans));
+    m->spans[m->spans_count++] = (struct span){kept[KEPT_FROM], kept[KEPT_TO]};
+    return damaged;
+}
+
+/* Positions before the first chunk were overwritten or are in deleted chunks;
+ * counts those between chunks as missed. Returns how many there are before. */
+static uint64_t spans_sum(struct merged *m)
+{
+    uint64_t to = 0;
+    if (!m->spans_count)
+        return 0;
+    qsort(m->spans, m->spans_count, sizeof *m->spans, array_compare);
+    for (size_t i = 0; i < m->spans_count; i++) {
+        if (i && m->spans[i].from > to)
+            m->kept[KEPT_MISSED] += m->spans[i].from - to;
+        if (m->spans[i].to > to)
+            to = m->spans[i].to;
+    }
+    m->kept[KEPT_TO] = to;
+    return m->spans[0].from;
 }
 
 static bool is_same(const struct recorder_moment *a,
@@ -206,34 +232,72 @@ static bool is_same(const struct recorder_moment *a,
     return a->ticks == b->ticks && a->monotonic_ns == b->monotonic_ns;
 }
 
+/* True if a recorder's events are taken from a chunk. */
+static bool is_read(const struct reader_recorder *r)
+{
+    return !r->wrong && r->lane;
+}
+
+/* Two chunks are equal in it only if one is a copy of the other. */
+static uint64_t chunk_hash(const struct reader *reader)
+{
+    uint64_t hash = 0, records = 0;
+    for (size_t i = 0; i < reader->recorders_count; i++) {
+        const struct reader_recorder *r = reader->recorders[i];
+        if (!is_read(r))
+            continue;
+        for (int k = KEPT_FROM; k <= KEPT_TO; k++)
+            hash = (hash ^ reader->inside->lanes[r->lane - 1].kept[k]) *
+                   0x9e3779b97f4a7c15u;
+        records += r->recorded;
+    }
+    return records ? hash : 0;
+}
+
+/* Null, or why a chunk is no part of the log. */
+static const char *chunk_refused(struct folder *folder, struct chunk *chunk,
+                                 const struct reader *reader)
+{
+    if (!folder->start.monotonic_ns)
+        folder->start = reader->clock.start;
+    if (!is_same(&folder->start, &reader->clock.start))
+        return "is of another program than the chunks before";
+    chunk->hash = chunk_hash(reader);
+    for (const struct chunk *c = folder->chunks; c < chunk; c++)
+        if (c->usable && chunk->hash && c->hash == chunk->hash)
+            return "is a copy of a chunk before";
+    return NULL;
+}
+
 /* Counts what a chunk holds, and keeps it open as the last; null, or why it is
  * left out. */
-static const char *chunk_count(struct folder *folder, const struct chunk *chunk)
+static const char *chunk_count(struct folder *folder, struct chunk *chunk)
 {
     struct call *part = chunk_open(folder, chunk);
     struct reader *reader;
+    const char *wrong;
     size_t i;
     if (!part)
         return folder->call->source.why;
     reader = &part->reader;
-    if (*part->source.warning)
-        warn(part, "%s", part->source.warning);
-    if (!folder->start.monotonic_ns)
-        folder->start = reader->clock.start;
-    if (!is_same(&folder->start, &reader->clock.start)) {
+    wrong = chunk_refused(folder, chunk, reader);
+    if (wrong) {
         chunk_close(part);
-        return "is of another program than the chunks before";
+        return wrong;
     }
+    if (*part->source.warning)
+        damage(part, "%s", part->source.warning);
     for (i = 0; i < reader->recorders_count; i++) {
         const struct reader_recorder *r = reader->recorders[i];
-        if (r->wrong || !r->lane)
-            warn(part, "recorder %s: %s", r->name,
-                 r->wrong ? r->wrong : "has no rings");
+        if (is_read(r))
+            chunk->damaged +=
+                merged_add(merged_of(folder, r), r,
+                           reader->inside->lanes[r->lane - 1].kept);
         else
-            merged_add(merged_of(folder, r), r,
-                       reader->inside->lanes[r->lane - 1].kept);
+            damage(part, "recorder %s: %s", r->name,
+                   r->wrong ? r->wrong : "has no rings");
     }
-    folder->bytes += part->source.memory->size;
+    folder->bytes += part->source.memory->size + LOG_CHUNK_MIN;
     chunk_close(folder->last);
     folder->last = part;
     return NULL;
@@ -247,16 +311,16 @@ static void chunks_count(struct folder *folder)
         struct chunk *chunk = &folder->chunks[i];
         const char *wrong;
         if (next && chunk->number > next + 1)
-            warn(folder->call, "chunks %06lu to %06lu are missing", next,
-                 chunk->number - 1);
+            damage(folder->call, "chunks %06lu to %06lu are missing", next,
+                   chunk->number - 1);
         else if (next && chunk->number > next)
-            warn(folder->call, "chunk %06lu is missing", next);
+            damage(folder->call, "chunk %06lu is missing", next);
         next = chunk->number + 1;
         wrong = chunk_count(folder, chunk);
         chunk->usable = !wrong;
         if (wrong && !folder->changed)
-            warn(folder->call, "%s is left out: %s",
-                 strrchr(chunk->path, '/') + 1, wrong);
+            damage(folder->call, "%s is left out: %s",
+                   strrchr(chunk->path, '/') + 1, wrong);
     }
 }
 
@@ -268,43 +332,77 @@ static void rings_make(struct folder *folder, struct made *made)
     for (size_t i = 0; i < folder->recorders_count; i++) {
         struct merged *m = &folder->recorders[i];
         struct recorder_figures_ gone = {0};
+        uint64_t before = spans_sum(m);
         struct made_ring *ring;
         m->as = (struct reader_recorder){.name = m->name,
                                          .description = m->description,
                                          .trace = m->trace,
                                          .origin = m->origin};
-        recorder_figures_overwritten_(&gone, m->gone + m->whole, m->whole,
+        recorder_figures_overwritten_(&gone, before + m->whole, m->whole,
                                       m->heads);
         m->kept[KEPT_OVERWRITTEN] += gone.overwritten;
         m->kept[KEPT_SLOTS_OVERWRITTEN] += gone.slots_overwritten;
         m->kept[KEPT_ESTIMATED] |= gone.estimated;
         m->kept[KEPT_MARK] = KEPT_MAGIC;
         m->kept[KEPT_ORIGIN] = m->origin;
-        m->kept[KEPT_TO] = m->to;
         ring = made_ring(made, &m->as, m->whole);
         memcpy(ring->kept, m->kept, sizeof m->kept);
         ring->lost = m->lost;
     }
 }
 
-/* Adds the events of a chunk; false, and errno: they cannot be written. */
+/* Counts whole slots of a chunk that came to nothing, once its events were
+ * added: their words are damaged. A slot beyond the ring's head became whole
+ * after the chunk was taken. */
+static void rest_count(struct made *made, struct chunk *chunk,
+                       const struct reader *reader)
+{
+    for (size_t i = 0; i < reader->recorders_count; i++) {
+        const struct reader_recorder *r = reader->recorders[i];
+        uint64_t whole = r->recorded < r->whole ? r->recorded : r->whole;
+        if (!r->kept || whole <= r->added)
+            continue;
+        made->rings[r->kept - 1].kept[KEPT_MISSED] += whole - r->added;
+        made->rings[r->kept - 1].changed = true;
+        chunk->damaged += whole - r->added;
+    }
+    chunk->damaged += reader->damaged;
+}
+
+/* Adds the events of a chunk, as many as its rings have whole slots and as many
+ * texts as its file has room for: a damaged one takes no room of others. False,
+ * and errno: they cannot be written. */
 static bool chunk_add(struct folder *folder, struct made *made,
-                      struct call *part)
+                      struct chunk *chunk, struct call *part)
 {
     struct reader *reader = &part->reader;
     struct reader_event event;
     bool done = true;
-    for (size_t i = 0; i < reader->recorders_count; i++)
-        if (!reader->recorders[i]->wrong && reader->recorders[i]->lane)
-            reader->recorders[i]->kept =
-                merged_of(folder, reader->recorders[i])->as.kept;
+    for (size_t i = 0; i < reader->recorders_count; i++) {
+        struct reader_recorder *r = reader->recorders[i];
+        r->kept = is_read(r) ? merged_of(folder, r)->as.kept : 0;
+        r->added = 0;
+    }
     made_source(made);
+    made->texts_max =
+        made->texts_used + part->source.memory->size + LOG_CHUNK_MIN;
     while (done && reader_next(reader, &event)) {
-        done = made_add(made, reader, &event);
-        errno = EFBIG; /* it changes while it is read */
-        if (done && made->events % 65536 == 0)
+        struct reader_recorder *r =
+            reader->inside->lanes[event.recorder->lane - 1].recorder;
+        uint64_t slots = made_slots(&event.raw);
+        bool fits = r->kept && r->added + slots <= r->whole;
+        if (!event.raw.format && !event.raw.order)
+            continue; /* zeros */
+        if (fits && made_add(made, reader, &event))
+            r->added += slots;
+        if (made->events % 65536 == 0)
             done = made_flush(made);
     }
+    rest_count(made, chunk, reader);
+    if (chunk->damaged)
+        damage(part, "%llu record%s damaged or cut off",
+               (unsigned long long)chunk->damaged,
+               chunk->damaged == 1 ? " is" : "s are");
     return done && made_flush(made);
 }
 
@@ -317,16 +415,18 @@ static const char *chunks_merge(struct folder *folder, int fd)
     while (!folder->chunks[--last].usable)
         ;
     rings_make(folder, &made);
-    wrong = made_begin(&made, folder->last, fd, folder->bytes + LOG_CHUNK_MIN);
+    wrong = made_begin(&made, folder->last, fd, folder->bytes);
     for (i = 0; i <= last && !wrong; i++) {
         struct call *part = folder->last;
         if (!folder->chunks[i].usable)
             continue;
         if (i != last)
             part = chunk_open(folder, &folder->chunks[i]);
-        if (!part)
-            wrong = folder->call->source.why;
-        else if (!chunk_add(folder, &made, part))
+        if (!part && !folder->changed)
+            damage(folder->call, "%s is left out: %s",
+                   strrchr(folder->chunks[i].path, '/') + 1,
+                   folder->call->source.why);
+        else if (part && !chunk_add(folder, &made, &folder->chunks[i], part))
             wrong = strerror(errno);
         if (i != last)
             chunk_close(part);
@@ -357,6 +457,7 @@ static void folder_free(struct folder *folder)
     for (i = 0; i < folder->recorders_count; i++) {
         free(folder->recorders[i].name);
         free(folder->recorders[i].description);
+        free(folder->recorders[i].spans);
     }
     chunk_close(folder->last);
     free(folder->recorders);

@@ -80,7 +80,7 @@ static void texts_put(struct made *made, const void *from, size_t size)
 static uint64_t text_add(struct made *made, const char *text, size_t size,
                          enum text_kind kind, bool changes)
 {
-    static const char zeros[4];
+    static const char zeros[8], ones[8] = "\1\1\1\1\1\1\1";
     bool sized = kind == TEXT_BYTES && memchr(text, 0, size), is_new;
     uint64_t hash[2], is = sized ? KEPT_SIZED : changes;
     unsigned char before[KEPT_SIZE_BYTES];
@@ -98,8 +98,9 @@ static uint64_t text_add(struct made *made, const char *text, size_t size,
         bytes_put(made->m, before, size, sizeof before);
         texts_put(made, zeros, (6 - made->texts_used % 4) % 4);
         texts_put(made, before, sizeof before);
-    } else {
-        texts_put(made, zeros, (4 + is - made->texts_used % 4) % 4);
+    } else { /* see KEPT_EMPTY */
+        texts_put(made, size ? zeros : ones,
+                  (4 + is - made->texts_used % 4) % 4 + (size ? 0 : 4));
     }
     made->text_at[i] = made->base + made->texts_at + made->texts_used;
     texts_put(made, text, size);
@@ -126,6 +127,8 @@ static const struct made_format *format_add(struct made *made,
     *format = (struct made_format){.at = event->raw.format};
     text = reader_format(reader, &event->raw, &location);
     size = format_bytes(reader, event->raw.format, bytes);
+    if (!text && format_is_made(reader, event->raw.format))
+        format->at = text_add(made, "<lost>", 6, TEXT_FORMAT, false);
     if (!text || !size)
         return format;
     format->words = recorder_format_count_(text);
@@ -294,17 +297,6 @@ static bool ring_write(struct made *made, struct made_ring *ring)
     return core_put(made->fd, head, sizeof head, ring->at);
 }
 
-bool made_flush(struct made *made)
-{
-    uint64_t texts = made->texts_at + made->texts_written;
-    bool done = buffer_write(made, &made->texts, texts);
-    made->texts_written = made->texts_used;
-    for (size_t i = 0; i < made->rings_count && done; i++)
-        if (made->rings[i].changed)
-            done = ring_write(made, &made->rings[i]);
-    return done;
-}
-
 unsigned char *made_threads(const struct reader *reader, uint64_t count)
 {
     const struct memory *m = reader->memory;
@@ -344,11 +336,26 @@ static bool threads_write(struct made *made)
     if (count > made->threads_max)
         count = made->threads_max;
     rows = made_threads(reader, count);
+    made->threads_count = reader->threads_count;
     bytes_put_word(m, bytes, count);
     done = core_put(made->fd, rows, count * at->row_size, made->threads_at) &&
            core_put(made->fd, bytes, m->word_bytes,
                     made->registry_at + at->registry_threads_count);
     free(rows);
+    return done;
+}
+
+bool made_flush(struct made *made)
+{
+    uint64_t texts = made->texts_at + made->texts_written;
+    bool done = buffer_write(made, &made->texts, texts);
+    made->texts_written = made->texts_used;
+    if (made->call->reader.threads_count != made->threads_count ||
+        made->call->reader.inside->due)
+        done = done && threads_write(made);
+    for (size_t i = 0; i < made->rings_count && done; i++)
+        if (made->rings[i].changed)
+            done = ring_write(made, &made->rings[i]);
     return done;
 }
 

@@ -70,6 +70,7 @@ struct made {
     struct made_ring *rings;
     size_t rings_count, rings_max;
     uint64_t registry_at, order_at, threads_at, threads_max;
+    size_t threads_count; /* of the reader, when they were written last */
     uint64_t texts_at, texts_used, texts_written, texts_max;
     struct buffer texts; /* behind texts_written */
     struct ids format_ids, text_ids;

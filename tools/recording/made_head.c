@@ -311,6 +311,7 @@ const char *made_begin(struct made *made, struct call *call, int fd,
         uint64_t texts = made->base + made->texts_at;
         made->rings[i].kept[KEPT_TEXTS] = texts;
         made->rings[i].kept[KEPT_TEXTS_END] = texts + texts_max;
+        made->rings[i].kept[KEPT_EMPTY] = 1;
         made->rings[i].changed = true;
     }
     if (!made->waiting)

@@ -568,7 +568,10 @@ const struct verb verb_save = {
         "before a look saw it, in slots, and exact. What was recorded before "
         "the log began is in it as far as it is kept. A log never writes over "
         "files of others: DIR must hold no other log. A tool that is killed "
-        "leaves all closed chunks, and the .part up to its last look.",
+        "leaves all closed chunks, and the .part up to its last look. A chunk "
+        "that is damaged, missing or a copy is said, with the records that it "
+        "lacks, which count as MISSED; all others are read, and the status is "
+        "1.",
     .rows = rows,
     .selects = true,
     .kernel = true,
