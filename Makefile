@@ -57,7 +57,7 @@ TOOL_LIBS = -ldw -lelf -lsqlite3 -lz -lzstd -lseccomp -liberty -lm -lpthread -ld
 TOOL_FLAGS = -std=gnu11 -D_GNU_SOURCE $(CPPFLAGS) $(CFLAGS) $(WARNINGS) \
 	-Wstrict-prototypes $(TOOL_DIRS) -fPIC -fvisibility=hidden
 
-.PHONY: build fleet test test-all run hanoi pipeline bench model asan ubsan tsan coverage fuzz weight \
+.PHONY: build fleet test test-all run hanoi pipeline bench model asan ubsan tsan coverage fuzz weight litmus \
 	test-ports ports-cost release dist site install uninstall deps clean help run-tests \
 	run-libraries
 
@@ -214,6 +214,10 @@ coverage: packages-test
 fuzz: packages-fuzz build/recorder
 	@sh tests/fuzz/run.sh $(or $(SECONDS),60)
 
+# The compiled ring under the memory models of processors, if herd7 is installed.
+litmus: packages-litmus
+	@python3 tests/litmus/litmus.py build/litmus
+
 # Lines of the product by folder, and the most that it may have.
 weight:
 	@sh tests/weight.sh
@@ -267,6 +271,7 @@ help:
 	@echo 'make fuzz       hostile files for the reader, SECONDS=60'
 	@echo 'make weight     lines of the product by folder, and how many it may have'
 	@echo 'make model      model-check the ring, and that mutants are caught'
+	@echo 'make litmus     the compiled ring under memory models of processors, by herd7'
 	@echo 'make test-ports other processors under qemu, and bare metal'
 	@echo 'make bench      measure, and write the tables into docs/benchmarks.md'
 	@echo 'make coverage   which lines of the headers the tests reach'
