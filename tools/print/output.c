@@ -86,16 +86,9 @@ char *output_beside(const char *path)
     return name;
 }
 
-static mode_t output_mask(void)
-{
-    mode_t mask = umask(0);
-    umask(mask);
-    return mask;
-}
-
 void output_open(struct output *output, struct call *call, const char *path)
 {
-    mode_t mode = 0666 & ~output_mask();
+    mode_t mode = 0600;
     struct stat is;
     int fd;
     *output = (struct output){.call = call, .path = need(strdup(path))};
@@ -114,7 +107,8 @@ void output_open(struct output *output, struct call *call, const char *path)
                 output_fail(call, path, errno);
             return;
         }
-        mode = is.st_mode & 0777; /* the new file gets the old mode */
+        if (is.st_uid == geteuid())
+            mode = is.st_mode & 0777; /* the user chose who may read it */
         free((char *)output->path);
         output->path = realpath(path, NULL); /* a link's target */
         if (!output->path)
@@ -226,8 +220,6 @@ void output_folder(struct output *output, struct call *call, const char *path)
     if (!mkdtemp(output->temporary))
         output_fail(call, path, errno);
     output_temporary(output->temporary);
-    if (chmod(output->temporary, 0777 & ~output_mask()) != 0)
-        output_fail(call, path, errno);
 }
 
 void output_append(struct output *output, const char *name, const void *from,
@@ -235,10 +227,12 @@ void output_append(struct output *output, const char *name, const void *from,
 {
     char *path = need(malloc(strlen(output->temporary) + strlen(name) + 2));
     FILE *file;
+    int fd;
     sprintf(path, "%s/%s", output->temporary, name);
     if (access(path, F_OK) != 0)
         output_temporary(path);
-    file = fopen(path, "a");
+    fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    file = fd < 0 ? NULL : fdopen(fd, "a");
     if (!file || fwrite(from, 1, size, file) != size || fclose(file) != 0)
         output_fail(output->call, output->path, errno);
     free(path);
@@ -258,7 +252,7 @@ char *output_subfolder(struct output *output, const char *name)
             *at = '_';
     if (!*plain || *plain == '.')
         *plain = '_';
-    for (unsigned i = 2; mkdir(path, 0777) != 0; i++) {
+    for (unsigned i = 2; mkdir(path, 0700) != 0; i++) {
         if (errno != EEXIST || i > 999999)
             output_fail(output->call, output->path, errno);
         sprintf(plain + size, "-%u", i);

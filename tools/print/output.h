@@ -5,8 +5,10 @@
 
 #include "command.h"
 
-/* A file that appears under its name only when it is whole: written beside it
- * under another name, and renamed. "-" is stdout. Fails by fail(). */
+/* A file that appears under its name only when it is whole: the caller writes
+ * another file in the same folder, which output_close() renames. Only its owner
+ * may read it, as what a program recorded can be secret; a file that it replaces
+ * keeps its mode. "-" is stdout. Fails by fail(). */
 struct output {
     struct call *call;
     const char *path;
@@ -22,7 +24,8 @@ void output_close(struct output *); /* checks for a full disk, and renames */
  * noticed soon. */
 void output_check(struct output *);
 
-/* Begins a folder under a temporary name; it must not exist, or be empty. */
+/* Begins a folder under a temporary name, for its owner only; the folder of that
+ * name must not exist, or be empty. */
 void output_folder(struct output *, struct call *, const char *path);
 /* Adds bytes to a file of the folder; creates it first if need be. */
 void output_append(struct output *, const char *name, const void *from,

@@ -26,7 +26,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum { TEXTS_MAX = 1 << 30, PAGE_WORDS = PAGE_BYTES / 8 };
@@ -344,15 +343,6 @@ static void look_at_all(struct call *call, struct keeper *keeper)
 
 /* ------------------------------------------------------- events or memory -- */
 
-/* Opens the recording: only its owner may read it, as a core file. */
-static void file_open(struct output *output, struct call *call,
-                      const char *path)
-{
-    umask(0077);
-    output_open(output, call, path);
-    output_seekable(output);
-}
-
 /* Gives each chosen recorder a ring for its chosen events. */
 static void rings_make(struct call *call, struct made *made)
 {
@@ -394,7 +384,8 @@ static void save_events(struct call *call, const char *path)
     if (call_option(call, OPTION_FUNCTIONS))
         functions_keep(call);
     rings_make(call, &made);
-    file_open(&output, call, path);
+    output_open(&output, call, path);
+    output_seekable(&output);
     wrong = made_begin(&made, call, fileno(output.file), TEXTS_MAX);
     if (wrong)
         fail(call, "%s: %s", path, wrong);
@@ -441,7 +432,8 @@ static void save_memory(struct call *call, const char *path)
     free(notes.statuses);
     if (keeper.ended)
         fail(call, "has ended while it was saved");
-    file_open(&output, call, path);
+    output_open(&output, call, path);
+    output_seekable(&output);
     core_write(call, fileno(output.file), &notes, &pieces);
     output_close(&output);
     reader_close(&call->reader); /* its memory is the keeper's */

@@ -53,7 +53,6 @@ static int write_file(struct call *call, const struct value_option *values,
     if (!path) {
         path = own;
         must_be_ours(call, path);
-        umask(077); /* only the owner may read it, as a core file */
     }
     output_open(&output, call, path);
     pack = view_pack_new(call, &call->reader, values, values_count);
