@@ -305,6 +305,36 @@ Test(waits, an_ended_thread_keeps_its_lock)
     must_say("still holds lost, taken at keep leak.c:3");
 }
 
+/* Goal: of a program that was killed in a deadlock, the waits that did not end
+ * come first, and are said to go on; a thread that is blocked where nothing is
+ * recorded is not said to have run. */
+Test(waits, waits_that_never_ended)
+{
+    build_must("cat >hang.c <<X\n"
+               "#include <pthread.h>\n#include <unistd.h>\n"
+               "pthread_mutex_t a = PTHREAD_MUTEX_INITIALIZER;\n"
+               "pthread_mutex_t busy = PTHREAD_MUTEX_INITIALIZER;\n"
+               "void *longer(void *p) { pthread_mutex_lock(&busy);\n"
+               "pthread_mutex_unlock(&busy); return p; }\n"
+               "void *reads(void *p) { int f[2]; pipe(f); read(*f, p, 1);\n"
+               "return p; }\n"
+               "int main(void) { pthread_t t; pthread_mutex_lock(&busy);\n"
+               "pthread_create(&t, 0, longer, 0); usleep(100000);\n"
+               "pthread_mutex_unlock(&busy); pthread_join(t, 0);\n"
+               "pthread_create(&t, 0, reads, 0); pthread_mutex_lock(&a);\n"
+               "return pthread_mutex_lock(&a); }\nX\n"
+               "gcc -w -g -o hang hang.c -lpthread; timeout -s KILL 1 " RECORDER
+               " run -q -o rec ./hang; true");
+    command_must("locks rec | grep ^mutex");
+    cr_expect(strncmp(build_text, "mutex  a ", 9) == 0, "%s", build_text);
+    must_say(" still waiting, ");
+    cr_expect_eq(said("still waiting"), 1, "%s", build_text);
+    command_must("locks --json rec");
+    cr_expect_eq(said("\"goes_on\":true"), 1, "%s", build_text);
+    command_must("threads rec");
+    must_say("  ran, or was blocked where nothing is recorded");
+}
+
 /* Goal: a circle that a third thread closes, which takes what two took before. */
 Test(waits, a_circle_by_a_third_thread_is_named)
 {

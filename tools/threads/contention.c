@@ -95,6 +95,16 @@ static bool span_count(struct contentions *to, const struct span *span,
     return true;
 }
 
+static void goes_on(struct contention *row, int64_t begin_ns, int64_t end_ns)
+{
+    uint64_t ns = begin_ns != NS_UNKNOWN && end_ns > begin_ns
+                      ? (uint64_t)(end_ns - begin_ns)
+                      : 0;
+    row->goes_on = true;
+    if (ns > row->goes_on_ns)
+        row->goes_on_ns = ns;
+}
+
 /* Waits that have not ended: of objects, they are not in the totals yet. */
 static bool waits_count(struct contentions *to, const struct threads *threads,
                         enum contention_by by)
@@ -135,6 +145,8 @@ static bool waits_count(struct contentions *to, const struct threads *threads,
                 return false;
             row = span_row(to, &span, by);
         }
+        if (row && past && past->waits)
+            goes_on(row, past->wait_ns, to->end_ns);
         waiting = row ? array_room(row->waiting, &row->waiting_max,
                                    row->waiting_count + 1, sizeof *waiting)
                       : NULL;
@@ -153,12 +165,15 @@ static bool is_idle(const struct contention *row)
            row->kind == WAIT_BARRIER || row->kind == WAIT_THREAD;
 }
 
-/* Locks before all else, and of each the longest first. */
+/* Locks before all else, of these the waits that have not ended, and then the
+ * longest: how long a wait lasts is not known where its program was killed. */
 static int row_compare(const void *a, const void *b)
 {
     const struct contention *left = a, *right = b;
     if (is_idle(left) != is_idle(right))
         return is_idle(left) ? 1 : -1;
+    if (left->goes_on != right->goes_on)
+        return left->goes_on ? -1 : 1;
     if (left->ns != right->ns)
         return left->ns > right->ns ? -1 : 1;
     if (left->waited != right->waited)

@@ -16,6 +16,8 @@ struct contention {
     uint64_t object; /* of a place: what was waited for, if always the same */
     size_t *waiting; /* threads that wait now, by index */
     size_t waiting_count, waiting_max;
+    bool goes_on;        /* a recorded wait has not ended: */
+    uint64_t goes_on_ns; /* the longest of them, so far */
 };
 struct contentions {
     struct contention *all;

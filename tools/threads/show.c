@@ -194,7 +194,10 @@ static const char *state_words(const struct thread *thread)
     case 't': return "is stopped by a debugger";
     case 'Z':
     case 'X': return "has ended";
-    case '?': return "ran";
+    case '?': /* registers lie outside of any call, or nothing tells of it */
+        return thread->has_registers
+                   ? "ran"
+                   : "ran, or was blocked where nothing is recorded";
     default: return "is in an unknown state";
     }
 }

@@ -62,6 +62,18 @@ static char *time_of(struct threads *threads, uint64_t ns)
     return text_of(threads, text);
 }
 
+/* The longest wait; of one that has not ended, how long it was seen to last. */
+static char *longest_of(struct threads *threads, const struct contention *row)
+{
+    char time[32], text[64];
+    if (!row->goes_on)
+        return time_of(threads, row->longest_ns);
+    show_time(time, row->goes_on_ns > INT64_MAX ? INT64_MAX
+                                                : (int64_t)row->goes_on_ns);
+    snprintf(text, sizeof text, "still waiting, %s", time);
+    return text_of(threads, text);
+}
+
 /* A place by a stack, or by the site alone. */
 static char *place_text(struct threads *threads, uint64_t number, uint64_t site)
 {
@@ -177,7 +189,7 @@ static void row_make(struct threads *threads, const struct contention *from,
         *text++ = from->taken ? count_of(threads, from->taken)
                               : text_of(threads, "-");
     *text++ = time_of(threads, from->ns);
-    *text++ = time_of(threads, from->longest_ns);
+    *text++ = longest_of(threads, from);
     if (by == BY_OBJECT)
         *text++ = holder_text(threads, from);
 }
@@ -278,9 +290,9 @@ void show_contention_json(FILE *to, struct threads *threads,
         }
         fprintf(to,
                 ",\"waited\":%llu,\"total_ns\":%llu,\"longest_ns\":%llu,"
-                "\"longest_at\":",
+                "\"goes_on\":%s,\"longest_at\":",
                 (unsigned long long)row->waited, (unsigned long long)row->ns,
-                (unsigned long long)row->longest_ns);
+                (unsigned long long)row->longest_ns, json_bool(row->goes_on));
         place_json(to, threads, row->longest_stack, row->longest_site);
         if (by == BY_OBJECT) {
             const struct wait wait = holder_of(threads, row);
