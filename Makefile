@@ -117,6 +117,7 @@ build/lib/librecorder-run.so: $(wildcard run/*) $(HEADERS)
 	@mkdir -p $(@D)
 	$(CC) $(RUN_FLAGS) $(RUN_LINK) $(if $(filter x86_64%,$(shell $(CC) \
 		-dumpmachine)),$(RUN_VERSIONS)) run/*.c -o $@ -lpthread -ldl
+	@sh run/preload.sh $@
 build/lib/%/librecorder-run.so: $(wildcard run/*) $(HEADERS)
 	@mkdir -p $(@D)
 	$*-gcc $(RUN_FLAGS) $(RUN_LINK) run/*.c -o $@ -lpthread -ldl

@@ -702,6 +702,21 @@ Test(run, defines_what_the_library_calls)
     cr_assert_eq(atoi(build_text), 3);
 }
 
+/* Goal: what a recorded program starts says nothing more than without: programs
+ * of 32 bits, and static ones. */
+Test(run, children_of_other_kinds)
+{
+    build_must("echo \"int main(void) { return 5; }\" >five.c && gcc -static -o "
+               "static five.c");
+    must_be_alike("", "sh -c ./static", 5);
+    if (!build_can("gcc", "-m32"))
+        return;
+    build_must("gcc -m32 -o five five.c");
+    if (build_run("./five") != 5)
+        build_skip("this machine runs no programs of 32 bits");
+    must_be_alike("", "sh -c ./five", 5);
+}
+
 /* Goal: a program's path may be of any length, and no write goes behind an array.
  * Method: a command compiled as distributions do, which checks
  * the size of what realpath() writes to; and a path of 3,000 bytes. */

@@ -27,6 +27,7 @@
 enum { OPTION_ALL = OPTION_OWN, OPTION_COUNT, OPTION_ALWAYS };
 /* Exit statuses for a program that does not run, as of env and sh. */
 enum { CANNOT_RUN = 126, NOT_FOUND = 127, SCRIPTS = 4, MACHINE_FLAGS = 0x600 };
+enum { LOADER_BYTES = 1 << 20 };
 enum { RECORDING_BYTES = 6 << 20 }; /* of 64 bits; of 32, half */
 
 /* Members of the ELF header that a library and its program must share. */
@@ -262,6 +263,34 @@ static void library_find(char to[PATH_MAX], const struct program *program)
          program->path, folder);
 }
 
+/* Replaces the library's path by one with $LIB, for which each loader puts the
+ * folder of its machine's libraries: children of other machines find an empty
+ * library there, or their own, where the path itself would make their loader
+ * print an error. */
+static void library_for_all(char path[PATH_MAX], const struct program *program)
+{
+    static const char *const folders[] = {"lib/x86_64-linux-gnu", "lib64"};
+    const int size = (int)(strrchr(path, '/') - path);
+    int fd = open(program->loader, O_RDONLY | O_CLOEXEC);
+    char at[PATH_MAX + 64], *text = need(malloc(LOADER_BYTES));
+    const ssize_t bytes = fd < 0 ? 0 : read(fd, text, LOADER_BYTES);
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        if (bytes <= 0 ||
+            !memmem(text, (size_t)bytes, folders[i], strlen(folders[i]) + 1))
+            continue;
+        snprintf(at, sizeof at, "%.*s/preload/%s/" LIBRARY, size, path,
+                 folders[i]);
+        if (library_fits(at, &program->machine) &&
+            snprintf(at, sizeof at, "%.*s/preload/$LIB/" LIBRARY, size, path) <
+                PATH_MAX)
+            strcpy(path, at);
+        break;
+    }
+    free(text);
+    if (fd >= 0)
+        close(fd);
+}
+
 /* ------------------------------------------------------------------- run -- */
 
 /* Puts the library in front of what LD_PRELOAD has. ASan ends a program whose
@@ -381,6 +410,7 @@ static int run(struct call *call)
     program_find(&program, call->arguments[0]);
     program_look(&program);
     library_find(library, &program);
+    library_for_all(library, &program);
     preload_set(&program, library);
     pattern_set(call, &program);
     execvp(call->arguments[0], call->arguments);
