@@ -55,12 +55,8 @@ def joined(arrays, lacks):
 def raw_of(source, names, arguments):
     """Raw arrays of all records, and the table of texts that numbers in them
     are of."""
-    unknown = [name for name in names if name not in FIELDS]
-    if unknown:
-        raise Error("there is no column %s; there are %s, and argument0 and "
-                    "so on" % (unknown[0], ", ".join(FIELDS)))
-    names = names or FIELDS
-    pieces = list(pieces_of(source, names, min(max(arguments, 0), 12)))
+    fields = [name for name in names or FIELDS if name in FIELDS]
+    pieces = list(pieces_of(source, fields, min(max(arguments, 0), 12)))
     raw = {name: joined([piece[name] for piece in pieces],
                         LOST if name == "kind" else 0)
            for name in pieces[0]}
@@ -122,14 +118,27 @@ def arguments_of(raw, table):
     return found
 
 
+def add_arguments(found, raw, table, names):
+    """Adds the columns of arguments: the named ones, or all if only fields are
+    named."""
+    arguments = arguments_of(raw, table)
+    wanted = [name for name in names if name not in FIELDS]
+    for name in wanted:
+        if name not in arguments:
+            raise Error("there is no column %s; there are %s" % (
+                name, ", ".join([*FIELDS, *arguments])))
+    found.update({name: arguments[name] for name in wanted or arguments})
+
+
 def columns(source, names, arguments):
-    """A dictionary of arrays: those fields, or all; and argument0 and so on, as
-    many as any record has, up to `arguments`, which a format may also name. A time that is not known is the
-    least int64, an order of 0 is of a line of a log."""
+    """A dictionary of arrays: the named columns, or all fields. With fields
+    alone come argument0 and so on, up to `arguments`, and the arguments that
+    formats name. The least int64 is an unknown time; a line of a log has the
+    order 0."""
     raw, table = raw_of(source, names, arguments)
     found = {name: table[raw[name]] if name in TEXTS else raw[name]
              for name in raw if name not in RAW}
-    found.update(arguments_of(raw, table))
+    add_arguments(found, raw, table, names)
     return found
 
 
@@ -154,5 +163,5 @@ def frame(source, names, arguments):
             found["wall"] = pandas.to_datetime(raw[name], utc=True)
         elif name not in RAW:
             found[name] = raw[name]
-    found.update(arguments_of(raw, table))
+    add_arguments(found, raw, table, names)
     return pandas.DataFrame(found)

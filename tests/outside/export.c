@@ -143,6 +143,33 @@ Test(export, files_are_for_their_owner)
                "= 600");
 }
 
+/* Goal: a waveform has integers exactly, which doubles have up to 2^53 only. */
+Test(export, vcd_has_exact_integers)
+{
+    static const char *const must[] = {
+        /* 2^53 + 1, -2^63, 2^64 - 1 */
+        "b100000000000000000000000000000000000000000000000000001 ",
+        "b1000000000000000000000000000000000000000000000000000000000000000 ",
+        "b1111111111111111111111111111111111111111111111111111111111111111 ",
+        "integer 64 ( words_small", "reg 64 ) words_large",
+        "real 64 * words_real", "r0.5 *"};
+    build_must("cat >words.c <<X\n"
+               "#include \"recorder_dump.h\"\n"
+               "RECORDER(words, 16, \"\");\n"
+               "int main(void)\n"
+               "{\n"
+               "    record(words, \"%%lld %%llu %%g\", (1LL << 53) + 1, 7ULL, 0.5);\n"
+               "    record(words, \"%%lld %%llu %%d\", -1LL - 0x7fffffffffffffff, "
+               "~0ULL, 3);\n"
+               "}\nX\n"
+               "gcc " BUILD_INCLUDE "-o words words.c && "
+               "RECORDER_FILE=words.rec ./words && " RECORDER
+               " export vcd words.rec -o - --value words:1=small --value "
+               "words:2=large --value words:3=real");
+    for (size_t i = 0; i < sizeof must / sizeof *must; i++)
+        cr_assert(strstr(build_text, must[i]), "%s: %s", must[i], build_text);
+}
+
 /* Goal: a spreadsheet shows texts of a program as text, and numbers as numbers,
  * whatever the texts begin with. */
 Test(export, csv_has_no_formulas)

@@ -69,7 +69,7 @@ Test(names, in_traces)
                        "grep -c \"peer.:.alpha\" json");
     said("args\":{\"B\":2000\n2\n");
     build_must(COMMAND "export vcd rec -o v.vcd --value disk:bytes 2>&1 && "
-                       "grep -c \"real.*disk_bytes\" v.vcd && " COMMAND
+                       "grep -c \"integer.*disk_bytes\" v.vcd && " COMMAND
                        "view rec -o v.html --value net:load");
     cr_assert_eq(build_run(COMMAND "export vcd rec --value net:9x -o v"), 2);
     cr_expect(strstr(build_text, "or RECORDER:FIELD, of \"FIELD=%d\""), "%s",

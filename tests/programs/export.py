@@ -580,10 +580,16 @@ def vcd(path, events, read=vcd_file):
             if (recorder == event["recorder"] and
                     argument < len(event["arguments"]) and
                     is_number(event["arguments"][argument])):
-                number = f"{float(event['arguments'][argument]):.16g}"
+                value = event["arguments"][argument]
+                is_ = state[f"{recorder}_{name}"]
+                if not any(isinstance(other, (float, str)) for _, other in
+                           value_events(events, name)):
+                    same(f"{name} at {ns}", int(is_) % 2**64, value % 2**64)
+                    continue
+                number = f"{float(value):.16g}"
                 if number == "-0" and read is gtkwave_file:
                     number = "0"  # which is no change
-                same(f"{name} at {ns}", state[f"{recorder}_{name}"], number)
+                same(f"{name} at {ns}", f"{float(is_):.16g}", number)
         lane = lanes[event["thread"]]
         within = [s for s in spans if s[0] == event["thread"] and
                   s[2] <= ns and (ns < s[3] or s[3] == max(states))]

@@ -133,6 +133,17 @@ def columns(name):
         some = source.columns("ns", "recorder", arguments=1)
         assert {"argument0", "ns", "recorder"} <= set(some), some
         assert "message" not in some and "argument1" not in some
+        chosen = source.columns("argument0", "ns")
+        assert set(chosen) == {"argument0", "ns"}, chosen
+        assert all(a is b or a == b or a != a for a, b in
+                   zip(chosen["argument0"], found["argument0"]))
+        fields = set(vars(type(ours[0]))["__slots__"]) | {"wall"}
+        for one in sorted({one for e in ours for one in e.names} - fields)[:2]:
+            alone = source.columns(one)
+            assert set(alone) == {one}, alone
+            assert all(a is b or a == b or a != a for a, b in
+                       zip(alone[one], found[one])), one
+        assert list(source.frame("argument0").columns) == ["argument0"]
         try:
             source.columns("nanoseconds")
             raise AssertionError

@@ -56,6 +56,8 @@ struct vcd {
     struct change *changes; /* by time, then ends first */
     size_t changes_count, changes_max, changed;
     unsigned (*active)[2]; /* of each interrupt; [1]: with unknown end */
+    bool *reals,
+        *wides; /* of each value: it has floats, integers above INT64_MAX */
     const struct timeline_lane *running;
     struct timeline_event event; /* the next one, unless it is at its end */
     bool ended, closed;  /* closed: that is written, or the file's end is */
@@ -254,8 +256,11 @@ static void put_recorders(struct vcd *v)
                      "message");
         for (size_t n = 0; n < t->values_count; n++)
             if (t->values[n].recorder == i)
-                put_variable(v, "real 64", value_code(v, n), name,
-                             t->values[n].name);
+                put_variable(v,
+                             v->reals[n]   ? "real 64"
+                             : v->wides[n] ? "reg 64"
+                                           : "integer 64",
+                             value_code(v, n), name, t->values[n].name);
     }
     fputs("$upscope $end\n", v->waves->out.file);
     put_variable(v, "integer 64", order_code(v), "order", "");
@@ -329,15 +334,16 @@ static void put_spans(struct vcd *v, const struct timeline_lane *lane,
     fprintf(file, " %s\n", lane_code(v, lane, SPANS));
 }
 
-static void put_order(struct vcd *v, uint64_t order)
+/* Writes an integer exactly; a negative one has all of its 64 bits. */
+static void put_bits(FILE *file, uint64_t word, const char *of_code)
 {
     int bit = 63;
-    while (bit && !(order >> bit))
+    while (bit && !(word >> bit))
         bit--;
-    putc('b', v->waves->out.file);
+    putc('b', file);
     for (; bit >= 0; bit--)
-        putc((int)('0' + (order >> bit & 1)), v->waves->out.file);
-    fprintf(v->waves->out.file, " %s\n", order_code(v));
+        putc((int)('0' + (word >> bit & 1)), file);
+    fprintf(file, " %s\n", of_code);
 }
 
 static void put_record(struct vcd *v, const struct timeline_event *e)
@@ -351,13 +357,19 @@ static void put_record(struct vcd *v, const struct timeline_event *e)
     putc('s', file);
     put_text(file, message, size);
     fprintf(file, " %s\n", recorder_code(v, e->recorder, MESSAGE));
-    put_order(v, e->read.event.order);
+    put_bits(file, e->read.event.order, order_code(v));
     for (size_t i = 0; i < t->values_count; i++) {
         const struct reader_argument *argument =
             timeline_value(&t->values[i], e);
-        if (argument)
-            fprintf(file, "r%.16g %s\n", value_number(argument),
+        if (argument && v->reals[i])
+            fprintf(file, "r%.17g %s\n", value_number(argument),
                     value_code(v, i));
+        else if (argument)
+            put_bits(file,
+                     argument->kind == READER_UNSIGNED
+                         ? argument->word
+                         : (uint64_t)argument->integer,
+                     value_code(v, i));
     }
 }
 
@@ -635,6 +647,25 @@ static char *scope_make(const struct vcd *all, size_t i)
     return name;
 }
 
+/* Learns the kinds of all values, which the head of the file declares: integers
+ * are exact, unless a variable has floats, too. */
+static void kinds_find(struct vcd *v)
+{
+    struct timeline *t = v->timeline;
+    struct timeline_event e;
+    v->reals = need(calloc(t->values_count + 1, 1));
+    v->wides = need(calloc(t->values_count + 1, 1));
+    if (!t->values_count)
+        return;
+    while (timeline_next(t, &e))
+        for (size_t i = 0; i < t->values_count; i++) {
+            const struct reader_argument *a = timeline_value(&t->values[i], &e);
+            v->reals[i] |= a && a->kind == READER_REAL;
+            v->wides[i] |= a && a->kind == READER_UNSIGNED && a->word >> 63;
+        }
+    timeline_rewind(t);
+}
+
 static void vcd_open(struct vcd *all, size_t i, struct waves *w,
                      struct timeline *timeline)
 {
@@ -644,6 +675,7 @@ static void vcd_open(struct vcd *all, size_t i, struct waves *w,
     v->first_code = i ? codes_end(v - 1) : 0;
     switches_export(&v->switches, timeline);
     changes_make(v);
+    kinds_find(v);
     if (timeline->call->title)
         v->scope = scope_make(all, i);
     w->length_ns = length > w->length_ns ? length : w->length_ns;
@@ -696,6 +728,8 @@ void export_vcd(struct call *calls, const char *path)
     for (i = 0; i < count; i++) {
         free(all[i].changes);
         free(all[i].active);
+        free(all[i].reals);
+        free(all[i].wides);
         free(all[i].scope);
         switches_free(&all[i].switches);
     }
