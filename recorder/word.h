@@ -19,10 +19,19 @@ RECORDER_INLINE_ uintptr_t recorder_get_(const uintptr_t *from)
 {
     return __atomic_load_n(from, __ATOMIC_RELAXED);
 }
+/* gcc for RISC-V makes an amoswap of a relaxed store, until 14; a volatile store
+ * is one instruction. */
+#if defined(__riscv) && !defined(__clang__) && !defined(__SANITIZE_THREAD__)
+RECORDER_INLINE_ void recorder_put_(volatile uintptr_t *to, uintptr_t value)
+{
+    *to = value;
+}
+#else
 RECORDER_INLINE_ void recorder_put_(uintptr_t *to, uintptr_t value)
 {
     __atomic_store_n(to, value, __ATOMIC_RELAXED);
 }
+#endif
 /* Order is loud: the accesses of the ring that order others. With
  * RECORDER_ONE_PROCESSOR they are relaxed ones beside the fences of that port,
  * which order more than an acquire or a release does. */
