@@ -62,8 +62,11 @@ LIMITS
       recorder_dump.h: a program none of whose files includes it records into
       memory only, whatever they say, as recorder list PID tells; recorder save
       PID makes a file of that.
-    * x86: a sandbox that forbids rdtsc (seccomp's strict mode) ends a program
-      that records.
+    * x86: record() reads the time-stamp counter. A program that forbids itself
+      rdtsc later (seccomp's strict mode, PR_SET_TSC) dies at its next record.
+      Compile all of its files with another clock: -include a header of yours
+      that defines RECORDER_TIME() as a function that reads
+      CLOCK_MONOTONIC_COARSE, in ns, which needs no rdtsc -> tests/outside/clock.c
     * In C++, record(app::net, ...) says that it is record(net, ...) behind using
       app::recorder_for_net, and a parameter pack that it is no list of
       arguments. A struct is none, unless recorder_argument(value), which the program

@@ -210,3 +210,21 @@ Test(clock_order, exports_and_gdb)
               "%s", build_text);
     command_stop(pid);
 }
+
+/* Goal: a program that forbids itself rdtsc goes on to record, with the clock
+ * that LIMITS of recorder.h names; without it, it dies, as they say. */
+Test(clock_order, counter_is_forbidden)
+{
+#ifdef __x86_64__
+    static const char *const modes[] = {"seccomp", "tsc"};
+    for (unsigned i = 0; i < 2; i++) {
+        build_must("gcc -O2 -w " BUILD_INCLUDE BUILD_PROGRAMS
+                   "/tsc.c -o tsc && gcc -O2 -w -DCOARSE " BUILD_INCLUDE
+                   BUILD_PROGRAMS "/tsc.c -o coarse");
+        cr_expect_eq(build_run("exec ./tsc %s", modes[i]), 128 + SIGSEGV);
+        cr_expect_eq(build_run("exec ./coarse %s", modes[i]), 7);
+    }
+#else
+    build_skip("rdtsc is an instruction of x86");
+#endif
+}
