@@ -189,13 +189,14 @@ RECORDER_CALLED_PROTOTYPE_ bool recorder_dump_on_signal(int sig);
 RECORDER_CALLED_PROTOTYPE_ void
 recorder_dump_on_common_signals(unsigned add, unsigned remove);
 
-/* Sets what these dumps show: "last=100, to=/tmp/%p.dump, names=net".
+/* Sets what these dumps show: "last=100, to=/var/log/me/%p.dump, names=net".
  *     last    so many of the newest records of each recorder, or last=all; not
  *             set: as many of each as fit 1,000 lines in all, 1 at least
  *     to      a file instead of stderr, which names it then; %p is the process
  *             id, %e the program's name, %t the time in seconds since 1970,
- *             %% a percent. A file that is there is appended to, a symbolic
- *             link not followed; where it cannot be opened, stderr it is
+ *             %% a percent. A file that is there is appended to if it is a
+ *             regular file of this user with one name, and no link to it; else
+ *             stderr gets the dump. Keep it out of folders of all users (/tmp)
  *     names   the recorders whose whole name matches a regular expression, as
  *             for recorder_dump_for()
  * A dump ends by saying how many records it left out. If there is a recording

@@ -175,9 +175,7 @@ RECORDER_SELDOM_ enum recorder_open_found_ recorder_open_look_(int fd)
 {
     struct recorder_statx_ stat;
     struct recorder_open_claim_ claim;
-    if (recorder_os_statx_(fd, "", &stat) < 0 ||
-        (stat.mode & 0170000) != 0100000 || stat.links != 1 ||
-        stat.user != recorder_os_user_())
+    if (recorder_os_statx_(fd, "", &stat) < 0 || !recorder_os_is_own_(&stat))
         return RECORDER_FOREIGN_;
     if (stat.bytes == 0 && (stat.mode & 0777) == 0600) /* no claim yet? */
         return recorder_clock_ns_(RECORDER_REALTIME_) / 1000000000u <

@@ -89,8 +89,9 @@ other. They are safe in signal handlers.
         int recorder_os_create_(const char *path, bool append)
             opens a file to write, new or emptied, or at its end
         int recorder_os_append_(const char *path)
-            opens a file to write behind what it holds, or makes it for this
-            user; follows no link, and waits for no reader of a pipe
+            opens a file to write after what it holds, or makes it for this
+            user; follows no link, and fails if it is no regular file of this
+            user with one name
         void recorder_os_replace_(int fd, int by)
             makes `fd` mean what `by` does
     signals

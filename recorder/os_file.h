@@ -18,7 +18,9 @@ recordings, and define no RECORDER_OS_FILES_. tests/house.sh looks for each name
             link: mode, links, user, bytes, times[6] (changed, in s since 1970),
             inode, device. 0, or minus errno
         uint32_t recorder_os_user_(void)
-            whose files this process makes
+            the owner of files that this process makes
+        bool recorder_os_is_own_(const struct recorder_statx_ *stat)
+            true if a file is a regular one of this user, with one name
         bool recorder_os_seek_(int fd, uintptr_t offset)
             moves the file's position, from where reads and writes go on
         long recorder_os_allocate_(int fd, uintptr_t offset, uintptr_t bytes)

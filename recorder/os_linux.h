@@ -268,6 +268,46 @@ RECORDER_INLINE_ int recorder_os_create_(const char *path, bool append)
     return (int)recorder_syscall_(SYS_openat, (long)RECORDER_AT_CWD_, path,
                                   flags | RECORDER_O_CLOEXEC_, 0666L);
 }
+struct recorder_statx_ {
+    uint32_t mask, block_bytes;
+    uint64_t attributes;
+    uint32_t links, user, group;
+    uint16_t mode, spare_1;
+    uint64_t inode, bytes, blocks, attributes_mask;
+    uint64_t times[8];
+    uint32_t of_device[2], device[2];
+    uint64_t spare_2[14];
+};
+
+RECORDER_SELDOM_ uint32_t recorder_os_user_(void)
+{
+#ifdef SYS_geteuid32
+    return (uint32_t)recorder_syscall_(SYS_geteuid32);
+#else
+    return (uint32_t)recorder_syscall_(SYS_geteuid);
+#endif
+}
+RECORDER_SELDOM_ long recorder_os_statx_(int fd, const char *path,
+                                         struct recorder_statx_ *to)
+{
+#ifdef SYS_statx
+    const long empty = 0x1000, no_follow = 0x100;
+    long result = recorder_syscall_(
+        SYS_statx, fd < 0 ? (long)RECORDER_AT_CWD_ : (long)fd, path,
+        fd < 0 ? no_follow : empty, 0x7ffL /* all the basic ones */, to);
+    return result == -1 ? -(long)*recorder_os_errno_() : result;
+#else
+    (void)fd, (void)path, (void)to;
+    return -1;
+#endif
+}
+/* True for a regular file of this user with one name. */
+RECORDER_INLINE_ bool
+recorder_os_is_own_(const struct recorder_statx_ *stat)
+{
+    return (stat->mode & 0170000) == 0100000 && stat->links == 1 &&
+           stat->user == recorder_os_user_();
+}
 RECORDER_INLINE_ int recorder_os_append_(const char *path)
 {
 #if defined(__mips__)
@@ -277,8 +317,15 @@ RECORDER_INLINE_ int recorder_os_append_(const char *path)
 #else
     const long flags = 1 | 0100 | 02000 | 04000 | 0400000;
 #endif
-    return (int)recorder_syscall_(SYS_openat, (long)RECORDER_AT_CWD_, path,
-                                  flags | RECORDER_O_CLOEXEC_, 0600L);
+    struct recorder_statx_ stat;
+    int fd = (int)recorder_syscall_(SYS_openat, (long)RECORDER_AT_CWD_, path,
+                                    flags | RECORDER_O_CLOEXEC_, 0600L);
+    if (fd < 0)
+        return -1;
+    if (recorder_os_statx_(fd, "", &stat) == 0 && recorder_os_is_own_(&stat))
+        return fd;
+    recorder_os_close_(fd);
+    return -1;
 }
 RECORDER_INLINE_ void recorder_os_replace_(int fd, int by)
 {

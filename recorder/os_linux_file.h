@@ -15,17 +15,6 @@
 extern "C" {
 #endif
 
-struct recorder_statx_ {
-    uint32_t mask, block_bytes;
-    uint64_t attributes;
-    uint32_t links, user, group;
-    uint16_t mode, spare_1;
-    uint64_t inode, bytes, blocks, attributes_mask;
-    uint64_t times[8];
-    uint32_t of_device[2], device[2];
-    uint64_t spare_2[14];
-};
-
 #if defined(__mips__)
 enum {
     RECORDER_O_NEW_ = 0x502,
@@ -110,27 +99,6 @@ RECORDER_SELDOM_ size_t recorder_os_file_(const char *path, void *to,
     }
     recorder_os_close_((int)fd);
     return size;
-}
-RECORDER_SELDOM_ uint32_t recorder_os_user_(void)
-{
-#ifdef SYS_geteuid32
-    return (uint32_t)recorder_syscall_(SYS_geteuid32);
-#else
-    return (uint32_t)recorder_syscall_(SYS_geteuid);
-#endif
-}
-RECORDER_SELDOM_ long recorder_os_statx_(int fd, const char *path,
-                                         struct recorder_statx_ *to)
-{
-#ifdef SYS_statx
-    const long empty = 0x1000, no_follow = 0x100;
-    return recorder_os_result_(recorder_syscall_(
-        SYS_statx, fd < 0 ? (long)RECORDER_AT_CWD_ : (long)fd, path,
-        fd < 0 ? no_follow : empty, 0x7ffL /* all the basic ones */, to));
-#else
-    (void)fd, (void)path, (void)to;
-    return -RECORDER_ENOSYS_;
-#endif
 }
 /* The kernel grants a read lease only where there is no writer. */
 RECORDER_SELDOM_ long recorder_os_has_writer_(int fd)

@@ -59,6 +59,7 @@ CONTENTS
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -370,10 +371,17 @@ RECORDER_INLINE_ int recorder_os_create_(const char *path, bool append)
 #endif
 RECORDER_INLINE_ int recorder_os_append_(const char *path)
 {
-    return open(path,
-                O_WRONLY | O_CREAT | O_APPEND | RECORDER_O_NOFOLLOW_ |
-                    O_NONBLOCK | O_CLOEXEC,
-                0600);
+    struct stat stat;
+    int fd = open(path,
+                  O_WRONLY | O_CREAT | O_APPEND | RECORDER_O_NOFOLLOW_ |
+                      O_NONBLOCK | O_CLOEXEC,
+                  0600);
+    if (fd < 0 ||
+        (fstat(fd, &stat) == 0 && S_ISREG(stat.st_mode) &&
+         stat.st_nlink == 1 && stat.st_uid == geteuid()))
+        return fd;
+    close(fd);
+    return -1;
 }
 /* In two steps: a program that another thread starts in between inherits the
  * descriptor. */

@@ -177,6 +177,12 @@ RECORDER_INLINE_ uint32_t recorder_os_user_(void)
 {
     return 0; /* who may write a file is not told by a number */
 }
+RECORDER_INLINE_ bool
+recorder_os_is_own_(const struct recorder_statx_ *stat)
+{
+    return (stat->mode & 0170000) == 0100000 && stat->links == 1 &&
+           stat->user == recorder_os_user_();
+}
 RECORDER_SELDOM_ bool recorder_os_seek_(int fd, uintptr_t offset)
 {
     return recorder_win_seek_(fd, (int64_t)offset, 0) >= 0;

@@ -179,7 +179,8 @@ systems()
 {
     answers recorder/os.h 35 recorder/os_linux.h recorder/os_posix.h \
         recorder/os_none.h "recorder/os_windows.h recorder/os_windows_signal.h"
-    answers recorder/os_file.h 25 recorder/os_linux_file.h \
+    answers recorder/os_file.h 26 \
+        "recorder/os_linux.h recorder/os_linux_file.h" \
         recorder/os_windows_file.h
 }
 # answers CONTRACT LEAST FILES...: at least so many functions are asked for.

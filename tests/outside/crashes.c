@@ -743,7 +743,18 @@ Test(crashes, dump_to_a_file)
                "grep -q \"cannot open $to for a dump\" said && "
                "test $(grep -c T1 said) = 8 || exit 1; done; "
                "test $(cat z) = theirs");
+    /* a file with a second name, a pipe that is read, another user's file */
+    build_must(LAST "echo theirs >h; ln h h2; mkfifo read; sleep 20 <>read & "
+               "for to in h read; do "
+               "RECORDER_DUMP=last=1,to=$to ./last asked 2>said || exit 1; "
+               "grep -q \"cannot open $to for a dump: it must be\" said && "
+               "test $(grep -c T1 said) = 8 || exit 1; done; "
+               "kill $!; test $(cat h) = theirs");
     if (geteuid() == 0) {
+        build_must(LAST "echo theirs >u; chown 65534 u; RECORDER_DUMP=last=1,"
+                   "to=u ./last asked 2>said; "
+                   "grep -q \"cannot open u for a dump\" said && "
+                   "test $(grep -c T1 said) = 8 && test $(cat u) = theirs");
         build_must(LAST "cp last s && chmod 755 . && chmod 4755 s && "
                    "chmod 777 d; RECORDER_DUMP=last=1,to=d/x setpriv --reuid "
                    "65534 --clear-groups ./s asked 2>said; ls -A d; "
