@@ -81,7 +81,7 @@ Test(release, one_version)
     make_release();
     build_must("cp " BUILD_PROGRAMS "/version.c . && "
                "gcc -I. version.c -o version && ./version >said && "
-               "sed -n \"s/^## \\([0-9.]*\\).*/\\1/p\" " TEST_ROOT
+               "sed -n \"s/^## \\([0-9][0-9.]*\\).*/\\1/p\" " TEST_ROOT
                "/CHANGELOG.md | head -n 1 >newest && "
                "cat newest newest | diff - said");
     if (build_run("git -C " TEST_ROOT " rev-parse HEAD") != 0)
