@@ -231,7 +231,7 @@ RECORDER_FUNCTION_ void recorder_clock_set_(struct recorder_clock_ *clock,
     clock->ns_per_tick = ticks ? (ns << 32) / ticks : 0;
 }
 
-/* True if two clocks run alike, but for one part in so many. */
+/* True if the rates of two clocks differ by at most one part in `parts`. */
 RECORDER_INLINE_ bool recorder_clock_agrees_(const struct recorder_clock_ *a,
                                              const struct recorder_clock_ *b,
                                              uint64_t parts)
@@ -384,8 +384,8 @@ RECORDER_SELDOM_ void recorder_clock_open_(struct recorder_clock_ *clock)
     recorder_later_write_(registry, &later, set + 2);
     recorder_file_tell_(RECORDER_FILE_SYNC_, NULL);
 }
-/* Stores a moment for readers of a core file or recording, who cannot measure
- * how fast the ticks ran. Safe in a signal handler. */
+/* Stores a moment: a reader of a core file or recording cannot measure the rate
+ * of the ticks. Safe in a signal handler. */
 RECORDER_SELDOM_ void recorder_clock_note_(void)
 {
     struct recorder_clock_ clock;

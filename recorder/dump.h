@@ -168,7 +168,7 @@ recorder_dump_summary_(struct recorder_scratch_ *s,
 /* The choice of a dump. */
 struct recorder_choice_ {
     const char *regex; /* of the recorders; null: all */
-    size_t last;       /* the last so many events of each; 0: all */
+    size_t last;       /* number of newest events of each; 0: all */
     size_t lines_max;  /* as many events of each as fit; 0: no limit */
 };
 
@@ -186,8 +186,9 @@ recorder_choice_events_(const struct recorder_batch_ *batch, size_t max)
     return count;
 }
 
-/* Returns how many of the last events of each recorder fit so many lines: 1 at
- * least. Each chosen recorder takes a line itself, and the dump 3 more. */
+/* Returns the number of events of each recorder that fit into `lines_max`
+ * lines: 1 at least. Each chosen recorder has a line of its own, and the dump
+ * has 3 more. */
 RECORDER_SELDOM_ size_t
 recorder_choice_fit_(const struct recorder_batch_ *batch, size_t lines_max)
 {

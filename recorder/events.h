@@ -48,8 +48,8 @@ RECORDER_READING_ void recorder_sort_keys_(struct recorder_key_ *keys,
     }
 }
 
-/* Adds the record of one slot, if its order lies between `from` and *to. Halves
- * a full batch first: the lower orders stay, *to becomes their highest, and the
+/* Adds the record of one slot, if its order is between `from` and *to. Halves a
+ * full batch first: the lower orders stay, *to becomes their highest, and the
  * keys above them name free places. */
 RECORDER_INLINE_ void recorder_batch_slot_(struct recorder_batch_ *batch,
                                            const struct recorder *recorder,
@@ -238,7 +238,7 @@ RECORDER_FUNCTION_ void recorder_event_of_(const struct recorder_batch_ *batch,
     event->caller = head->record.caller;
     event->format = head->record.format;
     event->thread = head->thread;
-    event->severity = -1; /* who asks for it reads the format */
+    event->severity = -1; /* recorder_next_severity_() sets it */
     event->hardware = false;
     event->recorder = head->recorder;
     event->name = head->name;
@@ -356,9 +356,9 @@ recorder_batch_positions_(const struct recorder_batch_ *batch, bool whole)
     recorder_readers_leave_();
     return count;
 }
-/* Counts what was missed where orders have gaps: positions that were handed out
- * and have neither been taken out nor are still there. A ring that has gone, or
- * a clearing, begins anew with what is known. */
+/* Counts missed records where orders have gaps: positions handed out, less
+ * those read, less those still in the ring. The count begins anew after a
+ * clearing, or when a ring has gone. */
 RECORDER_SELDOM_ void recorder_next_missed_(struct recorder_cursor *cursor)
 {
     uintptr_t cleared = recorder_get_(&recorder_home_.registry->cleared);
@@ -398,7 +398,7 @@ RECORDER_READING_ void recorder_next_batch_(struct recorder_cursor *cursor)
     if (!recorder_order_has_gaps_() && recorder_batch_gap_(batch))
         recorder_batch_fill_(batch);
     for (i = 0; i < RECORDER_SEVERITIES_MAX_; i++)
-        cursor->cached[i].format = 0; /* a library may have gone meanwhile */
+        cursor->cached[i].format = 0; /* a library may have been closed */
 }
 
 /* Takes the next event out of the cursor's batch, and counts. */
@@ -419,7 +419,7 @@ RECORDER_CALLED_ bool recorder_next(struct recorder_cursor *cursor,
     struct recorder_batch_ *batch = &cursor->batch;
     uintptr_t cleared = recorder_get_(&recorder_home_.registry->cleared);
     if (cleared && (intptr_t)(cleared - batch->after) > 1) {
-        batch->after = cleared - 1; /* what was cleared is not missed */
+        batch->after = cleared - 1; /* cleared records are not missed */
         batch->begun = true;
         batch->count = batch->next = 0;
     }

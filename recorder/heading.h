@@ -24,7 +24,7 @@ extern "C" {
 
 #define RECORDER_HEADING_MAX_ 128 /* with the bytes 1 and 2 */
 
-/* What a heading says. */
+/* A heading, decoded. */
 struct recorder_headed_ {
     const char *words; /* in the format; divided by what is_end_ says */
     size_t size;       /* of the words; 0: none */
@@ -50,7 +50,7 @@ RECORDER_INLINE_ bool recorder_heading_is_(const struct recorder_headed_ *h,
     return recorder_heading_is_end_(h, at);
 }
 
-/* Returns where a word of the heading begins, or null if it is not there. */
+/* Finds a word of the heading. Returns its start, or null. */
 RECORDER_SELDOM_ const char *
 recorder_heading_word_(const struct recorder_headed_ *h, const char *word)
 {

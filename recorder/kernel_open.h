@@ -14,7 +14,7 @@ enum {
     RECORDER_KERNEL_KIB_MAX_ = 65536,
     RECORDER_KERNEL_MS_MAX_ = 60000,
     RECORDER_KERNEL_CPUS_ = 4096,
-    RECORDER_KERNEL_TASKS_ = 16384, /* threads that are there already */
+    RECORDER_KERNEL_TASKS_ = 16384, /* threads that exist already */
     RECORDER_EPERM_ = 1,
     RECORDER_EACCES_KERNEL_ = 13,
     RECORDER_EINVAL_ = 22,
@@ -49,7 +49,7 @@ RECORDER_SELDOM_ void recorder_kernel_say_(const char *what, uint64_t number,
     recorder_say_(&say);
 }
 
-/* Says why the kernel refuses events, and what to do. */
+/* Says why the kernel refuses events, and a cure. */
 RECORDER_SELDOM_ void recorder_kernel_refused_(int error)
 {
     char text[16] = "";
@@ -134,7 +134,7 @@ RECORDER_SELDOM_ int recorder_kernel_map_(struct recorder_kernel_ *k, int fd,
     return 0;
 }
 
-/* Opens a ring for each processor. Returns 0, or errno, which was said. */
+/* Opens a ring for each processor. Returns 0, or errno after a message. */
 RECORDER_SELDOM_ int recorder_kernel_cpus_(struct recorder_kernel_ *k,
                                            struct recorder_perf_event_ *event)
 {
@@ -168,7 +168,7 @@ RECORDER_SELDOM_ int recorder_kernel_cpus_(struct recorder_kernel_ *k,
     return RECORDER_ENODEV_;
 }
 
-/* Allocates what is kept for each processor. */
+/* Allocates the data of each processor. */
 RECORDER_SELDOM_ bool recorder_kernel_memory_(struct recorder_kernel_ *k)
 {
     if (!k->rings)
@@ -225,7 +225,7 @@ recorder_kernel_task_(struct recorder_kernel_ *k, int32_t id,
         const struct recorder_kernel_ring *ring = &k->rings[i].shown;
         long fd = recorder_perf_open_(event, id, (long)ring->cpu);
         if (fd == -RECORDER_ENODEV_)
-            continue; /* this one is off by now */
+            continue; /* this event is off now */
         if (fd < 0)
             return fd == -RECORDER_ESRCH_ ? 0 : (int)-fd; /* it has ended */
         if (!recorder_perf_join_((int)fd, (int)ring->fd)) {

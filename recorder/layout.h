@@ -1,4 +1,4 @@
-/* layout.h - what readers find in memory: a versioned interface. */
+/* layout.h - the layout that readers find in memory: a versioned interface. */
 /* SPDX-License-Identifier: MIT */
 #ifndef RECORDER_LAYOUT_H_
 #define RECORDER_LAYOUT_H_
@@ -84,7 +84,7 @@ struct recorder_ring {
     uintptr_t lost;     /* records that found no slot */
     char line_2[RECORDER_CACHE_LINE - 2 * sizeof(uintptr_t)];
 };
-/* Tokens have bits to spare if records stand at multiples of their size. */
+/* Records are at multiples of their size: tokens use the low bits. */
 #define RECORDER_RING_ALIGN_                                                   \
     (RECORDER_CACHE_LINE > 8 * __SIZEOF_POINTER__ ? RECORDER_CACHE_LINE        \
                                                   : 8 * __SIZEOF_POINTER__)
@@ -129,7 +129,7 @@ RECORDER_INLINE_ bool recorder_trace_is_frozen_(int64_t trace)
 {
     return trace < 0 && (recorder_trace_bits_(trace) & RECORDER_FROZEN_);
 }
-/* What was set: `trace` without its marks; -1 of a frozen recorder. */
+/* Returns `trace` without its marks; -1 of a frozen recorder. */
 RECORDER_INLINE_ int64_t recorder_trace_value_(int64_t trace)
 {
     if (recorder_trace_is_frozen_(trace))
@@ -194,14 +194,14 @@ struct recorder_thread_row {
     char name[16];
 };
 
-/* Who owns a lane of all recorders: the thread of kernel id `id`; 0: nobody
- * yet; UINTPTR_MAX: a thread looks whether its owner has ended. And the last
- * unit of the clock that gave the lane an order (order.h). */
+/* The owner of a lane of all recorders. `id` is the kernel id of a thread; 0:
+ * no owner yet; UINTPTR_MAX: a thread checks whether the owner has ended.
+ * `last` is the newest clock unit that this lane used (order.h). */
 struct recorder_owner {
     uintptr_t id, last;
     char line[RECORDER_CACHE_LINE - 2 * sizeof(uintptr_t)];
 };
-/* Threads that may own a lane at once, and one: lane 0 is everybody's. */
+/* The most lanes. Lane 0 has no owner: all other threads share it. */
 #define RECORDER_OWNERS_MAX_ (__SIZEOF_POINTER__ == 8 ? 1024u : 128u)
 
 /* A named number that can be set while the program runs (recorder_set.h). */
@@ -264,13 +264,13 @@ struct recorder_registry {
     struct recorder_registry *image;
     void (*file)(int what, const void *of);
     const char *program; /* its name, without folders; null: unknown */
-    /* Behind the end of older programs' registries, as `bytes` tells. */
+    /* Registries of older programs end here: see `bytes`. */
     struct recorder_tasks *tasks; /* of tasks_layout.h: the first of a list */
     struct recorder_kernel_rings *kernel; /* of recorder_kernel.h, or null */
 #ifdef RECORDER_HOSTED_
-    /* Since layout 2. Who owns which lane, RECORDER_OWNERS_MAX_ of them, or
-     * null; the lanes of the recorder that has the most; and where the next
-     * thread begins to look for one. */
+    /* Since layout 2: the owners of lanes, RECORDER_OWNERS_MAX_ of them, or
+     * null; the largest number of lanes of a recorder; the lane at which the
+     * next thread begins its search. */
     struct recorder_owner *owners;
     uintptr_t lanes_most, owners_next;
     unsigned (*lane)(unsigned kept); /* takes one; null: there are none */
@@ -280,7 +280,7 @@ struct recorder_registry {
     uintptr_t clocked;
 #endif
 };
-/* Who looks at RECORDER_FILE in the environment. */
+/* The reader of RECORDER_FILE in the environment. */
 enum {
     RECORDER_FILE_NOBODY_ = 1, /* no module includes recorder_dump.h */
     RECORDER_FILE_LOOKED_ = 2  /* file.h has */
@@ -302,8 +302,8 @@ enum {
     RECORDER_FILE_SYNC_     /* words of the registry have changed */
 };
 
-/* A ring of context switches that the kernel writes (recorder_kernel.h). What
- * readers need stands at the same offsets everywhere: numbers of 64 bits. */
+/* A ring of context switches that the kernel writes (recorder_kernel.h). All
+ * members are numbers of 64 bits, at the same offsets on all machines. */
 struct recorder_kernel_ring {
     uint64_t fd;      /* descriptor of its event; ~0: there is none */
     uint64_t cpu;     /* whose switches it has */
@@ -316,15 +316,15 @@ struct recorder_kernel_rings {
     uint64_t ring_bytes;  /* from one to the next */
     uint64_t bytes;       /* of each mapping */
     uint64_t page_bytes;  /* of the page in front */
-    uint64_t sequence;    /* seqlock of `done` and what was poured */
+    uint64_t sequence;    /* seqlock of `done` and of poured records */
     uint64_t poured;      /* switches that were recorded */
     uint64_t overwritten; /* switches that were gone before they were poured */
     uint64_t recorder;    /* address of the recorder that they go to */
     uint64_t formats[3];  /* addresses: in, out blocked, out preempted */
     /* One moment: ticks, and CLOCK_MONOTONIC_RAW, which the switches have. */
     uint64_t opened_ticks, opened_ns;
-    /* Records what is new in the rings, and gives a thread the row that this
-     * made for it; 0: none. For the program itself. */
+    /* pour() records new switches of the rings. claim() returns the row that
+     * pour() made for a thread; 0: none. Only the program itself calls them. */
     void (*pour)(void);
     unsigned (*claim)(int32_t id);
 };
@@ -544,8 +544,8 @@ recorder_kernel_of_program_(void)
 #endif
     return NULL;
 }
-/* Records what the kernel's rings hold, if there are any. A read-side section:
- * the library whose code this is may be closed. */
+/* Records the switches in the kernel's rings, if there are any. This is a
+ * read-side section: a library may have the code, and be closed. */
 RECORDER_INLINE_ void recorder_kernel_ask_(void)
 {
 #ifdef RECORDER_LINUX_

@@ -66,9 +66,9 @@ enum {
     RECORDER_UNIT_BITS_ = 10, /* the position of a unit's lowest bit */
     RECORDER_UNIT_LANES_ = 256,
     RECORDER_UNIT_PARTS_ = 4,
-    /* The end of what a reader takes lies so many ticks ahead, as a text takes
-     * units ahead of its time; and it is settled so many later, as who drew an
-     * order before has written its record, if it runs. */
+    /* A reader takes orders up to AHEAD ticks in the future, as a text takes
+     * units ahead of its time. It waits SETTLE ticks: a writer that drew an
+     * earlier order has then written its record, if that thread runs. */
     RECORDER_AHEAD_TICKS_ = 1024,
     RECORDER_SETTLE_TICKS_ = 8192
 };
@@ -152,9 +152,9 @@ RECORDER_INLINE_ uintptr_t recorder_order_below_(uintptr_t limit,
     bool below = order < limit; RECORDER_STEP_(K5);
     return below ? order : UINTPTR_MAX;
 }
-/* Goes over to the counter, from the order `from` on; `now` is the clock when
- * that was chosen. This returns no earlier, so that nobody draws an order from
- * the counter while others have lower ones of the clock. */
+/* Goes over to the counter, from the order `from` on; `now` is the clock of
+ * that choice. Waits until no thread has a lower order of the clock, so that
+ * the orders of the counter are above all of them. */
 RECORDER_SELDOM_ void recorder_order_switch_(uintptr_t *clocked,
                                              uintptr_t *counter,
                                              uintptr_t from, uint64_t now)
@@ -210,7 +210,7 @@ RECORDER_MODULE_ uintptr_t *recorder_order_until_ = &recorder_registry.clocked;
 /* Only in a module with files that draw orders from the counter alone. */
 extern char recorder_order_counts_ __attribute__((weak, visibility("hidden")));
 
-/* Reads the clock, behind all loads before it. */
+/* Reads the clock after all earlier loads. */
 RECORDER_INLINE_ uint64_t recorder_order_ticks_(void)
 {
     uint32_t low, high, processor;
@@ -303,7 +303,7 @@ RECORDER_INLINE_ bool recorder_order_follows_(uintptr_t order, uintptr_t next)
 #endif
     return next == order + 1;
 }
-/* True if orders are left out, as those of the clock are. */
+/* True if orders have gaps, as orders of the clock have. */
 RECORDER_INLINE_ bool recorder_order_has_gaps_(void)
 {
 #ifdef RECORDER_ORDER_CHOICE_
@@ -313,7 +313,8 @@ RECORDER_INLINE_ bool recorder_order_has_gaps_(void)
     return false;
 #endif
 }
-/* The end of what a reader takes; by the clock, once it is settled. */
+/* Returns the end of the orders that a reader takes. If orders are of the
+ * clock, it waits until all orders below that end are settled. */
 RECORDER_INLINE_ uintptr_t recorder_order_end_(void)
 {
 #ifdef RECORDER_CLOCKED_

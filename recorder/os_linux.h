@@ -1,4 +1,4 @@
-/* os_linux.h - Linux answers what os.h asks, by direct system calls. */
+/* os_linux.h - the functions of os.h for Linux, by direct system calls. */
 /* SPDX-License-Identifier: MIT */
 #ifndef RECORDER_OS_LINUX_H_
 #define RECORDER_OS_LINUX_H_

@@ -46,7 +46,7 @@ RECORDER_INLINE_ uintptr_t recorder_order_text_(uintptr_t count)
 #endif
     return recorder_orders_(count);
 }
-/* Returns the i-th order behind the first of a text. */
+/* Returns the order of a text's i-th piece. */
 RECORDER_INLINE_ uintptr_t recorder_order_piece_(uintptr_t order, size_t i)
 {
 #ifdef RECORDER_CLOCKED_
@@ -140,8 +140,8 @@ recorder_record_words_(const struct recorder *recorder, const char *format,
 }
 
 /* Records one record of a recorder that is traced or watched, and shows it to
- * the hook. On its own, as what is watched is to cost little more than what is
- * not; `r` is a copy, so that the record of others stays in registers. */
+ * the hook. It is separate and cold, so that the fast path keeps its record in
+ * registers; `r` is a copy. */
 RECORDER_SELDOM_ uintptr_t recorder_record_hooked_(
     const struct recorder *recorder, struct recorder_record *r)
 {

@@ -28,7 +28,7 @@ RECORDER_SELDOM_ void recorder_forks_(void)
     recorder_thread_kept_ = recorder_thread_self_ - number;
     recorder_thread_self_ = number;
 }
-/* Runs in the parent, behind fork(). */
+/* Runs in the parent after fork(). */
 RECORDER_SELDOM_ void recorder_has_forked_(void)
 {
     recorder_thread_self_ |= recorder_thread_kept_;
@@ -45,8 +45,7 @@ RECORDER_SELDOM_ void recorder_forked_(void)
         return;         /* another module's handler has done all this */
     if (registry->file) /* first: the lines below must not write to its file */
         registry->file(RECORDER_FILE_FORKED_, NULL);
-    /* Rows behind those that were handed out are free: each page of them that
-     * is read is a page fault. */
+    /* Later rows are free: reading them would fault a page in for each page. */
     rows = registry->threads_count < registry->threads_max
                ? registry->threads_count
                : registry->threads_max;
@@ -278,8 +277,8 @@ __attribute__((destructor(101), used)) static void recorder_stop_library_(void)
 }
 #endif
 
-/* Changes a recorder's trace from what was seen there; false: it has changed,
- * and is seen anew. */
+/* Changes a recorder's trace if it is still *seen. Returns false, with the new
+ * trace in *seen, if another thread changed it. */
 RECORDER_INLINE_ bool recorder_trace_swap_(struct recorder *recorder,
                                            intptr_t *seen, int64_t trace)
 {

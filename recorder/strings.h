@@ -102,7 +102,7 @@ RECORDER_SELDOM_ void recorder_rings_bound_(struct recorder_scratch_ *s)
     }
     recorder_readers_leave_();
 }
-/* True if `address` is a token, that is, lies inside a ring. */
+/* True if `address` is a token: an address inside a ring. */
 RECORDER_READING_ bool recorder_is_token_(struct recorder_scratch_ *s,
                                           uint64_t address)
 {
@@ -204,8 +204,8 @@ struct recorder_text_context_ {
     size_t read;
 };
 
-/* Copies bytes of a text and a NUL as if they stood at its token: the formatter
- * asks for them in pieces. Returns how many. */
+/* Copies bytes of a text and a NUL as if the text were at its token: the
+ * formatter reads it in pieces. Returns the number of bytes. */
 RECORDER_READING_ ptrdiff_t recorder_text_bytes_(
     struct recorder_text_context_ *c, uint64_t address, char *to, size_t size)
 {

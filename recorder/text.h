@@ -62,7 +62,7 @@ RECORDER_READING_ void recorder_add_number_(struct recorder_string_ *s,
                    : recorder_format_whole_(end, number, digits);
     recorder_add_text_(s, from, (size_t)(end - from));
 }
-/* Adds a text and a decimal number behind it. */
+/* Adds a text, then a decimal number. */
 RECORDER_SELDOM_ void recorder_add_behind_(struct recorder_string_ *s,
                                            const char *before, uint64_t number,
                                            unsigned digits)

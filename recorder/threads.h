@@ -51,9 +51,9 @@ RECORDER_SELDOM_ void recorder_thread_set_name_(struct recorder_thread_row *row,
 #define RECORDER_OWNERS_TRIED_ 64
 #define RECORDER_THREAD() (recorder_self_() & RECORDER_THREAD_SHARED)
 
-/* The thread as a writer: its number, 0 before it has recorded, and its lane;
- * and where its lane is kept while it calls fork(). The attribute stands at
- * both, or gcc ignores it. */
+/* The thread as a writer: its number, 0 before its first record, and its lane;
+ * `kept` holds the lane during fork(). Both declarations have the attribute, or
+ * gcc ignores it. */
 #ifdef RECORDER_OS_OWN_
 #define recorder_thread_self_ (*recorder_os_own_(0))
 #define recorder_thread_kept_ (*recorder_os_own_(1))
@@ -135,8 +135,8 @@ RECORDER_INLINE_ void *recorder_map_once_(void *where, size_t bytes)
     return table;
 }
 
-/* Claims a row for somebody new. Returns its number, or RECORDER_THREAD_SHARED
- * if the table is full or there is no memory for it. */
+/* Claims a row for a new thread or task. Returns its number, or
+ * RECORDER_THREAD_SHARED if the table is full or there is no memory for it. */
 RECORDER_SELDOM_ unsigned
 recorder_row_claim_(struct recorder_registry *registry)
 {
@@ -186,7 +186,7 @@ recorder_thread_take_row_of_(int32_t id, const char *name, uint16_t state)
     return number;
 }
 
-/* Gives a row back that nobody has used. */
+/* Gives an unused row back. */
 RECORDER_SELDOM_ void recorder_thread_drop_row_(unsigned number)
 {
     struct recorder_thread_row *row = &recorder_thread_rows_()[number - 1];
