@@ -173,7 +173,8 @@ Test(threads, holders_may_have_ended)
     cr_assert(strstr(strstr(build_text, "wants_bank waits for mutex bank of "),
                      ", which has ended; nobody can release it\n"),
               "%s", build_text);
-    snprintf(source, sizeof source, "cash of %d threads, which has ended; nobody can release it\n",
+    snprintf(source, sizeof source,
+             "cash of %d threads, which has ended; nobody can release it\n",
              (int)pid);
     cr_assert(strstr(build_text, source), "no %s in\n%s", source, build_text);
     cr_assert(strstr(build_text, "    wants_cash "), "%s", build_text);
@@ -253,6 +254,25 @@ Test(threads, conditions_of_older_libcs)
     until_pid("threads", pid, holder);
     cr_assert_null(strstr(build_text, "mutex ready"), "%s", build_text);
     command_stop(pid);
+}
+
+/* Goal: a place is one of the program's own code, not of a header of C++; names
+ * of Go, which have dots, are whole. */
+Test(threads, places_are_those_of_the_program)
+{
+    static const char *const flags[] = {"-O0", "-O2"};
+    for (int i = 0; i < 2; i++) {
+        pid_t pid;
+        build_must("g++ %s -g -o guarded " BUILD_PROGRAMS
+                   "/lock_guard.cc -lpthread",
+                   flags[i]);
+        pid = command_start("./guarded");
+        until_pid("locks", pid, " lock_guard.cc:14 < only lock_guard.cc:");
+        cr_assert_null(strstr(build_text, "gthr"), "%s", build_text);
+        command_stop(pid);
+    }
+    build_must("gcc -g -o go " BUILD_PROGRAMS "/go_name.c");
+    until_pid("threads", command_start("./go"), "main.server.handle.func1 ");
 }
 
 /* ----------------------------------------------------------------- waits -- */

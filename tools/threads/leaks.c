@@ -1,10 +1,9 @@
 /* leaks.c - locks that nobody can release: their holders have ended. */
 /* SPDX-License-Identifier: MIT */
 /*
-   A lock knows its holder by a kernel id. When that thread has ended, the kernel
-   gives the id to another thread sooner or later, which is innocent. Two facts
-   give the exchange away: a waiter that has slept since before the thread of
-   this id began, and an older thread with a higher id, as the kernel counts ids
+   A lock knows its holder by a kernel id. After that thread has ended, the
+   kernel gives the id to an innocent thread sooner or later. An older thread
+   with a higher id shows that this may have happened, as the kernel counts ids
    upwards until it begins anew.
 */
 #include "array.h"
@@ -56,20 +55,6 @@ static bool ids_mark(struct threads *threads)
     return true;
 }
 
-/* Did a thread begin after one fell asleep, and all others that wait for the
- * same lock? Each release wakes one of them. */
-static bool is_younger(struct threads *threads, const struct thread *holder,
-                       struct thread *waiting)
-{
-    if (!process_slept_before(threads, waiting, holder))
-        return false;
-    for (size_t i = 0; i < threads->count; i++)
-        if (threads->all[i].wait.object == waiting->wait.object &&
-            !process_slept_before(threads, &threads->all[i], holder))
-            return false;
-    return true;
-}
-
 static bool has_ended(const struct thread *thread)
 {
     return thread->state == 'Z' || thread->state == 'X';
@@ -86,14 +71,10 @@ static void wait_judge(struct threads *threads, size_t which)
                      !process_has(threads, wait->holder_id);
     else if (has_ended(holder))
         wait->lost = true;
-    else if (is_younger(threads, holder, &threads->all[which]))
-        wait->lost = wait->id_again = true;
     else
         wait->id_again = holder->id_again;
     if (wait->lost && !thread_waits_still(threads, which))
-        wait->lost = wait->id_again = false;
-    if (wait->lost && wait->id_again)
-        wait->holder = THREAD_NONE;
+        wait->lost = false;
 }
 
 bool leaks_find(struct threads *threads)

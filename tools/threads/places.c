@@ -166,10 +166,23 @@ static struct place *place_line(struct place *place, Dwfl_Module *module)
 }
 
 /* The name without the version that a library gives it, "@@GLIBC_2.34", and
- * without what gcc adds to a part or a copy of a function: ".cold". */
+ * without what gcc and clang add to a part or a copy of a function. Names of Go
+ * have dots of their own: "main.(*server).handle". */
 static char *function_name(const char *symbol)
 {
-    return *symbol ? strndup(symbol, 1 + strcspn(symbol + 1, "@.")) : NULL;
+    static const char *const added[] = {".cold",       ".part.", ".constprop.",
+                                        ".isra.",      ".llvm.", ".lto_priv.",
+                                        ".localalias", ".clone."};
+    size_t size = *symbol ? 1 + strcspn(symbol + 1, "@") : 0;
+    const char *dot = size ? memchr(symbol + 1, '.', size - 1) : NULL;
+    for (size_t i = 0; i < sizeof added / sizeof *added; i++) {
+        const char *at = size ? strstr(symbol + 1, added[i]) : NULL;
+        if (at && (size_t)(at - symbol) < size)
+            size = (size_t)(at - symbol);
+    }
+    if (dot && dot[1 + strspn(dot + 1, "0123456789")] == '\0')
+        size = (size_t)(dot - symbol); /* a nested function of C: "inner.0" */
+    return size ? strndup(symbol, size) : NULL;
 }
 
 /* Names the function of a symbol, as its source does if that is known. */

@@ -10,7 +10,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 /* Reads a small file of a thread; false: it has ended, or may not be read. */
@@ -139,9 +138,9 @@ bool process_stood(struct threads *threads, const struct thread *before)
 void process_age(struct thread *thread, int32_t process)
 {
     char path[64], text[1024];
+    const char *at = NULL;
     struct stat file;
     FILE *stat;
-    const char *at = NULL;
     int fd = (int)syscall(SYS_pidfd_open, thread->id, PIDFD_THREAD);
     if (fd >= 0 && fstat(fd, &file) == 0)
         thread->born = file.st_ino;
@@ -150,63 +149,12 @@ void process_age(struct thread *thread, int32_t process)
     snprintf(path, sizeof path, "/proc/%d/task/%d/stat", process, thread->id);
     stat = fopen(path, "re");
     if (stat && fgets(text, sizeof text, stat))
-        at = strrchr(text, ')'); /* the 2nd field; this is the 22nd */
+        at = strrchr(text, ')'); /* the 2nd field; the start is the 22nd */
     for (int i = 2; i < 22 && at; i++)
         at = strchr(at + 1, ' ');
     thread->started = at ? strtoull(at, NULL, 10) : 0;
     if (stat)
         fclose(stat);
-}
-
-/* When a thread last ran, in ns of the scheduler's clock; 0: unknown. */
-static uint64_t ran_ns(const char *path)
-{
-    static const char name[] = "se.exec_start";
-    char line[256];
-    FILE *file = fopen(path, "re");
-    double ms = 0;
-    while (file && fgets(line, sizeof line, file))
-        if (strncmp(line, name, sizeof name - 1) == 0) {
-            sscanf(line, "%*s : %lf", &ms);
-            break;
-        }
-    if (file)
-        fclose(file);
-    return (uint64_t)(ms * 1e6);
-}
-
-static uint64_t boot_ns(void)
-{
-    struct timespec now = {0};
-    clock_gettime(CLOCK_BOOTTIME, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
-/* The scheduler's clock is compared with the other by this thread, which runs
- * now. They drift apart by less than a thousandth. */
-static uint64_t slept_ns(const struct threads *threads, int32_t id)
-{
-    char path[64];
-    uint64_t own = ran_ns("/proc/thread-self/sched"), ran, ago;
-    snprintf(path, sizeof path, "/proc/%d/task/%d/sched", threads->source->pid,
-             id);
-    ran = ran_ns(path);
-    if (!ran || !own || ran > own)
-        return 0;
-    ago = own - ran;
-    return boot_ns() - ago + ago / 1000 + 1;
-}
-
-bool process_slept_before(const struct threads *threads, struct thread *thread,
-                          const struct thread *younger)
-{
-    const uint64_t tick_ns = 1000000000 / (uint64_t)sysconf(_SC_CLK_TCK);
-    if (thread->started >= younger->started)
-        return false;
-    if (!thread->slept_ns)
-        thread->slept_ns = slept_ns(threads, thread->id);
-    return thread->slept_ns &&
-           thread->slept_ns + tick_ns < younger->started * tick_ns;
 }
 
 /* --------------------------------------------------------------- threads -- */

@@ -158,10 +158,6 @@ void show_holder(struct threads *threads, const struct wait *wait, char to[256])
                  : wait->id_again ? ", or of an ended thread that had this "
                                     "kernel id before"
                                   : "");
-    } else if (wait->lost && wait->id_again) {
-        snprintf(to, 256,
-                 "%d, which has ended (a younger thread has its kernel id now)",
-                 (int)wait->holder_id);
     } else if (wait->holder_id > 0) {
         stranger(threads, wait, to);
     } else if (wait->readers) {
@@ -351,11 +347,35 @@ static void place_show(FILE *to, const struct place *place)
     fprintf(to, ":%d", place->line);
 }
 
-/* The library that records calls stands between them and the libc. */
+/* Is a place in a header or a library of the system? Users look for their own
+ * code: what uses std::lock_guard, for example. */
+static bool is_of_system(const struct place *place)
+{
+    static const char *const names[] = {"std::", "__gnu_cxx::", "boost::"};
+    static const char *const modules[] = {"/librecorder-run.so",
+                                          "/libstdc++.so", "/libc++"};
+    const char *file = place->file;
+    if (place->module &&
+        (place_is_libc(place->module) || strstr(place->module, modules[0])))
+        return true;
+    if (file && *file == '/')
+        return strncmp(file, "/usr/include/", 13) == 0 ||
+               strncmp(file, "/usr/lib/gcc", 12) == 0 ||
+               strstr(file, "/include/c++/") || strstr(file, "/boost/");
+    for (size_t i = 0; i < 3 && !file; i++)
+        if ((place->function &&
+             strncmp(place->function, names[i], strlen(names[i])) == 0) ||
+            (place->module && strstr(place->module, modules[i])))
+            return true;
+    return false;
+}
+
+/* Is a frame, with all functions that were inlined into it, the system's? */
 static bool is_between(const struct place *place)
 {
-    return place->module && (place_is_libc(place->module) ||
-                             strstr(place->module, "/librecorder-run.so"));
+    while (place && is_of_system(place))
+        place = place->outer;
+    return !place;
 }
 
 void show_frames(FILE *to, struct threads *threads, const char *before,
@@ -367,6 +387,8 @@ void show_frames(FILE *to, struct threads *threads, const char *before,
         if (!place || is_between(place))
             continue;
         for (; place && shown < max; place = place->outer) {
+            if (is_of_system(place))
+                continue;
             fputs(shown++ ? " < " : before, to);
             place_show(to, place);
         }
@@ -382,9 +404,11 @@ void show_site(FILE *to, struct threads *threads, const struct thread *thread)
 
 void show_address(FILE *to, struct threads *threads, uint64_t site)
 {
-    const struct place *place = place_of(threads, site - 1);
+    const struct place *place = place_of(threads, site - 1), *own = place;
+    while (own && own->outer && is_of_system(own))
+        own = own->outer;
     if (place)
-        place_show(to, place);
+        place_show(to, own);
     else
         fprintf(to, "0x%llx", (unsigned long long)site);
 }

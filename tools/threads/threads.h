@@ -77,8 +77,7 @@ struct wait {
     size_t holder;     /* its index among the threads, or THREAD_NONE */
     bool is_private;   /* no other process can hold it */
     bool lost;         /* its holder has ended: nobody can release it */
-    bool id_again;     /* another thread got the holder's id; or, if the lock is
-                        * not lost, perhaps it did */
+    bool id_again;     /* the holder's id may have been another thread's */
     uint32_t readers;  /* who hold a read-write lock */
     bool unsure;       /* the holder may have given it back since */
     size_t holders_at; /* all that are known, the first is `holder` */
@@ -100,7 +99,6 @@ struct thread {
     uint64_t switches;  /* how often it began to wait or was preempted */
     uint64_t born;      /* grows from thread to thread of a kernel; 0: unknown */
     uint64_t started;   /* in clock ticks since boot */
-    uint64_t slept_ns;  /* since boot, when it last ran; 0: unknown */
     bool id_again;      /* another thread may have had its id before */
     struct registers registers;
     bool has_registers; /* at least pc and sp */
@@ -201,10 +199,6 @@ bool process_channel(const struct threads *, const struct thread *, char *to,
                      size_t size);
 /* Finds out when a thread of a process began. */
 void process_age(struct thread *, int32_t process);
-/* Has a thread slept since before another one, of known age, began? False, too,
- * if the kernel does not say. */
-bool process_slept_before(const struct threads *, struct thread *,
-                          const struct thread *younger);
 /* Has the process a thread of that id, as its locks know it? */
 bool process_has(const struct threads *, int32_t inside);
 /* The name of a thread of any process; false: there is none. */
