@@ -109,8 +109,14 @@ RECORDER_ASSERT_((RECORDER_SEVERITY_LEAST) >= 0 && (RECORDER_SEVERITY_LEAST) < 5
 #define RECORDER_QUOTE_2_(x) #x
 
 /* Lets the compiler check the format against the arguments: a call in a branch
- * that is never taken. Pointers of any type may be shown with %p. */
-__attribute__((format(printf, 1, 2), unused)) static inline int
+ * that is never taken. Pointers of any type may be shown with %p. For gcc on
+ * mingw, `printf` is that of msvcrt, which lacks %zu, %td and %jd. */
+#if defined(__MINGW32__) && !defined(__clang__)
+#define RECORDER_PRINTF_ gnu_printf
+#else
+#define RECORDER_PRINTF_ printf
+#endif
+__attribute__((format(RECORDER_PRINTF_, 1, 2), unused)) static inline int
 recorder_check_(const char *format, ...)
 {
     (void)format;

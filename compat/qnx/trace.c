@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "trace.h"
 
-#include "../../recorder.h"
+#include "../../recorder_dump.h" /* for RECORDER_FILE */
 
 #ifndef RECORDER_TRACE_SIZE
 #define RECORDER_TRACE_SIZE 1024 /* slots */

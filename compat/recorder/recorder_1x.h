@@ -47,6 +47,8 @@ CONTENTS
 #error "compat/recorder: for Linux only"
 #endif
 
+#include "recorder_ring.h"
+
 /* ----------------------------------------------------------------- names --
  *
  * From here on these names mean what they mean in 1.x: our functions of the
@@ -80,7 +82,6 @@ CONTENTS
 #define RECORDER_SOURCE_FUNCTION __func__
 #define RECORDER_SOURCE_LOCATION __FILE__ ":" RECORDER_QUOTE_(__LINE__)
 
-typedef uintptr_t ringidx_t;
 typedef struct recorder recorder_info; /* trace, name, description, next */
 typedef struct recorder_tweak recorder_tweak;
 typedef struct recorder_entry {

@@ -319,6 +319,16 @@ Test(compat, long_lines)
     output_must_be("16\n");
 }
 
+/* Goal: programs that include recorder_ring.h for its atomic operations compile
+ * and get the values of 1.x. */
+Test(compat, ring_operations)
+{
+    build_must("gcc -std=gnu11 " WARNINGS "-I" TEST_ROOT
+               "/compat/recorder -o ring " COMPAT "ring.c && ./ring && "
+               "g++ -std=c++11 -xc++ " WARNINGS "-I" TEST_ROOT
+               "/compat/recorder -o ring " COMPAT "ring.c && ./ring");
+}
+
 /* Goal: what is wrong at build time is told in words. */
 Test(compat, refused)
 {

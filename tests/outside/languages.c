@@ -463,3 +463,25 @@ Test(languages, analyzed, .init = build_long)
         cr_assert_str_empty(build_text, "%s", build_text);
     }
 }
+
+/* Goal: gcc for mingw knows all conversions of C, whatever its stdio is, and
+ * still finds the wrong ones. */
+Test(languages, mingw_formats)
+{
+    static const char *const stdio[] = {"", "-D__USE_MINGW_ANSI_STDIO=1",
+                                        "-D__USE_MINGW_ANSI_STDIO=0"};
+    if (!build_has("x86_64-w64-mingw32-gcc"))
+        return;
+    build_must("printf \"#include <recorder.h>\\n"
+               "RECORDER(net, 64, \\\"x\\\")\\nint main(void) { record(net, "
+               "\\\"%%%%zu %%%%td %%%%jd\\\", (size_t)1, (ptrdiff_t)2, "
+               "(intmax_t)SECOND); return 0; }\\n\" >mingw.c");
+    for (size_t i = 0; i < sizeof stdio / sizeof *stdio; i++) {
+        build_must("x86_64-w64-mingw32-gcc -DSECOND=3 -Wall -Wextra -Wpedantic "
+                   "-Werror %s " BUILD_INCLUDE "-c mingw.c",
+                   stdio[i]);
+        build_must("! x86_64-w64-mingw32-gcc -DSECOND=\"0, 4\" -Wall -Werror %s "
+                   BUILD_INCLUDE "-c mingw.c 2>&1",
+                   stdio[i]);
+    }
+}

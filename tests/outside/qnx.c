@@ -60,6 +60,16 @@ Test(qnx, compiles)
                " -fsyntax-only -Wall -Wextra -Werror -xc -");
 }
 
+/* Goal: a program that includes only trace.h makes a recording. */
+Test(qnx, recording)
+{
+    build_must("printf \"#include <sys/trace.h>\\nint main(void) { return "
+               "Trace1(0x123401, _TRACE_HW_SEVERITY2, 7); }\\n\" >one.c && "
+               "gcc -I" QNX " -o one one.c " QNX "/trace.c && "
+               "RECORDER_FILE=one.rec ./one && " RECORDER
+               " dump one.rec" MESSAGES " | grep \"001234:01 7$\"");
+}
+
 /* Goal: a masked opcode records nothing, all others do; by the program, and by
  * `recorder set`. */
 Test(qnx, masked)
