@@ -357,7 +357,7 @@ Test(run, names_of_cxx)
                "grep -q \"waits for mutex bank::first of T1\"; do i=$((i + 1)); "
                "test $i -lt 600 || { cat seen; exit 1; }; sleep 0.05; done");
     build_must("grep \"std::thread of main::{lambda()#1}, made by T1\" seen && "
-               "grep \"< bank::account::take<double> run_names.cc:[0-9]\" seen "
+               "grep \"at bank::account::take<double> run_names.cc:[0-9]\" seen "
                "&& ! grep _Z seen");
     command_must("locks names.rec | grep \"^mutex *bank::first \"");
     command_must("threads %d | grep \"bank::account::take<double> \"", pid);
