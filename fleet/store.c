@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
     The bytes are chunks on $O.BUCKET.C.NUID; when all are acknowledged, the
-    metadata, JSON, go to $O.BUCKET.M.<base64url of the name>, in place of what
-    stood there. An object is there only with its metadata. A chunk says when it
+    metadata, JSON, go to $O.BUCKET.M.<base64url of the name>; the last of a name
+    counts. An object is there only with its metadata. A chunk says when it
     was sent, and when the one before was acknowledged: with the server's stamps
     that tells how the clocks differ.
 */
@@ -77,7 +77,7 @@ static const char *full_text(jsErrCode code)
 /* Publishes a message until it is acknowledged. The server drops a second copy
  * of one with the same id. Returns null, or why it failed. */
 static const char *publish(struct hub *hub, const char *subject, const char *id,
-                           const void *bytes, size_t size, const char *rollup,
+                           const void *bytes, size_t size,
                            uint64_t *acked_ns, bool *again)
 {
     natsStatus status = NATS_TIMEOUT;
@@ -91,8 +91,6 @@ static const char *publish(struct hub *hub, const char *subject, const char *id,
             return "there is no memory left";
         if (id)
             natsMsgHeader_Set(message, "Nats-Msg-Id", id);
-        if (rollup)
-            natsMsgHeader_Set(message, "Nats-Rollup", rollup);
         snprintf(number, sizeof number, "%" PRIu64, real_ns());
         natsMsgHeader_Set(message, "Recorder-Sent", number);
         snprintf(number, sizeof number, "%" PRIu64, *acked_ns);
@@ -183,7 +181,7 @@ const char *store_put(struct hub *hub, struct object *o, int fd, bool *again)
         EVP_DigestUpdate(sum, bytes, (size_t)size);
         snprintf(id, sizeof id, "%s.%" PRIu64, o->nuid, o->chunks);
         wrong =
-            publish(hub, subject, id, bytes, (size_t)size, NULL, &acked, again);
+            publish(hub, subject, id, bytes, (size_t)size, &acked, again);
         o->size += (uint64_t)size;
         o->chunks++;
     }
@@ -195,7 +193,7 @@ const char *store_put(struct hub *hub, struct object *o, int fd, bool *again)
         return wrong;
     meta_subject(subject, o->name);
     json = metadata(o, chunk, &json_size);
-    wrong = publish(hub, subject, NULL, json, json_size, "sub", &acked, again);
+    wrong = publish(hub, subject, NULL, json, json_size, &acked, again);
     free(json);
     return wrong;
 }

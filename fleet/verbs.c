@@ -545,7 +545,7 @@ int fleet_bucket(void)
     config.Name = name;
     config.Subjects = subjects;
     config.SubjectsLen = 2;
-    config.AllowRollup = true;
+    config.DenyDelete = config.DenyPurge = true; /* nor rollup headers */
     config.Discard = js_DiscardNew;
     config.MaxBytes = limit_of(options.max, "MGT", bytes);
     config.MaxAge = limit_of(options.age, "mhd", ns);

@@ -164,7 +164,7 @@ Test(fleet, the_layout_is_the_object_stores)
                                "base64.urlsafe_b64decode(last).decode()\n"
                                "  assert name == o[\\\"name\\\"] and len(last) "
                                "%% 4 == 0\n"
-                               "  assert \\\"Nats-Rollup=sub\\\" in rest, "
+                               "  assert \\\"Nats-Rollup\\\" not in rest, "
                                "rest\n"
                                "  assert "
                                "name.startswith(\\\"web1/command.\\\"), name\n"
