@@ -14,6 +14,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <link.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -108,8 +109,8 @@ static struct library library_of(const struct link_map *map)
         else if (d->d_tag == DT_SONAME)
             name = d->d_un.d_val;
     }
-    if (name && l.strings && l.symbols && l.hash)
-        l.name = l.strings + name;
+    if (l.strings && l.symbols && l.hash)
+        l.name = name ? l.strings + name : "";
     return l;
 }
 
@@ -155,12 +156,13 @@ static const ElfW(Sym) * symbol_find(const struct library *l, const char *name)
     return found;
 }
 
-void *run_libc_find(const char *name)
+static void *find(const char *name, bool any)
 {
     for (const struct link_map *map = _r_debug.r_map; map; map = map->l_next) {
         const struct library library = library_of(map);
-        const ElfW(Sym) *symbol =
-            is_libc(&library) ? symbol_find(&library, name) : NULL;
+        const bool fits = any ? library.name && map->l_ld != _DYNAMIC
+                              : is_libc(&library);
+        const ElfW(Sym) *symbol = fits ? symbol_find(&library, name) : NULL;
         uintptr_t at;
         if (!symbol)
             continue;
@@ -169,6 +171,14 @@ void *run_libc_find(const char *name)
                                                      : (void *)at;
     }
     return NULL;
+}
+void *run_libc_find(const char *name)
+{
+    return find(name, false);
+}
+void *run_find_any(const char *name)
+{
+    return find(name, true);
 }
 
 /* ----------------------------------------------------------------- calls -- */

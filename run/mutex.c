@@ -1,4 +1,4 @@
-/* mutex.c - pthread_mutex_*. */
+/* mutex.c - pthread_mutex_*, and the locks of streams: flockfile(). */
 /* SPDX-License-Identifier: MIT */
 #include "real.h"
 
@@ -150,4 +150,42 @@ RUN_EXPORT int pthread_mutex_destroy(pthread_mutex_t *m)
     if (result == 0)
         run_object_forget(m);
     return result;
+}
+
+/* --------------------------------------------------------------- streams --
+ *
+ * No order of them is kept: a stream that is opened may have the address of one
+ * that was closed.
+ */
+
+RUN_EXPORT void flockfile(FILE *f)
+{
+    struct run_thread *t = run_thread();
+    if (!t) {
+        run_real.flockfile(f);
+        return;
+    }
+    run_count(t, RUN_OTHER);
+    if (run_real.ftrylockfile(f) != 0) {
+        RUN_WAIT(wait);
+        run_wait_begin(&wait, t, &run_stream, f, 0, RUN_SITE, RUN_CFA);
+        run_real.flockfile(f);
+        wait.result = 0;
+    }
+    run_took(t, f, RUN_TRIED, run_stream.total, RUN_SITE, RUN_CFA);
+}
+RUN_EXPORT int ftrylockfile(FILE *f)
+{
+    struct run_thread *t = run_thread();
+    int result = run_real.ftrylockfile(f);
+    if (t && result == 0)
+        run_took(t, f, RUN_TRIED, run_stream.total, RUN_SITE, RUN_CFA);
+    return result;
+}
+RUN_EXPORT void funlockfile(FILE *f)
+{
+    struct run_thread *t = run_thread();
+    if (t)
+        run_gave(t, f, RUN_SITE);
+    run_real.funlockfile(f);
 }

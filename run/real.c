@@ -1,7 +1,6 @@
 /* real.c - finds the functions that stand behind the library's own. */
 /* SPDX-License-Identifier: MIT */
 #include "real.h"
-#include "libc.h"
 
 #include <dlfcn.h>
 
@@ -80,6 +79,7 @@ bool run_bind_all(void)
     bind_by(run_libc_find, run_libc_find);
     bind_by(next, next_new);
     bind_conds(&run_cond_old, next_old);
+    run_guards_bind(next);
     run_has_tsan = __tsan_init != NULL;
     binds = false;
     run_is_bound = true;

@@ -3,6 +3,7 @@
 #ifndef RUN_REAL_H
 #define RUN_REAL_H
 
+#include "libc.h"
 #include "run.h"
 
 #define RUN_REALS(X)                                                           \
@@ -42,6 +43,9 @@
     X(pthread_barrier_init)                                                    \
     X(pthread_barrier_destroy)                                                 \
     X(pthread_once)                                                            \
+    X(flockfile)                                                               \
+    X(ftrylockfile)                                                            \
+    X(funlockfile)                                                             \
     X(sem_wait)                                                                \
     X(sem_timedwait)                                                           \
     X(sem_clockwait)                                                           \
@@ -115,6 +119,7 @@ typedef void *run_find(const char *name);
 void run_put_found(void *to, void *found);
 #define RUN_FIND(to, find, name) run_put_found(&(to), find(name))
 void run_sandbox_bind(run_find *);
+void run_guards_bind(run_find *);
 /* Binds all of them. Returns false in a thread that is about to, which has
  * libc's until then. */
 RUN_SELDOM bool run_bind_all(void);

@@ -23,6 +23,7 @@
 #include <semaphore.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <threads.h>
 #include <time.h>
 
@@ -128,6 +129,7 @@ struct run_thread {
     unsigned depth;  /* how many locks it holds */
     unsigned inside; /* above 0: the library calls, not the program */
     bool ended;      /* it has given its lane back */
+    bool waits;      /* in a wait that is recorded */
     struct run_cell self, held, calls;
     uintptr_t stack_high, stack_bytes; /* 0: unknown */
     uint64_t chain[RUN_HELD + 1]; /* hash of what it holds, for each depth */
@@ -357,8 +359,8 @@ struct run_kind {
 };
 extern const struct run_kind run_mutex, run_mutex_until, run_cond,
     run_cond_until, run_read, run_read_until, run_write, run_write_until,
-    run_spin, run_sem, run_sem_until, run_barrier, run_once_kind, run_join,
-    run_join_until;
+    run_spin, run_sem, run_sem_until, run_barrier, run_once_kind, run_stream,
+    run_futex, run_futex_until, run_join, run_join_until;
 
 /* A wait; it ends where the variable goes out of scope, also if the thread is
  * cancelled. */

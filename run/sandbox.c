@@ -13,9 +13,19 @@
 */
 #include "real.h"
 
+#include <linux/futex.h>
 #include <linux/seccomp.h>
 #include <sys/syscall.h>
 
+#ifdef SYS_futex_time64
+#define FUTEX_TIME64 SYS_futex_time64
+#else
+#define FUTEX_TIME64 SYS_futex
+#endif
+#ifndef FUTEX_LOCK_PI2
+#define FUTEX_LOCK_PI2 13 /* Linux 5.14 */
+#endif
+enum { FUTEX_STACK = 16384 }; /* bytes that recording a wait may need */
 enum { SET_SECCOMP = 22 }; /* PR_SET_SECCOMP, of a header that is not ours */
 
 typedef long call(long, long, long, long, long, long, long);
@@ -64,18 +74,51 @@ static RUN_SELDOM long filters(long number, long operation, long flags, long of)
     return result;
 }
 
-/* Apart, so that the other calls have no frame here. */
+/* Does a call wait for a futex? The C++ library makes it for latches, barriers,
+ * futures and atomic::wait(). */
+RUN_INLINE bool is_futex_wait(long number, long operation)
+{
+    const uint64_t waits = 1u << FUTEX_WAIT | 1u << FUTEX_WAIT_BITSET |
+                           1u << FUTEX_LOCK_PI | 1u << FUTEX_LOCK_PI2 |
+                           1u << FUTEX_WAIT_REQUEUE_PI;
+    return (number == SYS_futex || number == FUTEX_TIME64) &&
+           waits >> (operation & 63) & 1; /* with or without FUTEX_PRIVATE_FLAG
+                                             and FUTEX_CLOCK_REALTIME */
+}
+
+/* Records a wait for a futex that is no part of another wait, in a known thread
+ * on its own stack: a child of clone() may have this thread's variables. */
+RUN_INLINE void futex_begin(struct run_wait *wait, long futex, bool timed,
+                            uintptr_t cfa)
+{
+    struct run_thread *t = &run_self;
+    const uintptr_t above = t->stack_high - cfa;
+    if (t->lane && !t->inside && !t->waits && above < t->stack_bytes &&
+        t->stack_bytes - above > FUTEX_STACK)
+        run_wait_begin(wait, t, timed ? &run_futex_until : &run_futex,
+                       (const void *)futex, 0, RUN_SITE, cfa);
+}
+
+/* Apart, so that the other calls have no frame here. Entered by a jump: the
+ * return address is the program's. */
 static RUN_SELDOM long syscall_seldom(long number, long a, long b, long c,
                                       long d, long e, long f)
 {
+    long result;
     run_bind();
     if (number == SYS_seccomp)
         return filters(number, a, b, c);
-    return real_syscall(number, a, b, c, d, e, f);
+    RUN_WAIT(wait);
+    if (is_futex_wait(number, b))
+        futex_begin(&wait, a, d != 0, RUN_CFA);
+    result = real_syscall(number, a, b, c, d, e, f);
+    wait.result = (uintptr_t)(unsigned)(result < 0 ? errno : 0);
+    return result;
 }
 long run_syscall(long number, long a, long b, long c, long d, long e, long f)
 {
-    if (RUN_UNLIKELY(!real_syscall || number == SYS_seccomp))
+    if (RUN_UNLIKELY(!real_syscall || number == SYS_seccomp ||
+                     is_futex_wait(number, b)))
         return syscall_seldom(number, a, b, c, d, e, f);
     return real_syscall(number, a, b, c, d, e, f);
 }

@@ -1,4 +1,4 @@
-/* sem.c - sem_*, pthread_barrier_* and pthread_once: nobody's, or once held. */
+/* sem.c - sem_*, barriers, pthread_once(), guards of static variables. */
 /* SPDX-License-Identifier: MIT */
 #include "real.h"
 
@@ -177,4 +177,62 @@ RUN_EXPORT int pthread_once(pthread_once_t *control, void (*routine)(void))
 RUN_EXPORT void call_once(once_flag *flag, void (*routine)(void))
 {
     once((pthread_once_t *)flag, routine, RUN_SITE, RUN_CFA);
+}
+
+/* ---------------------------------------------------------------- guards --
+ *
+ * C++ calls these for a static variable of a function until it is made. Byte 0
+ * of its guard: it is; byte 1: a thread makes it.
+ */
+
+static struct {
+    int (*acquire)(char *guard);
+    void (*release)(char *guard), (*abort)(char *guard);
+} guards;
+
+void run_guards_bind(run_find *find)
+{
+    RUN_FIND(guards.abort, find, "__cxa_guard_abort");
+    RUN_FIND(guards.release, find, "__cxa_guard_release");
+    RUN_FIND(guards.acquire, find, "__cxa_guard_acquire");
+}
+
+RUN_EXPORT int __cxa_guard_acquire(char *guard);
+RUN_EXPORT int __cxa_guard_acquire(char *guard)
+{
+    struct run_thread *t = run_thread();
+    int result;
+    if (RUN_UNLIKELY(!guards.acquire)) /* its library was opened late */
+        run_guards_bind(run_find_any);
+    if (!t)
+        return guards.acquire(guard);
+    {
+        RUN_WAIT(wait);
+        if (__atomic_load_n(guard + 1, __ATOMIC_RELAXED) &&
+            !__atomic_load_n(guard, __ATOMIC_RELAXED))
+            run_wait_begin(&wait, t, &run_once_kind, guard, 0, RUN_SITE,
+                           RUN_CFA);
+        result = guards.acquire(guard);
+        wait.result = 0;
+    }
+    if (result)
+        run_took(t, guard, RUN_TRIED, run_once_kind.total, RUN_SITE, RUN_CFA);
+    return result;
+}
+static void guard_end(char *guard, void (*real)(char *), uintptr_t site)
+{
+    struct run_thread *t = run_thread();
+    if (t)
+        run_gave(t, guard, site);
+    real(guard);
+}
+RUN_EXPORT void __cxa_guard_release(char *guard);
+RUN_EXPORT void __cxa_guard_release(char *guard)
+{
+    guard_end(guard, guards.release, RUN_SITE);
+}
+RUN_EXPORT void __cxa_guard_abort(char *guard);
+RUN_EXPORT void __cxa_guard_abort(char *guard)
+{
+    guard_end(guard, guards.abort, RUN_SITE);
 }

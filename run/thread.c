@@ -1,6 +1,5 @@
 /* thread.c - threads: their lanes, how they are made, begin and end. */
 /* SPDX-License-Identifier: MIT */
-#include "libc.h"
 #include "real.h"
 
 #include <stdlib.h>

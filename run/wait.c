@@ -32,6 +32,9 @@ KIND(run_sem, "sem", ", %.0d", false);
 KIND(run_sem_until, "sem", " until, %.0d", false);
 KIND(run_barrier, "barrier", ", %.0d", false);
 KIND(run_once_kind, "once", ", %.0d", true);
+KIND(run_stream, "stream", ", %.0d", true);
+KIND(run_futex, "futex", ", %.0d", false);
+KIND(run_futex_until, "futex", " until, %.0d", false);
 KIND(run_join, "thread", ", %.0d", false);
 KIND(run_join_until, "thread", " until, %.0d", false);
 
@@ -53,6 +56,7 @@ void run_wait_begin(struct run_wait *wait, struct run_thread *t,
     t->inside++;
     words[2] = run_stack(site, cfa, false);
     wait->thread = t;
+    t->waits = true;
     wait->kind = kind;
     wait->address = (uintptr_t)object;
     wait->site = site;
@@ -107,6 +111,7 @@ void run_wait_end(struct run_wait *wait)
     if (!t)
         return;
     t->inside++;
+    t->waits = false;
     now = recorder_time_();
     recorder_put_(now_until(t), now ? now : 1);
     ticks = recorder_ticks_() - wait->ticks;

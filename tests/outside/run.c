@@ -409,6 +409,58 @@ Test(run, once)
     must_not_have("holds ends");
 }
 
+/* Goal: waits of C++ and for raw futexes are recorded, those for guards of static
+ * variables and for streams with their holders; all calls answer as without. */
+Test(run, waits_of_cxx)
+{
+    static const struct {
+        const char *what, *says;
+        int deadlock;
+    } waits[] = {
+        {"latch", "waits for futex a_latch", 0},
+        {"barrier", "waits for futex ", 0},
+        {"future", "waits for futex 0x", 0},
+        {"atomic", "waits for futex word", 0},
+        {"semaphore", "waits for futex semaphore", 0},
+        {"raw", "waits for futex raw", 0},
+        {"guard", "waits for once guard variable for makes()::slow of T2", 0},
+        {"guards", "DEADLOCK of 2 threads", 3},
+        {"self", "DEADLOCK of 1 thread", 3},
+        {"stream", "waits for stream _IO_2_1_stdout_ of T2", 3}};
+    build_must("g++ -std=c++20 -w -O1 -g -o waits " BUILD_PROGRAMS
+               "/run_waits.cc -lpthread");
+    must_be_alike("", "./waits", 42);
+    for (size_t i = 0; i < sizeof waits / sizeof *waits; i++) {
+        char line[256];
+        pid_t pid;
+        snprintf(line, sizeof line, RECORDER " run -q -o waits.rec ./waits %s",
+                 waits[i].what);
+        pid = command_start(line);
+        build_must("for i in $(seq 600); do " RECORDER " threads waits.rec "
+                   "2>&1 | grep -q \"%s\" && exit; sleep 0.05; done; exit 1",
+                   waits[i].says);
+        command_stop(pid);
+        cr_expect_eq(command("locks --check waits.rec"), waits[i].deadlock,
+                     "%s: %s", waits[i].what, build_text);
+    }
+}
+
+/* Goal: guards work in a C++ library that a program of C opens, for itself. */
+Test(run, guards_of_a_library_opened_late)
+{
+    build_must(
+        "cat >plugin.cc <<X\n#include <cstdio>\nstatic int fails(int i) {\n"
+        "if (i < 2) throw i; return i; }\nextern \"C\" void plugin() {\n"
+        "for (int i = 0; i < 4; i++) try { static int made = fails(i);\n"
+        "printf(\"made %%d\\n\", made); } catch (int) { puts(\"threw\"); }"
+        "}\nX\n"
+        "cat >opens.c <<X\n#include <dlfcn.h>\nint main(void) {\n"
+        "void *p = dlopen(\"./plugin.so\", RTLD_NOW | RTLD_LOCAL);\n"
+        "((void (*)(void))dlsym(p, \"plugin\"))(); return 7; }\nX\n"
+        "g++ -shared -fPIC -o plugin.so plugin.cc && gcc -o opens opens.c");
+    must_be_alike("", "./opens", 7);
+}
+
 /* Goal: a lock that another thread unlocks is not said to be held. */
 Test(run, handed_over)
 {

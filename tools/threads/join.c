@@ -248,6 +248,7 @@ static bool holders_find(struct threads *threads, struct thread *thread,
     case WAIT_MUTEX:
     case WAIT_SPIN:
     case WAIT_ONCE:
+    case WAIT_STREAM:
     case WAIT_READ:
     case WAIT_WRITE: break;
     default: return true;

@@ -180,6 +180,7 @@ static const struct {
              {"rwlock %p to read", WAIT_READ}, {"rwlock %p", WAIT_WRITE},
              {"spin %p", WAIT_SPIN},           {"sem %p", WAIT_SEMAPHORE},
              {"barrier %p", WAIT_BARRIER},     {"once %p", WAIT_ONCE},
+             {"stream %p", WAIT_STREAM},       {"futex %p", WAIT_FUTEX},
              {"thread %p", WAIT_THREAD}};
 
 enum wait_kind kind_read(const char *format)

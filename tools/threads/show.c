@@ -46,6 +46,7 @@ const char *show_kind(enum wait_kind kind)
                                         [WAIT_SEMAPHORE] = "semaphore",
                                         [WAIT_BARRIER] = "barrier",
                                         [WAIT_ONCE] = "once",
+                                        [WAIT_STREAM] = "stream",
                                         [WAIT_THREAD] = "thread",
                                         [WAIT_FUTEX] = "futex",
                                         [WAIT_CALL] = "call"};

@@ -60,6 +60,7 @@ enum wait_kind {
     WAIT_SEMAPHORE,
     WAIT_BARRIER,
     WAIT_ONCE,
+    WAIT_STREAM, /* flockfile() */
     WAIT_THREAD, /* a join */
     WAIT_FUTEX,  /* of no known kind */
     WAIT_CALL    /* in another system call */
