@@ -25,6 +25,10 @@ PROMISES (each names the test that keeps it)
                 system calls, no heap, no lock, no locale, about 4 KB of stack;
                 a bad pointer in a record prints as an address
                 -> tests/outside/safety.c
+    ends        whatever memory holds, a crash dump takes less than 2 s of the
+                processor (last=all: and 20 us a line), and the program dies of
+                its own signal, even if a word that the dump reads was
+                overwritten -> tests/outside/crashes.c
     short       a crash dump shows the newest records of each recorder, 1,000
                 lines in all, and says how many it left out
                 -> tests/outside/crashes.c
@@ -63,6 +67,9 @@ LIMITS
     * SIZE counts slots, ENTRIES and OVERWRITTEN records: one of 5 to 12
       arguments takes 2 or 3 slots, a copied text one for each 32 bytes. A ring
       does not tell what it has overwritten: ~ marks an estimate.
+    * While a dump because of a signal runs, our handler takes SIGSEGV, SIGBUS,
+      SIGILL and SIGFPE (not on Windows). A fault of another thread waits for
+      the end of the dump, and then acts as the program has set it to.
     * A cursor is 30 KB: keep it off small stacks. Each batch of 256 records
       costs one look at every slot of the program. An event names its recorder
       by address: use it before the library that defines it is closed.

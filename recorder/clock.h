@@ -10,14 +10,12 @@
 extern "C" {
 #endif
 
-#ifdef RECORDER_HOSTED_
 RECORDER_FUNCTION_ uint64_t recorder_clock_ns_(int clock)
 {
     struct recorder_timespec_ now = {0, 0};
     recorder_os_clock_(clock, &now);
     return (uint64_t)now.seconds * 1000000000u + (uint64_t)now.nanoseconds;
 }
-#endif
 
 /* recorder_ticks_() returns 64 bits of a clock that counts alike on all cores:
  * by one instruction where the processor has it, else by clock_gettime(). Its

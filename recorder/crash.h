@@ -1,4 +1,4 @@
-/* crash.h - settings of a signal's dump: what it shows and where it goes. */
+/* crash.h - settings of a signal's dump: its records and its file. */
 /* SPDX-License-Identifier: MIT */
 #ifndef RECORDER_CRASH_H_
 #define RECORDER_CRASH_H_
@@ -16,7 +16,10 @@ extern "C" {
 
 enum {
     RECORDER_CRASH_MAX_ = 256,   /* bytes of a setting, and of its path */
-    RECORDER_CRASH_LINES_ = 1000 /* of a dump, if nothing is set */
+    RECORDER_CRASH_LINES_ = 1000, /* of a dump, if nothing is set */
+    /* The most time of the processor, in ns, for a dump without its lines.
+     * Rings of some million slots take less. */
+    RECORDER_CRASH_NS_ = 1000000000
 };
 /* A setting, and its parts. */
 struct recorder_crash_ {
@@ -29,9 +32,9 @@ struct recorder_crash_ {
 RECORDER_PROGRAM_ const char *recorder_crash_setting_ = 0;
 /* Memory of the thread that dumps: there is only one at a time. */
 RECORDER_PROGRAM_ struct recorder_crash_ recorder_crash_now_ = {
-    {0, 0, 0}, 0, {0}};
+    {0, 0, 0, 0}, 0, {0}};
 
-/* Ends a value at a comma behind which another "word=" begins. Returns that
+/* Ends a value at a comma before another "word=". Returns that
  * word, or the end of the text. */
 RECORDER_SELDOM_ char *recorder_crash_cut_(char *value)
 {
@@ -72,6 +75,7 @@ RECORDER_SELDOM_ const char *recorder_crash_parse_(struct recorder_crash_ *to)
     to->choice.regex = to->to = NULL;
     to->choice.last = 0;
     to->choice.lines_max = RECORDER_CRASH_LINES_;
+    to->choice.limit_ns = RECORDER_CRASH_NS_;
     for (; *at; at = next) {
         const char *value;
         next = recorder_crash_cut_(at);

@@ -33,6 +33,9 @@ struct recorder_batch_ {
     bool more;       /* the batch had no room for all */
     const char *regex;
     size_t last; /* only as many events of each recorder; 0: all */
+    /* When the dump of a crash ends, on the processor's clock; 0: no limit. */
+    uint64_t until_ns;
+    bool late; /* that time has come */
 };
 
 /* What the heading of a format says, by its address; 0: no entry. */

@@ -151,7 +151,6 @@ enum {
     RECORDER_ASSERT_((lanes) == 1 || !RECORDER_ONE_LANE_,                      \
                      "RECORDER_LANES(" #name ", " #size ", " #lanes            \
                      "): lanes need a port with RECORDER_CACHE_LINE");
-#define RECORDER_SIZE_MAX_ (__SIZEOF_POINTER__ == 8 ? 1ll << 30 : 1ll << 16)
 
 #ifdef __cplusplus
 } /* extern "C" */

@@ -31,6 +31,14 @@ recorder_event_row_(const struct recorder_event *event)
                : row;
 }
 
+/* The program's own conversions, or null. Entry 0 proves that this is their
+ * table: the registry's word may have been overwritten. */
+RECORDER_INLINE_ recorder_type *const *recorder_types_of_program_(void)
+{
+    recorder_type *const *types = recorder_home_.registry->types;
+    return types && (uintptr_t)types[0] == ~(uintptr_t)types ? types : NULL;
+}
+
 /* Does what recorder_event_text() does; copied texts come from the scratch's
  * batch. */
 RECORDER_READING_ size_t recorder_message_(struct recorder_scratch_ *s,
@@ -53,7 +61,7 @@ RECORDER_READING_ size_t recorder_message_(struct recorder_scratch_ *s,
     arguments.word_bytes = sizeof(uintptr_t);
     arguments.text = recorder_text_;
     arguments.context = &context;
-    arguments.types = recorder_home_.registry->types;
+    arguments.types = recorder_types_of_program_();
     arguments.trace = s->trace;
     arguments.changes = recorder_text_changes_;
     if (format && s->heading.event && recorder_coded_of_(event, &coded)) {
@@ -139,6 +147,8 @@ RECORDER_SELDOM_ void recorder_threads_refresh_(void)
     uintptr_t i, count = recorder_get_(&registry->threads_count);
     if (!RECORDER_OS_NAMES_ || !rows)
         return;
+    if (count > RECORDER_THREAD_SHARED)
+        return; /* it was overwritten */
     for (i = 0; i < count && i < recorder_get_(&registry->threads_max); i++) {
         struct recorder_thread_row *row = &rows[i];
         char name[16];
@@ -170,18 +180,20 @@ struct recorder_choice_ {
     const char *regex; /* of the recorders; null: all */
     size_t last;       /* number of newest events of each; 0: all */
     size_t lines_max;  /* as many events of each as fit; 0: no limit */
+    uint64_t limit_ns; /* time of the processor; 0: no limit */
 };
 
 /* Counts the events of the chosen recorders: of each, `max` at most. */
 RECORDER_SELDOM_ size_t
-recorder_choice_events_(const struct recorder_batch_ *batch, size_t max)
+recorder_choice_events_(struct recorder_batch_ *batch, size_t max)
 {
     uintptr_t from = recorder_batch_from_(batch);
-    const struct recorder *recorder = recorder_readers_enter_();
+    struct recorder_walk_ walk;
+    const struct recorder *recorder = recorder_walk_begin_(&walk);
     size_t count = 0;
-    for (; from && recorder; recorder = recorder_list_next_(recorder))
+    for (; from && recorder; recorder = recorder_walk_next_(&walk))
         if (recorder_chosen_(recorder, batch->regex))
-            count += recorder_events_from_(recorder, batch->end, from, max);
+            count += recorder_events_from_(batch, recorder, from, max);
     recorder_readers_leave_();
     return count;
 }
@@ -190,11 +202,12 @@ recorder_choice_events_(const struct recorder_batch_ *batch, size_t max)
  * lines: 1 at least. Each chosen recorder has a line of its own, and the dump
  * has 3 more. */
 RECORDER_SELDOM_ size_t
-recorder_choice_fit_(const struct recorder_batch_ *batch, size_t lines_max)
+recorder_choice_fit_(struct recorder_batch_ *batch, size_t lines_max)
 {
-    const struct recorder *recorder = recorder_readers_enter_();
+    struct recorder_walk_ walk;
+    const struct recorder *recorder = recorder_walk_begin_(&walk);
     size_t low = 1, high = lines_max, lines = 3;
-    for (; recorder; recorder = recorder_list_next_(recorder))
+    for (; recorder; recorder = recorder_walk_next_(&walk))
         lines += recorder_chosen_(recorder, batch->regex);
     recorder_readers_leave_();
     while (low < high) {
@@ -224,13 +237,27 @@ RECORDER_SELDOM_ void recorder_choice_say_(struct recorder_scratch_ *s,
  * many records. */
 RECORDER_SELDOM_ size_t recorder_slots_(const char *regex)
 {
-    const struct recorder *recorder = recorder_readers_enter_();
+    struct recorder_walk_ walk;
+    const struct recorder *recorder = recorder_walk_begin_(&walk);
     size_t count = 0;
-    for (; recorder; recorder = recorder_list_next_(recorder))
+    for (; recorder; recorder = recorder_walk_next_(&walk))
         if (recorder_chosen_(recorder, regex))
             count += (recorder->mask + 1) * (recorder->lanes_mask + 1);
     recorder_readers_leave_();
     return count;
+}
+
+/* Says that a dump ends early, and why. */
+RECORDER_SELDOM_ void recorder_dump_cut_(struct recorder_output_ *out,
+                                         const char *why)
+{
+    struct recorder_string_ to;
+    char text[120];
+    to = recorder_string_at_(text, sizeof text);
+    recorder_add_string_(&to, "recorder: this dump ends early: ");
+    recorder_add_string_(&to, why);
+    recorder_add_string_(&to, "\n");
+    recorder_output_line_(out, text, to.size);
 }
 
 /* Returns how many events the batch holds. */
@@ -254,10 +281,13 @@ RECORDER_SELDOM_ void recorder_dump_head_(struct recorder_scratch_ *s,
                        (uint64_t)recorder_os_process_(), s->batch.more,
                        recorder_batch_events_(&s->batch));
     recorder_output_line_(out, s->line, to.size);
-    for (i = 0; recorder_summary_at_(i, s->batch.regex, s->batch.end, &summary);
-         i++)
+    for (i = 0; recorder_summary_at_(i, &s->batch, &summary); i++)
         recorder_dump_summary_(s, out, &summary);
 }
+
+/* Each line adds this to the time limit of a crash's dump: a line takes some
+ * microseconds, and last=all may show millions. */
+enum { RECORDER_LINE_NS_ = 20000 };
 
 /* A printer of events that replaces our lines; such a dump has no head. A
  * printer's state is a structure that begins with this one. */
@@ -303,6 +333,9 @@ RECORDER_READING_ size_t recorder_dump_passes_(
     recorder_threads_refresh_();
     s->batch.end = recorder_order_end_();
     s->batch.regex = choice->regex;
+    if (choice->limit_ns)
+        s->batch.until_ns =
+            recorder_clock_ns_(RECORDER_PROCESSOR_) + choice->limit_ns;
     s->batch.last = choice->lines_max
                         ? recorder_choice_fit_(&s->batch, choice->lines_max)
                         : choice->last;
@@ -314,15 +347,19 @@ RECORDER_READING_ size_t recorder_dump_passes_(
             recorder_dump_head_(s, out);
         first = false;
         for (; s->at = s->batch.next,
-               recorder_batch_take_(&s->batch, &event, NULL) && !out->failed;
+               recorder_batch_take_(&s->batch, &event, NULL) &&
+               !out->failed && !recorder_batch_is_late_(&s->batch);
              shown++) {
             while (recorder_batch_at_(&s->batch, s->at)->record.order !=
                    event.order)
                 s->at++;
             recorder_dump_event_(lines, &line, s, &clock, &event, out);
+            s->batch.until_ns += s->batch.until_ns ? RECORDER_LINE_NS_ : 0;
         }
-    } while (s->batch.more && !out->failed);
-    if (all > shown)
+    } while (s->batch.more && !out->failed && !s->batch.late);
+    if (s->batch.late)
+        recorder_dump_cut_(out, "it took too much time of the processor");
+    else if (all > shown)
         recorder_choice_say_(s, out, all - shown);
     return shown;
 }
@@ -400,7 +437,7 @@ RECORDER_SELDOM_ size_t recorder_dump_out_(const char *regex,
                                            struct recorder_output_ *out,
                                            const struct recorder_lines_ *lines)
 {
-    struct recorder_choice_ choice = {regex, 0, 0};
+    struct recorder_choice_ choice = {regex, 0, 0, 0};
     return recorder_dump_choice_(&choice, out, lines);
 }
 

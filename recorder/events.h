@@ -23,6 +23,22 @@ RECORDER_INLINE_ bool recorder_chosen_(const struct recorder *recorder,
     return !regex || recorder_regex_match_(regex, recorder->name);
 }
 
+/* True if the dump has had its time: memory that was overwritten may hold any
+ * number of records. Loops ask once for each RECORDER_LOOKS_ slots. */
+RECORDER_SELDOM_ bool recorder_batch_is_late_(struct recorder_batch_ *batch)
+{
+    if (batch->until_ns && !batch->late)
+        batch->late =
+            recorder_clock_ns_(RECORDER_PROCESSOR_) >= batch->until_ns;
+    return batch->late;
+}
+#define RECORDER_LOOKS_ 4096
+RECORDER_INLINE_ bool recorder_batch_stops_(struct recorder_batch_ *batch,
+                                            uintptr_t slot)
+{
+    return slot % RECORDER_LOOKS_ == 0 && recorder_batch_is_late_(batch);
+}
+
 /* Sorts keys by order: a Shell sort with Ciura's gaps, extended by a factor of
  * 9/4. It needs no memory and no recursion, and is quick on keys from rings,
  * which are nearly sorted. */
@@ -103,9 +119,10 @@ RECORDER_INLINE_ uintptr_t recorder_batch_from_(const struct recorder_batch_ *b)
 
 /* Counts the events that a recorder keeps whose order, less `end`, is at least
  * `from`: up to `max`, the newest slots first, so that few are looked at. */
-RECORDER_READING_ size_t recorder_events_from_(const struct recorder *recorder,
-                                               uintptr_t end, uintptr_t from,
-                                               size_t max)
+RECORDER_READING_ size_t
+recorder_events_from_(struct recorder_batch_ *batch,
+                      const struct recorder *recorder, uintptr_t from,
+                      size_t max)
 {
     uintptr_t lane, i;
     size_t count = 0;
@@ -113,13 +130,17 @@ RECORDER_READING_ size_t recorder_events_from_(const struct recorder *recorder,
         const struct recorder_ring *ring =
             recorder_lane_(recorder, (unsigned)lane);
         uintptr_t write = recorder_get_(&ring->write);
-        for (i = 1; i <= recorder->mask + 1 && count < max; i++) {
+        if (recorder_batch_is_late_(batch))
+            break;
+        for (i = 1; i <= recorder->mask + 1 && count < max &&
+                    !recorder_batch_stops_(batch, i);
+             i++) {
             uintptr_t slot = (write - i) & recorder->mask;
             const struct recorder_record *r = &recorder_records_(ring)[slot];
             uintptr_t commit =
                 recorder_get_(&recorder_commits_(ring, recorder->mask)[slot]);
             count += commit && !(commit & RECORDER_BUSY_) &&
-                     recorder_get_(&r->order) - end >= from &&
+                     recorder_get_(&r->order) - batch->end >= from &&
                      recorder_is_head_(recorder_get_(&r->format));
         }
     }
@@ -130,16 +151,15 @@ RECORDER_READING_ size_t recorder_events_from_(const struct recorder *recorder,
  * recorder; `from` where it keeps no more than these. Found by bisection, as
  * there may be no memory for the orders. */
 RECORDER_SELDOM_ uintptr_t
-recorder_batch_from_last_(const struct recorder_batch_ *batch,
+recorder_batch_from_last_(struct recorder_batch_ *batch,
                           const struct recorder *recorder, uintptr_t from)
 {
     uintptr_t low = from, high = UINTPTR_MAX;
-    if (recorder_events_from_(recorder, batch->end, from, batch->last) <
-        batch->last)
+    if (recorder_events_from_(batch, recorder, from, batch->last) < batch->last)
         return from;
-    while (low < high) {
+    while (low < high && !batch->late) {
         uintptr_t middle = high - (high - low) / 2;
-        if (recorder_events_from_(recorder, batch->end, middle, batch->last) <
+        if (recorder_events_from_(batch, recorder, middle, batch->last) <
             batch->last)
             high = middle - 1;
         else
@@ -153,13 +173,14 @@ RECORDER_FUNCTION_ void recorder_batch_fill_(struct recorder_batch_ *batch)
 {
     uintptr_t all = recorder_batch_from_(batch), to = UINTPTR_MAX, lane, slot;
     uintptr_t from = all;
+    struct recorder_walk_ walk;
     const struct recorder *recorder;
     batch->count = batch->next = 0;
     batch->more = false;
     if (all == 0)
         return;
-    for (recorder = recorder_readers_enter_(); recorder;
-         recorder = recorder_list_next_(recorder)) {
+    for (recorder = recorder_walk_begin_(&walk); recorder && !batch->late;
+         recorder = recorder_walk_next_(&walk)) {
         if (!recorder_chosen_(recorder, batch->regex))
             continue;
         if (batch->last)
@@ -167,7 +188,9 @@ RECORDER_FUNCTION_ void recorder_batch_fill_(struct recorder_batch_ *batch)
         for (lane = 0; lane <= recorder->lanes_mask; lane++) {
             const struct recorder_ring *ring =
                 recorder_lane_(recorder, (unsigned)lane);
-            for (slot = 0; slot <= recorder->mask; slot++)
+            for (slot = 0; slot <= recorder->mask &&
+                           !recorder_batch_stops_(batch, slot);
+                 slot++)
                 recorder_batch_slot_(batch, recorder, ring, slot, from, &to);
         }
     }
@@ -336,8 +359,9 @@ RECORDER_SELDOM_ uintptr_t
 recorder_batch_positions_(const struct recorder_batch_ *batch, bool whole)
 {
     uintptr_t from = recorder_batch_from_(batch), count = 0, lane, slot;
-    const struct recorder *r = recorder_readers_enter_();
-    for (; r; r = recorder_list_next_(r))
+    struct recorder_walk_ walk;
+    const struct recorder *r = recorder_walk_begin_(&walk);
+    for (; r; r = recorder_walk_next_(&walk))
         for (lane = 0; lane <= r->lanes_mask; lane++) {
             const struct recorder_ring *ring =
                 recorder_lane_(r, (unsigned)lane);
@@ -441,15 +465,15 @@ struct recorder_summary_ {
     struct recorder_figures_ figures;
 };
 
-RECORDER_READING_ void recorder_summarize_(const struct recorder *recorder,
-                                           uintptr_t end,
+RECORDER_READING_ void recorder_summarize_(struct recorder_batch_ *batch,
+                                           const struct recorder *recorder,
                                            struct recorder_summary_ *to)
 {
     uintptr_t lane, slot, written = 0, whole = 0, records = 0;
-    struct recorder_batch_ all = {0, 0, 0, 0, 0, 0, 0, 0, false, false, 0, 0};
+    struct recorder_batch_ all = *batch; /* from the oldest record on */
     struct recorder_figures_ *figures = &to->figures;
     uintptr_t from;
-    all.end = end;
+    all.begun = false;
     from = recorder_batch_from_(&all);
     to->recorder = recorder;
     to->name = recorder->name;
@@ -463,11 +487,13 @@ RECORDER_READING_ void recorder_summarize_(const struct recorder *recorder,
             recorder_lane_(recorder, (unsigned)lane);
         written += recorder_get_(&ring->write) - recorder_get_(&ring->given_up);
         figures->lost += recorder_get_(&ring->lost);
-        for (slot = 0; slot < figures->size; slot++) {
+        for (slot = 0;
+             slot < figures->size && !recorder_batch_stops_(batch, slot);
+             slot++) {
             const struct recorder_record *r = &recorder_records_(ring)[slot];
             uintptr_t commit =
                 recorder_get_(&recorder_commits_(ring, recorder->mask)[slot]);
-            bool counts = from && recorder_get_(&r->order) - end >= from;
+            bool counts = from && recorder_get_(&r->order) - batch->end >= from;
             bool begins = recorder_is_head_(recorder_get_(&r->format));
             if (commit == 0 || (commit & RECORDER_BUSY_))
                 continue;
@@ -480,20 +506,21 @@ RECORDER_READING_ void recorder_summarize_(const struct recorder *recorder,
     recorder_figures_overwritten_(figures, written, whole, records);
 }
 
-/* Sums up the index-th recorder that `regex` chooses. Returns false if there
- * are not so many. */
-RECORDER_SELDOM_ bool recorder_summary_at_(size_t index, const char *regex,
-                                           uintptr_t end,
+/* Sums up the index-th recorder that the batch chooses. Returns false if there
+ * are fewer, or the dump has had its time. */
+RECORDER_SELDOM_ bool recorder_summary_at_(size_t index,
+                                           struct recorder_batch_ *batch,
                                            struct recorder_summary_ *to)
 {
-    const struct recorder *recorder = recorder_readers_enter_();
-    for (; recorder; recorder = recorder_list_next_(recorder))
-        if (recorder_chosen_(recorder, regex) && index-- == 0) {
-            recorder_summarize_(recorder, end, to);
+    struct recorder_walk_ walk;
+    const struct recorder *recorder = recorder_walk_begin_(&walk);
+    for (; recorder; recorder = recorder_walk_next_(&walk))
+        if (recorder_chosen_(recorder, batch->regex) && index-- == 0) {
+            recorder_summarize_(batch, recorder, to);
             break;
         }
     recorder_readers_leave_();
-    return recorder != NULL;
+    return recorder != NULL && !batch->late;
 }
 
 #ifdef __cplusplus

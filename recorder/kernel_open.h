@@ -372,6 +372,7 @@ RECORDER_SELDOM_ void recorder_kernel_show_(struct recorder_kernel_ *k)
         "\1out p\2%.0sthread %d leaves cpu %hhu: preempted");
     k->shown.pour = recorder_kernel_pour_;
     k->shown.claim = recorder_kernel_claim_;
+    k->shown.check = RECORDER_KERNEL_CHECK_(&k->shown);
     __atomic_store_n(&registry->kernel, &k->shown, __ATOMIC_SEQ_CST);
     if (!k->forks)
         recorder_os_at_fork_(NULL, NULL, recorder_kernel_forked_);

@@ -17,6 +17,8 @@ extern "C" {
 /* The most bytes that RECORDER_COPY keeps of a string. */
 #define RECORDER_COPY_MAX 1024
 
+/* The most slots of a ring. */
+#define RECORDER_SIZE_MAX_ (__SIZEOF_POINTER__ == 8 ? 1ll << 30 : 1ll << 16)
 #define RECORDER_WORD_BITS_ (8 * __SIZEOF_POINTER__)
 /* Bits of a commit word for the thread and the busy bit. */
 #define RECORDER_THREAD_BITS_ (__SIZEOF_POINTER__ == 8 ? 16 : 8)
@@ -327,7 +329,12 @@ struct recorder_kernel_rings {
      * pour() made for a thread; 0: none. Only the program itself calls them. */
     void (*pour)(void);
     unsigned (*claim)(int32_t id);
+    /* RECORDER_KERNEL_CHECK_: the registry's word may have been overwritten,
+     * and these functions are called in crashes. */
+    uintptr_t check;
 };
+#define RECORDER_KERNEL_CHECK_(kernel)                                         \
+    (~(uintptr_t)(kernel) ^ (uintptr_t)(kernel)->pour)
 #ifdef RECORDER_HOSTED_
 #define RECORDER_OFFSETS_HOSTED_(AT)                                           \
     AT(registry, recorder_registry, clocked, 384, 608)
@@ -537,12 +544,15 @@ RECORDER_INLINE_ void recorder_file_tell_(int what, const void *of)
 RECORDER_INLINE_ const struct recorder_kernel_rings *
 recorder_kernel_of_program_(void)
 {
+    const struct recorder_kernel_rings *kernel = NULL;
 #ifdef RECORDER_LINUX_
     const struct recorder_registry *registry = recorder_home_.registry;
     if (registry->bytes >= sizeof *registry) /* else of an older program */
-        return __atomic_load_n(&registry->kernel, __ATOMIC_SEQ_CST);
+        kernel = __atomic_load_n(&registry->kernel, __ATOMIC_SEQ_CST);
+    if (kernel && kernel->check != RECORDER_KERNEL_CHECK_(kernel))
+        kernel = NULL;
 #endif
-    return NULL;
+    return kernel;
 }
 /* Records the switches in the kernel's rings, if there are any. This is a
  * read-side section: a library may have the code, and be closed. */

@@ -37,7 +37,9 @@ other. They are safe in signal handlers.
         struct recorder_timespec_
             seconds, nanoseconds
         int recorder_os_clock_(int clock, struct recorder_timespec_ *to)
-            clock_gettime() of RECORDER_REALTIME_ or RECORDER_MONOTONIC_
+            clock_gettime() of RECORDER_REALTIME_, RECORDER_MONOTONIC_ or
+            RECORDER_PROCESSOR_, the processor's time of the calling thread;
+            where there is no such clock, that is RECORDER_MONOTONIC_
     errors
         int *recorder_os_errno_(void)
             where errno is; RECORDER_ESRCH_, _EINTR_, _EAGAIN_, _EFAULT_
@@ -107,6 +109,13 @@ other. They are safe in signal handlers.
             sigaction(), sigaltstack(), sigprocmask()
         void recorder_os_block_(struct recorder_signal_set_ *before)
             blocks all signals; *before becomes what was blocked
+        void recorder_os_unblock_faults_(void)
+            lets SIGSEGV, SIGBUS, SIGILL and SIGFPE come to this thread
+        int recorder_os_mark_(void *at)
+        void recorder_os_jump_(void *at, int value)
+            _setjmp() and _longjmp(), in RECORDER_MARK_BYTES_
+        RECORDER_OS_JUMPS_
+            0 if a handler cannot jump
         bool recorder_os_ignores_(int sig)
             true if the system ignores a signal for which no handler is set
         void recorder_os_requeue_signal_(int sig, void *info)

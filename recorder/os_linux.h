@@ -20,7 +20,8 @@ extern "C" {
  * those of glibc and musl. tests/inside/signals.c compares them with the
  * system's. */
 
-enum { RECORDER_REALTIME_ = 0, RECORDER_MONOTONIC_ = 1 };
+enum { RECORDER_REALTIME_ = 0, RECORDER_MONOTONIC_ = 1,
+       RECORDER_PROCESSOR_ = 3 };
 struct recorder_timespec_ {
     long seconds, nanoseconds;
 };
@@ -424,6 +425,21 @@ RECORDER_INLINE_ void recorder_os_block_(struct recorder_signal_set_ *before)
     __builtin_memset(before, 0, sizeof *before);
     recorder_os_mask_(RECORDER_SIG_SETMASK_, &all, before);
 }
+RECORDER_INLINE_ void recorder_os_unblock_faults_(void)
+{
+    struct recorder_signal_set_ faults = {{0}};
+    faults.bits[0] = 1ul << (RECORDER_SIGSEGV_ - 1) |
+                     1ul << (RECORDER_SIGBUS_ - 1) |
+                     1ul << (RECORDER_SIGILL_ - 1) |
+                     1ul << (RECORDER_SIGFPE_ - 1);
+    recorder_os_mask_(RECORDER_SIG_BLOCK_ + 1 /* SIG_UNBLOCK */, &faults, NULL);
+}
+/* The largest jmp_buf is that of 64-bit POWER, 656 bytes. */
+enum { RECORDER_OS_JUMPS_ = 1, RECORDER_MARK_BYTES_ = 1024 };
+extern int recorder_os_mark_(void *at) RECORDER_LABEL_(_setjmp)
+    __attribute__((returns_twice));
+extern void recorder_os_jump_(void *at, int value) RECORDER_LABEL_(_longjmp)
+    __attribute__((noreturn));
 /* The offset of the signal mask in the context of a handler (ucontext_t); 0:
  * unknown on this machine. */
 #if defined(__x86_64__) && __SIZEOF_POINTER__ == 8

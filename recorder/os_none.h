@@ -58,7 +58,8 @@ RECORDER_INLINE_ void recorder_os_exit_(int status)
 
 /* ---------------------------------------------------------------- clocks -- */
 
-enum { RECORDER_REALTIME_ = 0, RECORDER_MONOTONIC_ = 1 };
+enum { RECORDER_REALTIME_ = 0, RECORDER_MONOTONIC_ = 1,
+       RECORDER_PROCESSOR_ = 1 };
 struct recorder_timespec_ {
     long seconds, nanoseconds;
 };
@@ -242,6 +243,19 @@ RECORDER_INLINE_ int recorder_os_mask_(int how,
 RECORDER_INLINE_ void recorder_os_block_(struct recorder_signal_set_ *before)
 {
     (void)before;
+}
+RECORDER_INLINE_ void recorder_os_unblock_faults_(void)
+{
+}
+enum { RECORDER_OS_JUMPS_ = 0, RECORDER_MARK_BYTES_ = 16 };
+RECORDER_INLINE_ int recorder_os_mark_(const void *at)
+{
+    (void)at;
+    return 0;
+}
+RECORDER_INLINE_ void recorder_os_jump_(const void *at, int value)
+{
+    (void)at, (void)value;
 }
 RECORDER_INLINE_ bool recorder_os_ignores_(int sig)
 {

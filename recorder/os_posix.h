@@ -94,6 +94,11 @@ extern "C" {
 
 enum { RECORDER_REALTIME_ = CLOCK_REALTIME,
        RECORDER_MONOTONIC_ = CLOCK_MONOTONIC };
+#ifdef CLOCK_THREAD_CPUTIME_ID
+enum { RECORDER_PROCESSOR_ = CLOCK_THREAD_CPUTIME_ID };
+#else
+enum { RECORDER_PROCESSOR_ = CLOCK_MONOTONIC };
+#endif
 struct recorder_timespec_ {
     int64_t seconds;
     long nanoseconds;
@@ -472,6 +477,22 @@ RECORDER_INLINE_ void recorder_os_block_(struct recorder_signal_set_ *before)
     (void)sigemptyset(&before->set);
     pthread_sigmask(SIG_SETMASK, &all, &before->set);
 }
+
+RECORDER_INLINE_ void recorder_os_unblock_faults_(void)
+{
+    static const int sigs[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE};
+    sigset_t faults;
+    unsigned i;
+    (void)sigemptyset(&faults);
+    for (i = 0; i < sizeof sigs / sizeof *sigs; i++)
+        (void)sigaddset(&faults, sigs[i]);
+    pthread_sigmask(SIG_UNBLOCK, &faults, NULL);
+}
+enum { RECORDER_OS_JUMPS_ = 1, RECORDER_MARK_BYTES_ = 1024 };
+extern int recorder_os_mark_(void *at) RECORDER_LABEL_(_setjmp)
+    __attribute__((returns_twice));
+extern void recorder_os_jump_(void *at, int value) RECORDER_LABEL_(_longjmp)
+    __attribute__((noreturn));
 
 struct recorder_action_ {
     void (*handler)(int sig, void *info, void *context);

@@ -108,7 +108,8 @@ extern int recorder_win_write_(void *handle, const void *from, unsigned size,
 
 /* ----------------------------------------------------------------- clock -- */
 
-enum { RECORDER_REALTIME_ = 0, RECORDER_MONOTONIC_ = 1 };
+enum { RECORDER_REALTIME_ = 0, RECORDER_MONOTONIC_ = 1,
+       RECORDER_PROCESSOR_ = 1 };
 struct recorder_timespec_ {
     int64_t seconds;
     long nanoseconds;

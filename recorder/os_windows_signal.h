@@ -291,6 +291,19 @@ RECORDER_INLINE_ void recorder_os_block_(struct recorder_signal_set_ *before)
 {
     before->none = 0;
 }
+RECORDER_INLINE_ void recorder_os_unblock_faults_(void)
+{
+}
+enum { RECORDER_OS_JUMPS_ = 0, RECORDER_MARK_BYTES_ = 16 };
+RECORDER_INLINE_ int recorder_os_mark_(const void *at)
+{
+    (void)at;
+    return 0;
+}
+RECORDER_INLINE_ void recorder_os_jump_(const void *at, int value)
+{
+    (void)at, (void)value;
+}
 RECORDER_INLINE_ bool recorder_os_ignores_(int sig)
 {
     (void)sig;

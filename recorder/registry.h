@@ -313,6 +313,71 @@ recorder_list_next_(const struct recorder *recorder)
     return __atomic_load_n(&recorder->next, __ATOMIC_ACQUIRE);
 }
 
+/* A dump's way through the list. A program that crashes may have overwritten
+ * the list: a circle ends, and recorders whose sizes do not fit each other are
+ * passed over. */
+struct recorder_walk_ {
+    const struct recorder *next;
+    size_t left, length; /* how many recorders follow at most, and there are */
+};
+/* Returns how many different recorders follow `first` at most, by Brent's
+ * algorithm: `mark` waits at each power of two for `at` to come round. */
+RECORDER_SELDOM_ size_t
+recorder_list_length_(const struct recorder *first)
+{
+    const struct recorder *at = first, *mark = first;
+    size_t steps = 0, power = 1, circle = 0, before = 0, i;
+    for (; at; power *= 2, mark = at)
+        for (circle = 0; at && circle < power; steps++) {
+            at = recorder_list_next_(at);
+            circle++;
+            if (at == mark)
+                goto circles;
+        }
+    return steps;
+circles:
+    for (at = first, i = 0; i < circle; i++)
+        at = recorder_list_next_(at);
+    for (mark = first; mark != at; before++) {
+        mark = recorder_list_next_(mark);
+        at = recorder_list_next_(at);
+    }
+    return before + circle;
+}
+/* False if a recorder was overwritten: its sizes contradict each other. */
+RECORDER_SELDOM_ bool recorder_is_sound_(const struct recorder *r)
+{
+    const uintptr_t lanes_max = 65536;
+    uintptr_t slots = r->mask + 1, lanes = r->lanes_mask + 1;
+    uintptr_t ring = sizeof(struct recorder_ring) +
+                     slots * RECORDER_SLOT_WORDS_ * sizeof(uintptr_t);
+    return (uintptr_t)r->rings % sizeof(uintptr_t) == 0 && r->rings &&
+           slots - 1 < (uintptr_t)RECORDER_SIZE_MAX_ && !(slots & r->mask) &&
+           lanes - 1 < lanes_max && !(lanes & r->lanes_mask) &&
+           r->ring_bytes >= ring;
+}
+RECORDER_SELDOM_ const struct recorder *
+recorder_walk_next_(struct recorder_walk_ *walk)
+{
+    const struct recorder *recorder;
+    while (walk->left) {
+        recorder = walk->next;
+        walk->next = recorder_list_next_(recorder);
+        walk->left--;
+        if (recorder_is_sound_(recorder))
+            return recorder;
+    }
+    return NULL;
+}
+/* Enters a read-side section, and returns the first recorder, or null. */
+RECORDER_SELDOM_ const struct recorder *
+recorder_walk_begin_(struct recorder_walk_ *walk)
+{
+    walk->next = recorder_readers_enter_();
+    walk->left = walk->length = recorder_list_length_(walk->next);
+    return recorder_walk_next_(walk);
+}
+
 #ifdef __cplusplus
 } /* extern "C" */
 #endif

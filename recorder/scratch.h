@@ -44,6 +44,7 @@ struct recorder_scratch_ {
     bool spare;              /* it is the program's spare piece */
     intptr_t trace;          /* of a record that prints at once; 0: a dump */
     uintptr_t rings, rings_end; /* bounds of all rings; 0: not looked up */
+    size_t recorders;           /* how many there were then */
 };
 
 enum {
@@ -110,8 +111,10 @@ RECORDER_SELDOM_ bool recorder_scratch_open_(struct recorder_scratch_ *s,
     s->batch.begun = s->batch.more = false;
     s->batch.regex = NULL;
     s->batch.last = 0;
+    s->batch.until_ns = 0;
+    s->batch.late = false;
     s->trace = 0;
-    s->rings = s->rings_end = 0;
+    s->rings = s->rings_end = s->recorders = 0;
     s->mapped_bytes = memory ? 0 : bytes;
     s->spare = false;
     if (memory)

@@ -21,6 +21,7 @@ recorder_configure_type(unsigned char conversion, recorder_type *function)
     recorder_start_();
     before = __atomic_exchange_n(&recorder_types_[conversion], function,
                                  __ATOMIC_ACQ_REL);
+    recorder_types_[0] = (recorder_type *)~(uintptr_t)&recorder_types_[0];
     __atomic_store_n(&recorder_home_.registry->types, &recorder_types_[0],
                      __ATOMIC_RELEASE);
     return before;

@@ -4,6 +4,7 @@
 #define RECORDER_SIGNAL_H_
 
 #include "crash.h"
+#include "guard.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -139,45 +140,97 @@ RECORDER_SELDOM_ void recorder_say_signal_(struct recorder_output_ *out,
     recorder_output_write_(out, text, to.size);
 }
 
-/* Writes the first lines of a signal's dump. Returns its output; *shows is
- * false if there is a recording, which has all records, and no setting asks for
- * them. */
-RECORDER_SELDOM_ struct recorder_output_
-recorder_crash_begin_(int sig, int32_t thread, bool *shows)
+/* A signal's dump. */
+struct recorder_crashed_ {
+    int sig;
+    int32_t thread;
+    const struct recorder_lines_ *lines; /* null: ours */
+    struct recorder_output_ out;
+    bool shows; /* the records, not only where the recording is */
+};
+/* Writes the first lines. If there is a recording and no setting, the dump says
+ * only the recording's path. */
+RECORDER_SELDOM_ void recorder_crash_begin_(void *of)
 {
-    struct recorder_output_ out = recorder_output_to_(recorder_output_fd_);
+    struct recorder_crashed_ *crashed = (struct recorder_crashed_ *)of;
+    struct recorder_output_ *out = &crashed->out;
     struct recorder_output_ file;
     const char *recording = recorder_crash_recording_();
     struct recorder_held_ held;
     int fd = -1;
-    out.patience_ns = 1000000000u;
     recorder_os_hold_signals_(&held);
-    *shows = recorder_crash_read_(&recorder_crash_now_) || !recording;
-    recorder_say_signal_(&out, sig, thread);
+    crashed->shows = recorder_crash_read_(&recorder_crash_now_) || !recording;
+    recorder_say_signal_(out, crashed->sig, crashed->thread);
     if (recording)
-        recorder_crash_say_(&out, "its records: recorder dump ", recording, "");
+        recorder_crash_say_(out, "its records: recorder dump ", recording, "");
     if (recorder_crash_now_.to)
-        fd = recorder_crash_open_(recorder_crash_now_.to, &out);
+        fd = recorder_crash_open_(recorder_crash_now_.to, out);
     if (fd >= 0) {
         file = recorder_output_to_(fd);
-        file.patience_ns = out.patience_ns;
-        recorder_say_signal_(&file, sig, thread);
-        out = file;
+        file.patience_ns = out->patience_ns;
+        recorder_say_signal_(&file, crashed->sig, crashed->thread);
+        *out = file;
     }
     recorder_os_release_signals_(&held);
-    return out;
+}
+RECORDER_SELDOM_ void recorder_crash_show_(void *of)
+{
+    struct recorder_crashed_ *crashed = (struct recorder_crashed_ *)of;
+    if (crashed->shows && !crashed->out.failed)
+        recorder_dump_choice_(&recorder_crash_now_.choice, &crashed->out,
+                              crashed->lines);
+}
+/* Writes the lines that a fault left in memory. */
+RECORDER_SELDOM_ void recorder_crash_end_(void *of)
+{
+    struct recorder_crashed_ *crashed = (struct recorder_crashed_ *)of;
+    struct recorder_held_ held;
+    recorder_os_hold_signals_(&held);
+    recorder_output_flush_(&crashed->out);
+    crashed->out.gathered_max = 0;
+    recorder_dump_cut_(&crashed->out, "memory that it reads was overwritten");
+    recorder_os_release_signals_(&held);
+}
+RECORDER_SELDOM_ void recorder_crash_kernel_(void *of)
+{
+    (void)of;
+    recorder_kernel_ask_();
+}
+RECORDER_SELDOM_ int recorder_crash_plain_(void (*step)(void *of), void *of)
+{
+    step(of);
+    return 0;
 }
 RECORDER_SELDOM_ void recorder_crash_dump_(int sig, int32_t thread,
                                             const struct recorder_lines_ *lines)
 {
-    bool shows;
-    struct recorder_output_ out;
-    recorder_kernel_ask_(); /* for the recording and the core file, too */
-    out = recorder_crash_begin_(sig, thread, &shows);
-    if (shows && !out.failed)
-        recorder_dump_choice_(&recorder_crash_now_.choice, &out, lines);
-    if (out.fd != recorder_output_fd_)
-        recorder_os_close_(out.fd);
+    struct recorder_crashed_ crashed;
+    bool guarded = recorder_guard_begin_();
+    int (*run)(void (*)(void *), void *) =
+        guarded ? recorder_guard_step_ : recorder_crash_plain_;
+    crashed.sig = sig;
+    crashed.thread = thread;
+    crashed.lines = lines;
+    crashed.shows = false;
+    crashed.out = recorder_output_to_(recorder_output_fd_);
+    crashed.out.patience_ns = 1000000000u;
+    run(recorder_crash_kernel_, NULL); /* for the recording and core file */
+    if (run(recorder_crash_begin_, &crashed) ||
+        run(recorder_crash_show_, &crashed))
+        run(recorder_crash_end_, &crashed);
+    if (crashed.out.fd != recorder_output_fd_)
+        recorder_os_close_(crashed.out.fd);
+    if (guarded)
+        recorder_guard_end_();
+}
+
+/* True if the thread that `dumping` names dumps. The word may be overwritten:
+ * the guard has that thread, too, soon after. */
+RECORDER_SELDOM_ bool recorder_is_dumping_(int32_t other, unsigned tries)
+{
+    return other > 0 && (tries < 10 || recorder_guard_thread_() == other ||
+                         !RECORDER_OS_JUMPS_) &&
+           !recorder_thread_ended_((uintptr_t)other);
 }
 
 /* Dumps. If another thread dumps already, waits for it, 10 s at most, as it is
@@ -193,7 +246,7 @@ recorder_dump_for_signal_(int sig, const struct recorder_lines_ *lines)
         int32_t other = __atomic_load_n(dumping, __ATOMIC_RELAXED);
         if (other == self)
             return; /* this thread crashed in its own dump */
-        if (other && !recorder_thread_ended_((uintptr_t)other)) {
+        if (recorder_is_dumping_(other, i)) {
             recorder_os_poll_(NULL, 0, 10);
             continue;
         }
@@ -302,6 +355,8 @@ RECORDER_SELDOM_ void recorder_signal_bind_(void)
     recorder_os_release_signals_(&held);
     (void)!recorder_os_trusted_();
     recorder_os_poll_(NULL, 0, 0);
+    if (recorder_os_mark_(recorder_guarded_.mark) == 0 && RECORDER_OS_JUMPS_)
+        recorder_os_jump_(recorder_guarded_.mark, 1);
     recorder_os_unmap_(recorder_os_memory_(1), 1);
     *recorder_os_errno_() = error;
 }

@@ -78,28 +78,34 @@ RECORDER_READING_ const char *recorder_format_of_(struct recorder_scratch_ *s,
                            : s->format;
 }
 
-/* Returns the recorder in whose rings an address lies; null if none. Called in
- * a read-side section: recorder_readers_enter_(). */
+/* Enters a read-side section, and returns the recorder in whose rings an
+ * address is; null if none. */
 RECORDER_INLINE_ const struct recorder *
-recorder_list_find_(const struct recorder *recorder, uintptr_t address)
+recorder_list_find_(const struct recorder_scratch_ *s, uintptr_t address)
 {
-    while (recorder && address - (uintptr_t)recorder->rings >=
-                           recorder->ring_bytes * (recorder->lanes_mask + 1))
-        recorder = recorder_list_next_(recorder);
-    return recorder;
+    const struct recorder *recorder = recorder_readers_enter_();
+    size_t left = s->recorders;
+    for (; recorder && left; recorder = recorder_list_next_(recorder), left--)
+        if (address - (uintptr_t)recorder->rings <
+                recorder->ring_bytes * (recorder->lanes_mask + 1) &&
+            recorder_is_sound_(recorder))
+            return recorder;
+    return NULL;
 }
 /* Looks up the bounds of all rings. */
 RECORDER_SELDOM_ void recorder_rings_bound_(struct recorder_scratch_ *s)
 {
-    const struct recorder *recorder = recorder_readers_enter_();
+    struct recorder_walk_ walk;
+    const struct recorder *recorder = recorder_walk_begin_(&walk);
     for (s->rings = UINTPTR_MAX; recorder;
-         recorder = recorder_list_next_(recorder)) {
+         recorder = recorder_walk_next_(&walk)) {
         uintptr_t start = (uintptr_t)recorder->rings;
         uintptr_t end =
             start + recorder->ring_bytes * (recorder->lanes_mask + 1);
         s->rings = start < s->rings ? start : s->rings;
         s->rings_end = end > s->rings_end ? end : s->rings_end;
     }
+    s->recorders = walk.length;
     recorder_readers_leave_();
 }
 /* True if `address` is a token: an address inside a ring. */
@@ -111,7 +117,7 @@ RECORDER_READING_ bool recorder_is_token_(struct recorder_scratch_ *s,
         recorder_rings_bound_(s);
     if (address < s->rings || address >= s->rings_end)
         return false; /* most of them */
-    is = recorder_list_find_(recorder_readers_enter_(), (uintptr_t)address);
+    is = recorder_list_find_(s, (uintptr_t)address);
     recorder_readers_leave_();
     return is;
 }
@@ -138,7 +144,7 @@ RECORDER_READING_ bool recorder_text_piece_(const struct recorder_scratch_ *s,
                    kept->thread == event->thread;
         }
     }
-    recorder = recorder_list_find_(recorder_readers_enter_(), slot);
+    recorder = recorder_list_find_(s, slot);
     if (recorder) {
         uintptr_t lane =
             (slot - (uintptr_t)recorder->rings) / recorder->ring_bytes;

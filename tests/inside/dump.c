@@ -121,6 +121,7 @@ Test(dump, says_what_is_missing)
  * some of them overwritten. */
 Test(dump, counts_records)
 {
+    struct recorder_batch_ batch = {0};
     struct recorder_summary_ summary;
     char copied[] = "a text that needs two records, surely";
     const char *is;
@@ -138,7 +139,8 @@ Test(dump, counts_records)
                                       ? "DUMPING other SIZE 64, 22 ENTRIES, ~"
                                       : "DUMPING other SIZE 64, 16 ENTRIES, ~"),
                        "%s", is);
-    recorder_summarize_(&recorder_for_other, *recorder_home_.order, &summary);
+    batch.end = *recorder_home_.order;
+    recorder_summarize_(&batch, &recorder_for_other, &summary);
     cr_assert_eq(summary.figures.slots_kept, 64);
     cr_assert_eq(summary.figures.slots_kept + summary.figures.slots_overwritten,
                  sizeof(void *) == 8 ? 120 : 160);

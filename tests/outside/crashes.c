@@ -781,6 +781,28 @@ Test(crashes, dump_with_a_recording)
                "test $(grep -c . said) = 4");
 }
 
+/* Goal: whatever a crash has overwritten, the dump ends, and the program dies of
+ * its own signal. Method: children that overwrite random words of the registry,
+ * recorders, rings and thread table; their signal, and time of the processor. */
+Test(crashes, overwritten_memory)
+{
+    build_must("gcc -O2 " BUILD_WARNINGS BUILD_INCLUDE BUILD_PROGRAMS
+               "/overwritten.c -o overwritten -lpthread");
+    build_must("./overwritten %u %u", (unsigned)(seed_of("overwritten") % 1000000),
+               scaled(8000));
+    build_must("RECORDER_DUMP=last=all ./overwritten 1 %u", scaled(2000));
+}
+
+/* Goal: a dump for SIGUSR1 that meets a fault ends, and the program goes on, and
+ * so does a thread that faults meanwhile with a handler of its own. */
+Test(crashes, faults_meanwhile)
+{
+    build_must("gcc -O2 " BUILD_INCLUDE BUILD_PROGRAMS
+               "/meanwhile.c -o meanwhile -lpthread");
+    build_must("./meanwhile %u 2>said; tail -5 said; "
+               "grep -c \"ends early: memory\" said", scaled(300));
+}
+
 /* Goal: a program with large rings is done with its dump at once. Method: rings
  * of a million slots; the time from the crash to the end, the least of some. */
 Test(crashes, large_rings_die_soon, .init = build_long)

@@ -21,6 +21,7 @@ static const char *const allowed[] = {
     "rename", "unlink",                       /* POSIX */
     "mmap", "munmap", "mprotect", "syscall", "sigaltstack", "_exit",
     "sigtimedwait", "getauxval",              /* system calls, or less */
+    "_setjmp", "_longjmp",                    /* out of the dump only */
     "memcpy", "memset", "memcmp", "memmove",  /* of the compiler */
     "__errno_location", "__tls_get_addr", "_GLOBAL_OFFSET_TABLE_",
     "__stack_chk_fail", "__dso_handle",

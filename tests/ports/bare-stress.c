@@ -134,6 +134,7 @@ int main(void)
 {
     const struct recorder_ring *ring = recorder_for_ring.rings;
     uintptr_t records, kept = 0, different = 0, slot, i;
+    struct recorder_batch_ batch = {0};
     struct recorder_summary_ summary;
     stress_begin();
     stress_timer(1);
@@ -145,7 +146,8 @@ int main(void)
     stress_end();
     look();
     records = made[0] + made[1] + made[2];
-    recorder_summarize_(&recorder_for_ring, *recorder_home_.order, &summary);
+    batch.end = *recorder_home_.order;
+    recorder_summarize_(&batch, &recorder_for_ring, &summary);
     for (slot = 0; slot < SLOTS; slot++) {
         struct recorder_record r;
         kept += recorder_look_(ring, SLOTS - 1, slot, &r) != 0;

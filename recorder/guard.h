@@ -1,0 +1,143 @@
+/* guard.h - lets a dump read memory that a crash has overwritten. */
+/* SPDX-License-Identifier: MIT */
+#ifndef RECORDER_GUARD_H_
+#define RECORDER_GUARD_H_
+
+#include "os.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ----------------------------------------------------------------- guard --
+ *
+ * A crash may have overwritten the memory that its dump reads. While a dump
+ * runs, our handler is set for faults: the handler jumps out of the dump, and
+ * the program dies of its first signal. A fault of another thread waits until
+ * the dump has ended; the instruction is then executed again, and faults with
+ * the action that was set before. Loops are bounded by events.h: no timer is
+ * needed, whose signal a program may use itself.
+ *
+ * One thread dumps at a time. A child of vfork() or clone() may have our action
+ * without the dump, so the handler, too, puts the actions back.
+ */
+enum { RECORDER_FAULTS_ = 4 };
+RECORDER_INLINE_ int recorder_guard_signal_(unsigned i)
+{
+    static const unsigned char faults[RECORDER_FAULTS_] = {
+        RECORDER_SIGSEGV_, RECORDER_SIGBUS_, RECORDER_SIGILL_,
+        RECORDER_SIGFPE_};
+    return faults[i];
+}
+struct recorder_guarded_ {
+    uintptr_t mark[RECORDER_MARK_BYTES_ / sizeof(uintptr_t)]
+        __attribute__((aligned(16))); /* a fault jumps here */
+    struct recorder_action_ before[RECORDER_FAULTS_];
+    int32_t thread; /* that dumps; 0: none */
+    int fault;      /* the signal that ended a step of the dump; 0: none */
+};
+RECORDER_PROGRAM_ struct recorder_guarded_ recorder_guarded_;
+
+RECORDER_INLINE_ int32_t recorder_guard_thread_(void)
+{
+    return __atomic_load_n(&recorder_guarded_.thread, __ATOMIC_ACQUIRE);
+}
+RECORDER_SELDOM_ bool recorder_guard_is_free_(int32_t thread)
+{
+    return thread == 0 ||
+           recorder_os_thread_ended_(recorder_os_process_(), thread);
+}
+
+RECORDER_PROTOTYPE_ void recorder_guard_fault_(int sig, void *info,
+                                               void *context);
+
+/* Puts the actions back that are still ours. */
+RECORDER_SELDOM_ void recorder_guard_restore_(void)
+{
+    unsigned i;
+    for (i = 0; i < RECORDER_FAULTS_; i++) {
+        struct recorder_action_ now;
+        if (recorder_os_action_(recorder_guard_signal_(i), NULL, &now) == 0 &&
+            now.handler == recorder_guard_fault_)
+            recorder_os_action_(recorder_guard_signal_(i),
+                                &recorder_guarded_.before[i], NULL);
+    }
+}
+
+/* The handler of faults. A signal sent by kill() is queued again. */
+RECORDER_SELDOM_ void recorder_guard_fault_(int sig, void *info, void *context)
+{
+    unsigned tries;
+    int32_t thread;
+    (void)context;
+    if (((const int *)info)[2] <= 0) /* si_code */
+        recorder_os_requeue_signal_(sig, info);
+    if (recorder_guard_thread_() == recorder_os_thread_()) {
+        recorder_guarded_.fault = sig;
+        recorder_os_jump_(recorder_guarded_.mark, 1);
+    }
+    for (tries = 0; tries < 1000; tries++) {
+        thread = recorder_guard_thread_();
+        if (recorder_guard_is_free_(thread))
+            break;
+        recorder_os_poll_(NULL, 0, 10);
+    }
+    recorder_guard_restore_();
+}
+
+/* Sets our handler for the calling thread's dump. Returns false where that
+ * cannot be: then a fault ends the program. */
+RECORDER_SELDOM_ bool recorder_guard_begin_(void)
+{
+    struct recorder_guarded_ *g = &recorder_guarded_;
+    struct recorder_action_ action;
+    int32_t other = recorder_guard_thread_();
+    unsigned i;
+    if (!RECORDER_OS_JUMPS_ || !recorder_guard_is_free_(other) ||
+        !__atomic_compare_exchange_n(&g->thread, &other,
+                                     recorder_os_thread_(), false,
+                                     __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+        return false;
+    __builtin_memset(&action, 0, sizeof action);
+    action.handler = recorder_guard_fault_;
+    action.flags = RECORDER_SA_SIGINFO_ | RECORDER_SA_ONSTACK_;
+    for (i = 0; i < RECORDER_FAULTS_; i++) {
+        struct recorder_action_ before;
+        if (recorder_os_action_(recorder_guard_signal_(i), NULL, &before) ==
+                0 &&
+            before.handler != recorder_guard_fault_) /* a dead thread's */
+            g->before[i] = before;
+        if (recorder_os_action_(recorder_guard_signal_(i), &action, NULL) != 0)
+            break;
+    }
+    if (i == RECORDER_FAULTS_)
+        return true;
+    recorder_guard_restore_();
+    __atomic_store_n(&g->thread, 0, __ATOMIC_RELEASE);
+    return false;
+}
+/* Ends the guard; all signals are blocked again. */
+RECORDER_SELDOM_ void recorder_guard_end_(void)
+{
+    recorder_guard_restore_();
+    __atomic_store_n(&recorder_guarded_.thread, 0, __ATOMIC_RELEASE);
+}
+
+/* Runs a step of the dump. Returns the signal of the fault that ended it, 0 if
+ * it came to its end. */
+RECORDER_SELDOM_ int recorder_guard_step_(void (*step)(void *of), void *of)
+{
+    struct recorder_signal_set_ before;
+    recorder_guarded_.fault = 0;
+    if (recorder_os_mark_(recorder_guarded_.mark) == 0) {
+        recorder_os_unblock_faults_();
+        step(of);
+    }
+    recorder_os_block_(&before);
+    return recorder_guarded_.fault;
+}
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+#endif
