@@ -191,7 +191,7 @@ RECORDER_SELDOM_ int recorder_crash_open_(const char *pattern,
     if (fd >= 0)
         recorder_crash_say_(out, "dumps to ", path, "");
     else
-        recorder_crash_say_(out, "cannot open ", path, 
+        recorder_crash_say_(out, "cannot open ", path,
                             " for a dump: it must be a regular file of this "
                             "user, with one name");
     return fd;

@@ -570,7 +570,7 @@ Test(trigger, each_action)
     sprintf(text, "disk: 1=3 : dump=%s/none/x", folder);
     cr_assert(recorder_trigger(text));
     record(disk, "%d", 3);
-    cr_assert_not_null(strstr(said(), "/none/x for a dump\n"));
+    cr_assert_not_null(strstr(said(), "/none/x for a dump: "));
     sprintf(path, "%s/%s.%d.%%.txt", folder, recorder_home_.registry->program,
             (int)getpid());
     fd = open(path, O_RDONLY);
