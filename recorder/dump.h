@@ -49,7 +49,7 @@ RECORDER_READING_ size_t recorder_message_(struct recorder_scratch_ *s,
     struct recorder_text_context_ context;
     struct recorder_arguments_ arguments;
     struct recorder_string_ string;
-    const char *format = recorder_format_of_(s, event->format, location);
+    const char *format = recorder_format_of_(s, event, location);
     struct recorder_coded_ coded;
     context.scratch = s;
     context.event = event;
@@ -102,6 +102,8 @@ RECORDER_READING_ void recorder_show_(struct recorder_scratch_ *s,
     shown->severity = s->heading.severity;
     shown->hardware = s->heading.hardware;
     name = recorder_fetch_(s, (uintptr_t)event->name);
+    if (!recorder_life_is_((uintptr_t)event->name, event->order))
+        name = NULL;
     shown->name = name ? name->bytes : NULL;
     shown->name_size = name ? name->size : 0;
 }

@@ -49,6 +49,7 @@ recorder_file_measure_(const struct recorder_modules_ *modules)
                   recorder_modules_note_bytes_(modules) +
                   recorder_modules_bytes_(modules) +
                   recorder_file_rows_() * sizeof(struct recorder_thread_row) +
+                  RECORDER_LIVES_ * sizeof(struct recorder_life) +
                   RECORDER_AUXILIARY_MAX_ + RECORDER_PART_SPARE_;
     size.bytes = recorder_round_up_(size.bytes, RECORDER_PART_PAGE_);
     return size;

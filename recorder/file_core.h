@@ -393,7 +393,10 @@ RECORDER_SELDOM_ bool recorder_core_begin_(struct recorder_recording_ *file,
     file->image->image = NULL;
     file->image->file = NULL;
     file->image->kernel = NULL;
-    return true;
+    file->image->lives = (struct recorder_life *)(void *)recorder_core_take_(
+        file, RECORDER_LIVES_ * sizeof(struct recorder_life), false);
+    file->image->lives_changes = 0;
+    return file->image->lives != NULL;
 }
 
 /* Updates `trace` in the copies of recorders: of each, the original has the
@@ -425,6 +428,9 @@ RECORDER_SELDOM_ void recorder_core_sync_(struct recorder_recording_ *file)
     uint32_t set = recorder_later_read_(from, &later);
     unsigned i;
     recorder_core_sync_traces_(file);
+    if (recorder_lives_(from))
+        __builtin_memcpy(to->lives, recorder_lives_(from),
+                         RECORDER_LIVES_ * sizeof *to->lives);
     recorder_put_(&to->cleared, recorder_get_(&from->cleared));
     recorder_put_(file->order, recorder_get_(from->order));
 #ifdef RECORDER_ORDER_CHOICE_ /* `bytes` says whether it counts */

@@ -228,6 +228,23 @@ typedef void recorder_sink(void *context, const char *text, size_t size);
 
 struct recorder_tasks;
 
+/* A library that was opened, with the orders between which its addresses were
+ * its own: a record of another order shows a format or a text of another
+ * library there. Libraries that include no header have none. */
+struct recorder_life {
+    uintptr_t start, bytes; /* bytes 0: free */
+    uintptr_t from, until;  /* orders; until 0: it is open */
+};
+enum { RECORDER_LIVES_ = 128 };
+/* True if what a reader sees at a library's address is what a record had there:
+ * its order is `since` above `from`, and `after` above `until`. `kept`: bytes of
+ * closed libraries stay, as in a recording. */
+RECORDER_INLINE_ bool recorder_life_fits_(int64_t since, int64_t after,
+                                          bool is_open, bool kept)
+{
+    return since >= 0 && (is_open || (kept ? after <= 0 : after > 0));
+}
+
 /* The registry: readers find it by its magic, and everything else by it. */
 struct recorder_registry {
     unsigned char magic[16];
@@ -280,6 +297,10 @@ struct recorder_registry {
      * are of the clock, and `order` is not used. 0: nobody chose the clock; or
      * why it was chosen in vain (RECORDER_CLOCKED_NOT_TRUSTED_). */
     uintptr_t clocked;
+    /* RECORDER_LIVES_ of them, or null; how often they changed. 0: this is a
+     * recording, which keeps the bytes of closed libraries. */
+    struct recorder_life *lives;
+    uintptr_t lives_changes;
 #endif
 };
 /* The reader of RECORDER_FILE in the environment. */
@@ -337,7 +358,9 @@ struct recorder_kernel_rings {
     (~(uintptr_t)(kernel) ^ (uintptr_t)(kernel)->pour)
 #ifdef RECORDER_HOSTED_
 #define RECORDER_OFFSETS_HOSTED_(AT)                                           \
-    AT(registry, recorder_registry, clocked, 384, 608)
+    AT(registry, recorder_registry, clocked, 384, 608)                         \
+    AT(registry, recorder_registry, lives, 388, 616)                           \
+    AT(registry, recorder_registry, lives_changes, 392, 624)
 #else
 #define RECORDER_OFFSETS_HOSTED_(AT)
 #endif
@@ -390,6 +413,10 @@ struct recorder_kernel_rings {
     AT(moment, recorder_moment, ticks, 0, 0)                                   \
     AT(moment, recorder_moment, monotonic_ns, 8, 8)                            \
     AT(moment, recorder_moment, realtime_ns, 16, 16)                           \
+    AT(life, recorder_life, start, 0, 0)                                       \
+    AT(life, recorder_life, bytes, 4, 8)                                       \
+    AT(life, recorder_life, from, 8, 16)                                       \
+    AT(life, recorder_life, until, 12, 24)                                     \
     AT(wrap, recorder_wrap, order, 0, 0)                                       \
     AT(wrap, recorder_wrap, high, 4, 8)                                        \
     AT(recorder, recorder, trace, 0, 0)                                        \
@@ -416,6 +443,7 @@ struct recorder_kernel_rings {
     AT(record, recorder_record, argument, 16, 32)
 /* Sizes of structures: SIZE(name, structure, with words of 4 bytes, of 8). */
 #define RECORDER_SIZES_(SIZE)                                                  \
+    SIZE(life, recorder_life, 16, 32)                                          \
     SIZE(wrap, recorder_wrap, 8, 16)                                           \
     SIZE(row, recorder_thread_row, 28, 32)                                     \
     SIZE(tweak, recorder_tweak, 16, 32)                                        \
@@ -470,7 +498,9 @@ RECORDER_PROGRAM_ struct recorder_thread_row recorder_rows_[RECORDER_THREADS] =
 #define RECORDER_ROWS_ 0, 0, 0
 #endif
 #ifdef RECORDER_HOSTED_
-#define RECORDER_OWNERS_ , 0, 1, 0, 0, 0
+RECORDER_PROGRAM_ struct recorder_life recorder_libraries_[RECORDER_LIVES_] = {
+    {0, 0, 0, 0}};
+#define RECORDER_OWNERS_ , 0, 1, 0, 0, 0, recorder_libraries_, 1
 #else
 #define RECORDER_OWNERS_
 #endif

@@ -18,6 +18,7 @@ extern "C" {
 #define RECORDER_FETCH_MAX_ 232
 struct recorder_fetched_ {
     uint64_t address; /* 0: none */
+    uintptr_t lives; /* recorder_lives_changed_() before it was read */
     uint32_t size;
     uint32_t length; /* of a format that is here to its location's end, else 0 */
     struct recorder_plan_ plan; /* of such a format */

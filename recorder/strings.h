@@ -19,7 +19,8 @@ recorder_fetch_(struct recorder_scratch_ *s, uint64_t address)
     struct recorder_fetched_ *f =
         &s->fetched[(address ^ address >> 7 ^ address >> 13) & s->fetched_mask];
     ptrdiff_t size;
-    if (f->address == address && address)
+    uintptr_t lives = recorder_lives_changed_();
+    if (f->address == address && address && f->lives == lives)
         return f;
     f->address = 0;
     size =
@@ -29,6 +30,7 @@ recorder_fetch_(struct recorder_scratch_ *s, uint64_t address)
     f->size = (uint32_t)size;
     f->length = 0;
     f->plan.count = 0;
+    f->lives = lives;
     f->address = address;
     return f;
 }
@@ -39,17 +41,20 @@ recorder_fetch_(struct recorder_scratch_ *s, uint64_t address)
 #define RECORDER_MARKS_ true
 #endif
 
-/* Returns the format at an address, its heading taken off into s->heading, and
- * in *location the "file:line" behind it, all in s->format; null if it cannot
- * be read, as its library was closed. */
-RECORDER_READING_ const char *recorder_format_of_(struct recorder_scratch_ *s,
-                                                  uint64_t address,
-                                                  const char **location)
+/* Returns an event's format, its heading taken off into s->heading, and in
+ * *location the "file:line" that follows it, all in s->format; null if the
+ * format cannot be read, as its library was closed. */
+RECORDER_READING_ const char *
+recorder_format_of_(struct recorder_scratch_ *s,
+                    const struct recorder_event *event, const char **location)
 {
+    const uint64_t address = event->format;
     struct recorder_fetched_ *f = recorder_fetch_(s, address);
     size_t length, size, i;
     *location = "?";
     s->plan = NULL;
+    if (!recorder_life_is_(address, event->order)) /* after it was read */
+        f = NULL;
     if (!f || !RECORDER_MARKS_)
         recorder_heading_("", &s->heading);
     if (!f)
@@ -232,6 +237,16 @@ RECORDER_READING_ ptrdiff_t recorder_text_bytes_(
     return (ptrdiff_t)size;
 }
 
+/* Writes the words for a text whose library was closed. Returns how many bytes;
+ * -1 if there is no room: then an address is shown. */
+RECORDER_INLINE_ ptrdiff_t recorder_text_unknown_(char *to, size_t size)
+{
+    if (size < sizeof RECORDER_TEXT_UNKNOWN_)
+        return -1;
+    __builtin_memcpy(to, RECORDER_TEXT_UNKNOWN_, sizeof RECORDER_TEXT_UNKNOWN_);
+    return (ptrdiff_t)sizeof RECORDER_TEXT_UNKNOWN_;
+}
+
 /* The formatter's `text`: copies the bytes at an address, or the text of a
  * token. */
 RECORDER_READING_ ptrdiff_t recorder_text_(void *context, uint64_t address,
@@ -245,6 +260,8 @@ RECORDER_READING_ ptrdiff_t recorder_text_(void *context, uint64_t address,
     f = recorder_fetch_(c->scratch, address);
     if (!f)
         return -1;
+    if (!recorder_life_is_(address, c->event->order)) /* after it was read */
+        return recorder_text_unknown_(to, size);
     if (size > f->size)
         size = f->size;
     recorder_bytes_(to, f->bytes, size);
@@ -266,7 +283,8 @@ RECORDER_SELDOM_ bool recorder_text_changes_(void *context, uint64_t address,
         *sizes = c->scratch->text_sizes;
         return false;
     }
-    if (!RECORDER_MARKS_ || c->scratch->trace)
+    if (!RECORDER_MARKS_ || c->scratch->trace ||
+        !recorder_life_is_(address, c->event->order))
         return false;
     piece->address = 0;
     return !recorder_is_constant_(&c->scratch->constants, (uintptr_t)address,

@@ -169,6 +169,9 @@ RECORDER_INLINE_ size_t recorder_format_end_(char *bytes, size_t size)
     return length;
 }
 
+/* Is shown in place of a text whose library was closed since. */
+#define RECORDER_TEXT_UNKNOWN_ "<text of a closed library>"
+
 /* Adds the message of an event whose format cannot be read: its address, and
  * the words of the arguments that were found. */
 RECORDER_SELDOM_ void

@@ -90,6 +90,7 @@ struct registry {
     uint64_t self, first, order, cleared, threads, threads_max, threads_count;
     uint64_t pid, line, tweaks, wraps_count, image, program;
     uint64_t tasks, kernel, clocked; /* 0: none, or an older header's */
+    uint64_t lives, lives_changes;
     uint64_t first_link, cleared_link, tweaks_link; /* their addresses */
     uint32_t layout, bytes, head_bytes, later_sequence;
     unsigned char file_asked;
@@ -104,7 +105,17 @@ struct line_format {
     struct recorder_line_ read;
 };
 
+/* The libraries that the registry lists (struct recorder_life). */
+struct lives {
+    uint64_t at, changes; /* address; 0: there are none */
+    size_t count;
+    struct life {
+        uint64_t start, bytes, from, until;
+    } all[RECORDER_LIVES_ + 1];
+};
+
 struct reader_inside {
+    struct lives lives;
     struct reader_selection selection;
     char *names, *thread;
     struct lane *lanes;
@@ -140,6 +151,7 @@ struct reader_inside {
     size_t formats_count, formats_max;
     uint64_t formats_bytes;
     uint64_t format_address; /* of the last one that was looked for */
+    uint64_t format_from;    /* of life_is() */
     size_t format_last;      /* and its number */
     bool format_last_set;
     uint64_t constants[CONSTANTS]; /* texts that cannot change; 0: none */
@@ -201,6 +213,19 @@ static inline uint64_t ring_end_at(const struct reader *reader, uint64_t slots)
 /* Returns a string of at most `max` bytes, which the caller frees; null: it
  * cannot be read or does not end. */
 char *bytes_string(struct memory *, uint64_t address, size_t max);
+
+void lives_refresh(struct reader *, const struct registry *);
+void lives_read(struct reader *);
+/* Tells whether the bytes that were read at an address are those that a record
+ * of this order had there; and *from, which tells libraries at one address
+ * apart, 0: none is known there. */
+enum life_is {
+    LIFE_FITS,
+    LIFE_CLOSED, /* its library was closed since */
+    LIFE_OTHER   /* another library has the address now */
+};
+enum life_is life_is(struct reader *, uint64_t address, uint64_t order,
+                     uint64_t *from);
 
 /* Reads a registry. Returns null, or what is wrong with it. */
 const char *registry_read(struct memory *, uint64_t address, struct registry *);

@@ -162,20 +162,36 @@ static struct format *format_add(struct reader *reader, uint64_t address,
 struct format *format_of(struct reader *reader,
                          const struct recorder_event *event)
 {
+    static struct format unknown = {.severity = -1}; /* nobody writes it */
     struct reader_inside *inside = reader->inside;
-    uint64_t number = event->format - CODED_FORMATS;
+    uint64_t number = event->format - CODED_FORMATS, from;
     struct format *format;
+    enum life_is is;
     bool is_new;
-    if (inside->format_last_set && inside->format_address == event->format)
-        return &inside->formats[inside->format_last];
     if (number < inside->formats_count && inside->formats[number].event)
         return &inside->formats[number];
-    format = format_add(reader, event->format, 0, 0, &is_new);
+    is = life_is(reader, event->format, event->order, &from);
+    if (is == LIFE_OTHER)
+        return &unknown;
+    if (is == LIFE_FITS && inside->format_last_set &&
+        inside->format_address == event->format && inside->format_from == from)
+        return &inside->formats[inside->format_last];
+    if (is == LIFE_CLOSED &&
+        ids_find(&inside->format_ids, event->format, 0, from) == IDS_NONE)
+        return &unknown; /* else it was read before that */
+    format = format_add(reader, event->format, 0, from, &is_new);
     if (!format)
         return NULL;
-    if (is_new)
+    if (is_new) {
         format_read(reader, format);
+        if (life_is(reader, event->format, event->order, &from) != LIFE_FITS) {
+            free(format->text); /* it was closed meanwhile */
+            format->text = NULL;
+            return format;
+        }
+    }
     inside->format_last_set = true;
+    inside->format_from = from;
     inside->format_address = event->format;
     inside->format_last = (size_t)(format - inside->formats);
     return format;
@@ -472,6 +488,16 @@ static ptrdiff_t token_bytes(struct text_context *c, uint64_t address, char *to,
     return (ptrdiff_t)size;
 }
 
+/* Writes the words for a text whose library was closed. Returns how many bytes;
+ * -1 if there is no room: then an address is shown. */
+static ptrdiff_t text_unknown(char *to, size_t size)
+{
+    if (size < sizeof RECORDER_TEXT_UNKNOWN_)
+        return -1;
+    memcpy(to, RECORDER_TEXT_UNKNOWN_, sizeof RECORDER_TEXT_UNKNOWN_);
+    return (ptrdiff_t)sizeof RECORDER_TEXT_UNKNOWN_;
+}
+
 /* The formatter's `text`: copies bytes of a string or of a copied text. */
 ptrdiff_t text_bytes(void *context, uint64_t address, char *to, size_t size)
 {
@@ -495,6 +521,9 @@ ptrdiff_t text_bytes(void *context, uint64_t address, char *to, size_t size)
     got = page_bytes(c->reader, address, to, size);
     if (!got && format_is_made(c->reader, address))
         damaged_count(c->reader, c->event);
+    if (got && inside->lives.at &&
+        life_is(c->reader, address, c->event->order, &lane) != LIFE_FITS)
+        return text_unknown(to, size);
     return got ? (ptrdiff_t)got : -1;
 }
 
@@ -534,7 +563,9 @@ bool text_changes(void *context, uint64_t address,
             *sizes = inside->text_sizes;
         return false;
     }
-    if (!memory->constant)
+    if (!memory->constant ||
+        (inside->lives.at &&
+         life_is(c->reader, address, c->event->order, &lane) != LIFE_FITS))
         return false;
     if (!memory->constant(memory, address))
         return true;

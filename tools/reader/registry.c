@@ -98,6 +98,12 @@ static void registry_rest(const struct memory *m, const unsigned char *from,
                      : 0;
     if (m->word_bytes < 8 && recorder_clocked_is_(r->clocked))
         r->clocked = 0; /* damaged */
+    if (r->bytes >= at->registry_lives_changes + m->word_bytes) {
+        r->lives = bytes_word(m, from + at->registry_lives);
+        r->lives_changes = bytes_word(m, from + at->registry_lives_changes);
+    } else {
+        r->lives = r->lives_changes = 0;
+    }
     r->tasks = r->bytes >= at->registry_tasks + m->word_bytes
                    ? bytes_word(m, from + at->registry_tasks)
                    : 0;

@@ -81,6 +81,7 @@ again:
     reader->inside->image = registry.image;
     reader->inside->kernel_address = registry.kernel;
     reader->inside->threads_max = registry.threads_max;
+    lives_refresh(reader, &registry);
     wrong = recorders_refresh(reader, &registry);
     if (!wrong)
         wrong = recorders_sort(reader);

@@ -114,22 +114,26 @@ static const struct made_format *format_add(struct made *made,
                                             const struct reader_event *event)
 {
     char bytes[FORMAT_MAX_BYTES + 1];
-    const char *location, *text;
+    const char *location;
+    const char *text = reader_format(reader, &event->raw, &location);
     struct made_format *format;
+    uint64_t from;
     size_t size, end;
-    bool is_new;
-    size_t i = ids_of(&made->format_ids, event->raw.format, 0, 0, &is_new);
+    bool is_new; /* libraries at one address have formats of their own */
+    size_t i = ids_of(&made->format_ids, event->raw.format, (uintptr_t)text, 0,
+                      &is_new);
     made->formats = need(array_room(made->formats, &made->formats_max, i + 1,
                                     sizeof *made->formats));
     format = &made->formats[i];
     if (!is_new)
         return format;
     *format = (struct made_format){.at = event->raw.format};
-    text = reader_format(reader, &event->raw, &location);
     size = format_bytes(reader, event->raw.format, bytes);
     if (!text && format_is_made(reader, event->raw.format))
         format->at = text_add(made, "<lost>", 6, TEXT_FORMAT, false);
-    if (!text || !size)
+    if (!text || !size ||
+        life_is(reader, event->raw.format, event->raw.order, &from) !=
+            LIFE_FITS)
         return format;
     format->words = recorder_format_count_(text);
     bytes[size] = '\0';

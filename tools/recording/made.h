@@ -58,6 +58,7 @@ enum { MADE_WAITING = 256 };
 struct made_program {
     struct registry is;
     unsigned char registry[1024];
+    unsigned char lives[RECORDER_LIVES_ * 32]; /* of its libraries */
     char *line, *name;
     struct pieces pages; /* of modules, with their build-ids */
 };

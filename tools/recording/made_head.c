@@ -186,6 +186,9 @@ static const char *program_read(struct made *made)
     bytes_put(m, p->registry + at->registry_head_bytes, KEPT_HEAD_BYTES, 4);
     bytes_put_word(m, p->registry + at->registry_cleared, 0);
     bytes_put_word(m, p->registry + at->registry_image, 0);
+    if (is->lives && !bytes_read(memory, is->lives, p->lives,
+                                 RECORDER_LIVES_ * (size_t)at->life_size))
+        memset(p->lives, 0, sizeof p->lives);
     if (is->line)
         p->line = bytes_string(memory, is->line, NAME_MAX_BYTES);
     if (is->program)
@@ -251,6 +254,11 @@ static void head_make(struct made *made, struct buffer *head,
     bytes_put_word(m, head->at + made->order_at, reader->end);
     bytes_put_word(m, registry + at->registry_order,
                    made->base + made->order_at);
+    if (p->is.lives)
+        bytes_put_word(m, registry + at->registry_lives,
+                       made->base + put(head, p->lives,
+                                        RECORDER_LIVES_ * (size_t)at->life_size,
+                                        16));
     put_tweaks(made, head, registry);
     put_recorders(made, head, registry);
     put_threads(made, head, registry);
