@@ -257,7 +257,7 @@ static const char completion_source[] =
     "    if [ \"$COMP_CWORD\" = 1 ]; then\n";
 /* The end of the script, behind the words that options take. */
 static const char completion_end[] =
-    "    exportexport) _recorder_words 'perfetto chrome speedscope ctf vcd "
+    "    exportexport) _recorder_words 'perfetto ctf vcd "
     "sqlite json csv'; return ;;\n"
     "    esac\n"
     "    case $word in\n"

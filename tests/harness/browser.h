@@ -7,7 +7,7 @@
 
 /* Both lie below build/, as npm has them; never in the repository. */
 #define BROWSER_MODULES TEST_ROOT "/build/view"
-#define BROWSER_PACKAGES "playwright-core@1.65.1 speedscope@1.25.0"
+#define BROWSER_PACKAGES "playwright-core@1.65.1"
 
 /* Skips a test if Node, Chromium or an npm package is missing. One attempt at
  * npm in ten minutes is enough for all tests. */
@@ -15,8 +15,7 @@ static void browser_needed(void)
 {
     build_needs("node", "npm", "chromium");
     if (build_run("mkdir -p " BROWSER_MODULES " && cd " BROWSER_MODULES
-                  " && { flock 9; [ -e node_modules/playwright-core -a "
-                  "-e node_modules/speedscope ] || "
+                  " && { flock 9; [ -e node_modules/playwright-core ] || "
                   "{ [ -z \"$(find failed -mmin -10 2>&-)\" ] && npm install "
                   "--silent --no-save --no-audit --no-fund --ignore-scripts "
                   "--fetch-retries 0 --fetch-timeout 20000 "

@@ -285,7 +285,7 @@ Test(command, figures_are_records)
     command_must("export ctf last.rec -o ctf && grep estimated ctf/metadata");
     cr_expect_str_eq(build_text, "    discarded_estimated = \"mixed\";\n");
     command_must(
-        "export chrome last.rec -o - | grep -o \"~976 records[a-z ]*\"");
+        "export perfetto last.rec -o - | grep -ao \"~976 records overwritten\"");
     cr_expect_str_eq(build_text, "~976 records overwritten\n");
     command_must("view --no-open -o page.html last.rec && grep -o "
                  "'.1024.,.976.,.0.,1,' page.html");

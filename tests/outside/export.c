@@ -1,7 +1,7 @@
 /* What recorder export writes, as tools of others read it. */
 /* SPDX-License-Identifier: MIT */
-#define BUILD_SECONDS 150 /* Chromium and gtkwave, on a busy machine */
-#include "harness/browser.h"
+#define BUILD_SECONDS 150 /* gtkwave, on a busy machine */
+#include "harness/build.h"
 
 #define RECORDER TEST_ROOT "/build/recorder"
 #define VALUES "--value net:1=bytes --value net:3=load --value numbers:1=number"
@@ -23,18 +23,11 @@ static void end(void)
     build_run("kill $(cat source)");
     build_end();
 }
-static void begin_long(void)
-{
-    if (test_scale() < 1)
-        end();
-    build_long();
-}
 TestSuite(export, .init = begin, .fini = end, .timeout = 400);
 
-static const char *const formats[] = {"perfetto", "chrome", "speedscope",
-                                      "vcd",      "sqlite", "json",
-                                      "csv",      "ctf",    NULL};
-enum { FILES = 7, FORMATS = 8 }; /* all but the last are one file */
+static const char *const formats[] = {"perfetto", "vcd", "sqlite", "json",
+                                      "csv",      "ctf", NULL};
+enum { FILES = 5, FORMATS = 6 }; /* all but the last are one file */
 
 static void export_as(const char *format)
 {
@@ -128,7 +121,7 @@ Test(export, csv_reads_back)
  * users of the machine may not read it. */
 Test(export, files_are_for_their_owner)
 {
-    build_must("umask 000; for i in perfetto chrome vcd sqlite json csv ctf; do "
+    build_must("umask 000; for i in perfetto vcd sqlite json csv ctf; do "
                RECORDER " export $i $(cat source) -o own.$i || exit 1; done; "
                RECORDER " view $(cat source) --no-open -o own.html && " RECORDER
                " save $(cat source) -o own.rec && test $(find own* -type d -printf "
@@ -201,13 +194,11 @@ Test(export, csv_has_no_formulas)
 Test(export, tells_program_and_times)
 {
     static const char *const must[] = {
-        "out.chrome", ".process_name.,.args.:{.name.:.program.}}",
-        "out.chrome", ".program.:.program.,.end_wall_ns.:.[0-9][0-9]",
         "out.ctf/metadata", "procname = .program.;",
         "out.ctf/metadata", "end_wall_ns = [1-9][0-9]*;",
         "out.vcd", "[$]comment program program [$]end",
         "out.perfetto", "program"};
-    static const char *const of[] = {"chrome", "ctf", "vcd", "perfetto"};
+    static const char *const of[] = {"ctf", "vcd", "perfetto"};
     for (size_t i = 0; i < sizeof of / sizeof *of; i++)
         build_must(EXPORT "%s $(cat source) -o out.%s", of[i], of[i]);
     for (size_t i = 0; i < sizeof must / sizeof *must; i += 2)
@@ -220,39 +211,6 @@ Test(export, perfetto_reads_back)
     build_must("protoc --decode=Trace -I" BUILD_PROGRAMS " perfetto.proto "
                "<out.perfetto >text");
     must_agree("perfetto", "text");
-}
-
-Test(export, chrome_reads_back)
-{
-    export_as("chrome");
-    must_agree("chrome", "out.chrome");
-}
-
-/* Goal: spans nest, ends are named as their starts, and nothing has arguments:
- * else speedscope warns and splits functions. */
-Test(export, speedscope_has_spans)
-{
-    export_as("speedscope");
-    must_agree("speedscope", "out.speedscope");
-}
-
-/* Goal: speedscope shows the threads and spans that were recorded, of either
- * file, and warns of nothing. Method: its page, in a browser, saves what it
- * shows. It wants arguments at ends, too, and says so where there are none. */
-Test(export, speedscope_shows_spans, .init = begin_long)
-{
-    static const char *const from[] = {"chrome", "speedscope"};
-    browser_needed();
-    for (int i = 0; i < 2; i++) {
-        export_as(from[i]);
-        build_must("node " TEST_ROOT
-                   "/tests/view/speedscope.mjs " BROWSER_MODULES
-                   " out.%s saved | grep -v \"Tried to end.*"
-                   "{.message\" || true",
-                   from[i]);
-        cr_assert_str_eq(build_text, "", "%s: %s", from[i], build_text);
-        must_agree("saved", "saved");
-    }
 }
 
 /* Goal: babeltrace2 prints every record and warns of nothing but the records
@@ -313,11 +271,6 @@ Test(export, plain_vcd_is_for_sigrok)
 /* Goal: --messages shows what was recorded where formats would be. */
 Test(export, messages_are_names)
 {
-    build_must(EXPORT "chrome --messages $(cat source) -o out");
-    build_must("cat out");
-    cr_assert_not_null(strstr(build_text, "\"name\":\"level 2\",\"cat\""));
-    cr_assert_not_null(strstr(build_text, "\"name\":\"at 2\",\"s\":\"t\""));
-    cr_assert_null(strstr(build_text, "%u"));
     build_must(EXPORT "perfetto --messages $(cat source) -o out && "
                       "protoc --decode=Trace -I" BUILD_PROGRAMS
                       " perfetto.proto <out");
@@ -353,11 +306,6 @@ Test(export, few_records)
         build_must("protoc --decode=Trace -I" BUILD_PROGRAMS " perfetto.proto "
                    "<out.perfetto | grep -c \"name: .order\" || true");
         cr_expect_eq(atoi(build_text), i, "perfetto: %s", build_text);
-        build_must("python3 -m json.tool out.speedscope && "
-                   "python3 -m json.tool out.chrome | "
-                   "grep -c \"\\\"order\\\":\" || true");
-        cr_expect_not_null(strstr(build_text, i ? "\n1\n" : "\n0\n"),
-                           "chrome: %s", build_text);
         build_must("babeltrace2 out.ctf | wc -l");
         cr_expect_eq(atoi(build_text), i, "ctf: %s", build_text);
         build_must("vcd2fst out.vcd out.fst && fst2vcd out.fst | grep -c "
@@ -370,9 +318,6 @@ Test(export, few_records)
         build_must("wc -l <out.csv");
         cr_expect_eq(atoi(build_text), 1 + i, "csv: %s", build_text);
     }
-    build_must(RECORDER " export speedscope --since 100s $(cat source)");
-    cr_expect_not_null(strstr(build_text, "there is no span"), "%s",
-                       build_text);
     build_must(RECORDER " export vcd --plain --since 100s $(cat source)");
     cr_expect_not_null(strstr(build_text, "there is no record"), "%s",
                        build_text);
@@ -556,22 +501,22 @@ Test(export, misuse_is_said)
         const char *call, *text;
     } wrong[] = {
         {"xml $(cat source)",
-         "xml is no format; there are perfetto, chrome, speedscope, ctf, vcd, "
+         "xml is no format; there are perfetto, ctf, vcd, "
          "sqlite, json, csv\n"},
-        {"", "FORMAT and SOURCE are missing; formats are perfetto, chrome"},
+        {"", "FORMAT and SOURCE are missing; formats are perfetto, ctf"},
         {"$(cat source)", " is no format; there are "},
         {"json", "SOURCE is missing: the id of a running process, a core file "
                  "or a recording\n"},
         {"ctf $(cat source)", "it needs -o FOLDER"},
         {"ctf $(cat source) -o -", "it needs -o FOLDER"},
-        {"chrome --value net $(cat source)", "it should be RECORDER:N"},
-        {"chrome --value net:13=x $(cat source)", "it should be RECORDER:N"},
-        {"chrome --value net:1= $(cat source)", "it should be RECORDER:N"},
-        {"chrome --value \"(:1=x\" $(cat source)", "missing )"},
-        {"chrome --value net:1=order $(cat source)", "order is something else"},
-        {"chrome --value net:1=a --value n.*:1=b $(cat source)",
+        {"perfetto --value net $(cat source)", "it should be RECORDER:N"},
+        {"perfetto --value net:13=x $(cat source)", "it should be RECORDER:N"},
+        {"perfetto --value net:1= $(cat source)", "it should be RECORDER:N"},
+        {"perfetto --value \"(:1=x\" $(cat source)", "missing )"},
+        {"perfetto --value net:1=order $(cat source)", "order is something else"},
+        {"perfetto --value net:1=a --value n.*:1=b $(cat source)",
          "net has a value of that argument"},
-        {"chrome --value net:1=a --value net:2=a $(cat source)",
+        {"perfetto --value net:1=a --value net:2=a $(cat source)",
          "net has a value of that name"}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         int status = build_run(RECORDER " export %s", wrong[i].call);
@@ -583,7 +528,7 @@ Test(export, misuse_is_said)
     cr_expect_not_null(strstr(build_text, "json has no use for --plain"));
     build_must(RECORDER " export vcd --plain $(cat source) -o x");
     cr_expect_null(strstr(build_text, "no use"));
-    build_must(RECORDER " export chrome --value none:1=a --value ui:1=b "
+    build_must(RECORDER " export perfetto --value none:1=a --value ui:1=b "
                         "$(cat source) -o x");
     cr_expect_not_null(strstr(build_text, "no recorder has such a name"));
     cr_expect_null(strstr(build_text, "ui has no number as argument 1"),

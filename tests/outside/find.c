@@ -290,7 +290,7 @@ Test(find, completion)
     pid = (int)command_start(line);
     other = (int)command_start("sh -c \"echo PID \\$\\$; sleep 100; :\"");
     completes("export ctf", "ctf ");
-    completes("export s", "speedscope sqlite ");
+    completes("export s", "sqlite ");
     completes("dump --color a", "always auto ");
     sprintf(words, "dump %d --names s", pid);
     completes(words, "silent small ");
@@ -327,7 +327,7 @@ Test(find, completion)
     command_stop(other);
     /* The list of formats is that of export. */
     build_run(RECORDER " export nix saved");
-    for (const char *format = "perfetto\0chrome\0speedscope\0ctf\0vcd\0"
+    for (const char *format = "perfetto\0ctf\0vcd\0"
                               "sqlite\0json\0csv\0";
          *format; format += strlen(format) + 1) {
         cr_expect(strstr(build_text, format), "%s: %s", format, build_text);

@@ -346,8 +346,7 @@ Test(hostile, moves_no_cursor, .init = build_long)
     static const char *const verbs[] = {
         "dump --csv",  "dump --json",     "list",
         "list --json", "dump --function", "set --names x.*"};
-    static const char *const formats[] = {"csv", "json", "chrome", "speedscope",
-                                          "vcd"};
+    static const char *const formats[] = {"csv", "json", "vcd"};
     char line[256];
     pid_t pid;
     build_must("gcc -O2 " BUILD_INCLUDE "-o program " BUILD_PROGRAMS

@@ -494,7 +494,7 @@ Test(log, save_chooses)
     for (const char *const *verb =
              (const char *const[]){
                  "list", "stat", "view -o page.html", "export sqlite -o x.db",
-                 "export perfetto -o x.pf", "export chrome -o x.json", NULL};
+                 "export perfetto -o x.pf", NULL};
          *verb; verb++)
         command_must("%s small.rec", *verb);
     build_must("gdb -batch -ex \"source " TEST_ROOT "/gdb/recorder-gdb.py\""

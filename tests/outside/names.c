@@ -64,10 +64,12 @@ Test(names, in_traces)
                        ">text && grep -c \"name: .bytes.\" text && "
                        "grep -c COUNTER text");
     cr_expect_eq(build_text[strlen(build_text) - 2], '6', "%s", build_text);
-    build_must(COMMAND "export chrome rec --value net:bytes=B >json && grep -o "
-                       "\"args.:{.B.:[-0-9]*\" json | tail -1 && "
-                       "grep -c \"peer.:.alpha\" json");
-    said("args\":{\"B\":2000\n2\n");
+    build_must(COMMAND "export perfetto rec -o p --value net:bytes=B && protoc "
+                       "--decode=Trace -I" BUILD_PROGRAMS " perfetto.proto <p "
+                       ">text && grep counter_value text | tail -1 && "
+                       "grep -c \"name: .B.\" text && "
+                       "grep -c \"string_value: .alpha\" text");
+    said("    counter_value: 2000\n2\n2\n");
     build_must(COMMAND "export vcd rec -o v.vcd --value disk:bytes 2>&1 && "
                        "grep -c \"integer.*disk_bytes\" v.vcd && " COMMAND
                        "view rec -o v.html --value net:load");

@@ -403,7 +403,7 @@ Test(switches, overwritten_is_unknown)
 /* --------------------------------------------------------------- exports -- */
 
 /* Goal: what exports show adds up to the table. Method: random schedules; read
- * back VCD, Chrome's JSON and, by protoc, Perfetto's states. */
+ * back VCD and, by protoc, Perfetto's states. */
 Test(switches, exports_add_up)
 {
     chances = seed_of("exports_add_up");
@@ -411,19 +411,18 @@ Test(switches, exports_add_up)
     for (size_t i = 0; i < 2 + scaled(15); i++) {
         sim_run(1 + chance(500));
         build_must(RECORDER " switches rec --json >json; "
-                            "for i in vcd chrome perfetto; do " RECORDER
+                            "for i in vcd perfetto; do " RECORDER
                             " export $i rec -o $i || exit; done; "
                             "protoc --decode=Trace -I" BUILD_PROGRAMS
                             " perfetto.proto <perfetto >text && "
                             "python3 " BUILD_PROGRAMS
-                            "/switches.py json vcd chrome text");
+                            "/switches.py json vcd text");
     }
 }
 
 /* Goal: of several sources, what ran is shown for each, below its own process
  * or, in Perfetto's tables, as its own machine. Method: random schedules of two;
- * the sums by source and thread of Chrome's JSON and of Perfetto's states are
- * those of the tables. */
+ * the sums by source and thread of Perfetto's states are those of the tables. */
 Test(switches, of_several_sources_stand_apart)
 {
     chances = seed_of("of_several_sources_stand_apart");
@@ -439,11 +438,10 @@ Test(switches, of_several_sources_stand_apart)
                    "|| exit; done; " RECORDER " export vcd rec0 rec1 -o vcd && "
                    "python3 " BUILD_PROGRAMS "/vcd_several.py vcd h0 vcd0 h1 "
                    "vcd1");
-        build_must("for i in chrome perfetto; do " RECORDER
-                   " export $i rec0 rec1 -o $i || exit; done; protoc "
+        build_must(RECORDER " export perfetto rec0 rec1 -o perfetto && protoc "
                    "--decode=Trace -I" BUILD_PROGRAMS
                    " perfetto.proto <perfetto >text && python3 " BUILD_PROGRAMS
-                   "/switches_several.py chrome text h0 json0 h1 json1");
+                   "/switches_several.py text h0 json0 h1 json1");
     }
 }
 
@@ -543,7 +541,7 @@ Test(switches, hostile_sequences, .init = build_long)
         }
         script_play(script);
         must_be_sane();
-        build_must("for i in perfetto chrome ctf vcd sqlite csv; do rm -rf "
+        build_must("for i in perfetto ctf vcd sqlite csv; do rm -rf "
                    "x; " RECORDER " export $i rec -o x || exit; done; " RECORDER
                    " view rec -o x.html; " RECORDER
                    " latency rec --from \"out .*\" --to \"in .*\" "

@@ -404,15 +404,12 @@ Test(tasks, a_number_names_the_task_everywhere)
         must_say("        0  left            task\n");
         command_must("list --json %s", source);
         must_say("\"alive\":true,\"name\":\"left\",\"task\":true}");
-        command_must("export chrome %s -o t.json", source);
-        build_must(
-            "python3 -c \"import json; e = json.load(open(\\\"t.json\\\")"
-            "); e = e if type(e) == list else e[\\\"traceEvents\\\"]\n"
-            "n = {x[\\\"tid\\\"]: x[\\\"args\\\"][\\\"name\\\"] for x "
-            "in e if x[\\\"name\\\"] == \\\"thread_name\\\"}\n"
-            "print(sorted({n[x[\\\"tid\\\"]] for x in e if "
-            "x[\\\"ph\\\"] == \\\"i\\\"}))\"");
-        must_say("['T0', 'T1', 'T2', 'idle', 'left', 'right', 'spin']");
+        command_must("export perfetto %s -o trace", source);
+        build_must("protoc --decode=Trace -I" BUILD_PROGRAMS
+                   " perfetto.proto <trace | sed -n \"s/^ *thread_name: "
+                   "[^a-zA-Z]\\(.*\\)[^a-zA-Z0-9]$/\\1/p\" | sort | tr \"\\n\" "
+                   "\" \"");
+        must_say("T0 T1 T2 idle left right spin ");
     }
     build_must("gdb -q --batch -p %d -ex \"source " TEST_ROOT
                "/gdb/recorder-gdb.py\" -ex \"recorder at 1\" -ex \"recorder "

@@ -482,22 +482,19 @@ Test(waits, exports_have_arrows)
     pid = start("busy 4");
     until_waited(11);
     command_stop(pid);
-    command_must("export chrome rec -o json");
-    build_must(
-        "python3 -c \"\n"
-        "import json\n"
-        "every = json.load(open(\\\"json\\\"))[\\\"traceEvents\\\"]\n"
-        "of = lambda ph: [e for e in every if e[\\\"ph\\\"] == ph]\n"
-        "begin = {e[\\\"id\\\"]: e[\\\"tid\\\"] for e in of(\\\"s\\\")}\n"
-        "end = {e[\\\"id\\\"]: e[\\\"tid\\\"] for e in of(\\\"f\\\")}\n"
-        "assert begin and begin.keys() == end.keys()\n"
-        "assert all(begin[i] != end[i] for i in begin)\n"
-        "\"");
     command_must("export perfetto rec -o pf");
     build_must("protoc --decode=Trace -I " BUILD_PROGRAMS
                " perfetto.proto <pf >text");
-    build_must("test $(grep -c \" flow_ids\" text) -gt 0 && test $(grep -c "
-               "\" flow_ids\" text) -eq $(grep -c terminating_flow text)");
+    build_must(
+        "python3 -c \"\n"
+        "import re\n"
+        "packets = open(\\\"text\\\").read().split(\\\"\\npacket {\\\")\n"
+        "of = lambda name: {i[1]: re.search(r\\\"track_uuid: (.*)\\\", p)[1]\n"
+        "    for p in packets for i in [re.search(name + r\\\": (.*)\\\", p)] if i}\n"
+        "begin, end = of(\\\" flow_ids\\\"), of(\\\"terminating_flow_ids\\\")\n"
+        "assert begin and begin.keys() == end.keys()\n"
+        "assert all(begin[i] != end[i] for i in begin)\n"
+        "\"");
 }
 
 /* ------------------------------------------------------------------- run -- */

@@ -13,38 +13,19 @@ def same(what, is_, must):
         sys.exit(f"{what}:\nis   {is_}\nmust {must}")
 
 
-def chrome(path):
-    events = json.load(open(path))["traceEvents"]
-    names = {e["tid"]: e["args"]["name"] for e in events
-             if e["name"] == "thread_name"}
-    begins = {e["id"]: e for e in events if e["ph"] == "b"}
-    ends = {e["id"]: e for e in events if e["ph"] == "e"}
-    same("spans", [e["name"] for e in begins.values()], LINES)
-    same("ids that end", sorted(ends), sorted(begins))
-    longest = max(begins, key=lambda i: ends[i]["ts"] - begins[i]["ts"])
-    same("longest", begins[longest]["args"]["message"], ">> request 2 of a client")
-    same("no span ends early", [i for i in begins
-                                if ends[i]["ts"] < begins[i]["ts"]], [])
-    flows = [e for e in events if e["ph"] in "stf" and e["cat"] == "net"]
-    of_first = [(e["ph"], names[e["tid"]]) for e in flows
-                if e["id"] == list(begins)[0]]
-    same("arrow", of_first, [("s", "client"), ("t", "server"), ("f", "server")])
-    slices = {(e["tid"], e["ts"]) for e in events
-              if e["ph"] == "X" and e["cat"] == "async"}
-    same("arrows in no slice", [e for e in flows
-                                if (e["tid"], e["ts"]) not in slices], [])
-
-
 def perfetto(path):
     """`path` is what protoc made of it."""
     packets = open(path).read().split("\npacket {")
-    tracks = {}
+    tracks, threads = {}, {}
     for packet in packets:
-        if "track_descriptor" in packet and "thread {" not in packet:
+        thread = re.search(r'\n      thread_name: "(.*)"', packet)
+        if thread:
+            threads[re.search(r"uuid: (\d+)", packet)[1]] = thread[1]
+        elif "track_descriptor" in packet:
             name = re.search(r'\n    name: "(.*)"', packet)
             if name:
                 tracks[re.search(r"uuid: (\d+)", packet)[1]] = name[1]
-    opened, depth, flows = [], {}, {}
+    opened, depth, flows, of_threads = [], {}, {}, {}
     for packet in packets:
         track = re.search(r"track_uuid: (\d+)", packet)
         kind = re.search(r"type: (\w+)", packet)
@@ -56,11 +37,14 @@ def perfetto(path):
                 opened.append(tracks[track[1]])
         for end, flow in re.findall(r"(terminating_)?flow_ids: (\d+)", packet):
             flows.setdefault(flow, []).append("f" if end else "s")
+            of_threads.setdefault(flow, []).append(threads[track[1]])
     same("spans", opened, LINES)
     same("open at the end", set(depth.values()), {0})
     same("arrows", list(flows.values()),
          [list("ssf"), list("ssf"), list("ss"), list("ssf"), list("sf"),
           list("sf")])
+    same("first arrow", list(of_threads.values())[0],
+         ["client", "server", "server"])
 
 
 def sqlite(path):
@@ -146,4 +130,4 @@ def spans(path):
         same("steps", sum(step[2] for step in s["histogram"]), len(times))
 
 
-{"spans": spans, "chrome": chrome, "perfetto": perfetto, "sqlite": sqlite}[sys.argv[1]](sys.argv[2])
+{"spans": spans, "perfetto": perfetto, "sqlite": sqlite}[sys.argv[1]](sys.argv[2])

@@ -290,124 +290,6 @@ def check_values(values, events, finite=False):
             same_number(name, number, must_number)
 
 
-# ------------------------------------------------------------------- chrome --
-
-
-def nanoseconds(text):
-    """Of microseconds with three decimals, exactly."""
-    whole, _, part = text.partition(".")
-    same("decimals of a time", len(part), 3)
-    return int(whole) * 1000 + int(part)
-
-
-class Exact(str):
-    """A number as it is written."""
-
-
-def chrome(path, events, spans_only=False):
-    with open(path, encoding="utf-8") as file:
-        trace = json.load(file, parse_float=Exact)
-    start = int(trace["otherData"]["start_ns"])
-    same("start", start, by_time(events)[0]["at"])
-    same("wall", int(trace["otherData"]["start_wall_ns"]),
-         by_time(events)[0]["wall_ns"])
-    _, openers = spans_of(events)
-    threads, found, marks, gaps, values = {}, [], [], [], {}
-    for e in trace["traceEvents"]:
-        phase = e["ph"]
-        if phase == "M":
-            if e["name"] == "thread_name":
-                threads[e["tid"]] = e["args"]["name"]
-            continue
-        ns = start + nanoseconds(e["ts"])
-        if phase == "C":
-            (key, number), = e["args"].items()
-            same("a value's name", e["name"], key)
-            values.setdefault(key, []).append((ns, number))
-            continue
-        if phase in "BE":
-            marks.append((e["tid"], phase, e["name"], ns))
-            if phase == "E" or spans_only:
-                same("arguments", "args" in e, False)
-                continue
-        elif e["s"] == "p":
-            gaps.append((e["cat"], e["name"]))
-            continue
-        category, comma, severity = e["cat"].partition(",")
-        found.append({"ns": ns, "recorder": category, "tid": e["tid"],
-                      "severity": severity if comma else None,
-                      "thread_name": threads[e["tid"]], "name": e["name"],
-                      "opens": phase == "B", **e["args"]})
-    check_spans(marks, events)
-    if spans_only:
-        same("anything else", (found, gaps, values), ([], [], {}))
-        return
-    must = []
-    for e in by_time(events):
-        opens = e["order"] in openers
-        record = {key: e[key] for key in ("recorder", "tid", "thread_name",
-                                          "message", "order", "caller",
-                                          "severity")}
-        record["ns"] = e["at"]
-        record["location"] = f"{e['file']}:{e['line']}"
-        record["opens"] = opens
-        record["name"] = span_name(e["format"]) if opens else e["format"]
-        for i, value in enumerate(e["arguments"]):
-            if isinstance(value, int) and abs(value) > 2**53:
-                value = str(value)
-            record[argument_name(e, i)] = value
-        must.append(record)
-    for is_, record in zip(found, must):
-        same("fields", sorted(is_), sorted(record))
-        for key, value in record.items():
-            if isinstance(value, float):
-                same_number(f"{record['order']} {key}", is_[key], value)
-            else:
-                same(f"{record['order']} {key}", is_[key], value)
-    same("number of records", len(found), len(must))
-    same("gaps", gaps, [(OVERWRITTEN[0],
-                         f"{OVERWRITTEN[1]} records overwritten")])
-    check_values(values, events, finite=True)
-
-
-def speedscope(path, events):
-    chrome(path, events, spans_only=True)
-
-
-def saved(path, events):
-    """What speedscope saved: a profile a thread, whose times count from its
-    first span. Arguments, where there are any, are part of a frame's name."""
-    with open(path, encoding="utf-8") as file:
-        shown = json.load(file)
-    spans, openers = spans_of(events)
-    threads = {str(e["tid"]): e for e in events}
-    marks, arguments = [], []
-    for profile in shown["profiles"]:
-        thread_name, tid = re.fullmatch(r".* \(pid \d+\), (.*) \(tid (\d+)\)",
-                                        profile["name"]).groups()
-        same("thread", thread_name, threads[tid]["thread_name"])
-        same("unit", profile["unit"], "microseconds")
-        thread = threads[tid]["thread"]
-        start = min(span[2] for span in spans if span[0] == thread)
-        for e in profile["events"]:
-            name, brace, rest = shown["shared"]["frames"][e["frame"]][
-                "name"].partition(" {")
-            if brace and e["type"] == "O":
-                arguments.append(json.loads(brace + rest))
-            marks.append((thread, {"O": "B", "C": "E"}[e["type"]], name,
-                          start + round(e["at"] * 1000)))
-    same_lists("span", sorted(collect_spans(marks), key=lambda s: s[0]),
-               sorted(spans, key=lambda s: s[0]))
-    if not arguments:
-        return
-    must = [e for e in by_time(events) if e["order"] in openers]
-    for is_, e in zip(sorted(arguments, key=lambda a: a["order"]),
-                      sorted(must, key=lambda e: e["order"])):
-        same("message", (is_["order"], is_["message"]),
-             (e["order"], e["message"]))
-    same("number of openers", len(arguments), len(must))
-
-
 # ---------------------------------------------------------------------- ctf --
 
 
@@ -724,13 +606,11 @@ def main():
     if len(events) < 150:
         sys.exit(f"{dump}: only {len(events)} records")
     place(events)
-    for e in events if kind not in ("csv", "saved") else ():
+    for e in events if kind != "csv" else ():
         for i in e["may_have_changed"]:  # these outputs have no field for it
             e["arguments"][i] = "~" + e["arguments"][i]
-    {"perfetto": perfetto, "chrome": chrome, "speedscope": speedscope,
-     "saved": saved, "ctf": ctf, "vcd": vcd, "gtkwave": gtkwave,
-     "sigrok": sigrok, "sqlite": sqlite,
-     "csv": csv_table}[kind](path, events)
+    {"perfetto": perfetto, "ctf": ctf, "vcd": vcd, "gtkwave": gtkwave,
+     "sigrok": sigrok, "sqlite": sqlite, "csv": csv_table}[kind](path, events)
 
 
 main()

@@ -1,4 +1,4 @@
-# switches.py JSON [VCD CHROME PERFETTO | PERF] - checks what recorder switches says.
+# switches.py JSON [VCD PERFETTO | PERF] - checks what recorder switches says.
 # SPDX-License-Identifier: MIT
 """No time is above the span, and those of a thread are the span. An interrupt
 may run on several processors at once. What exports say adds up to the same."""
@@ -61,38 +61,24 @@ def vcd(path):
              row["ready_ns"])
 
 
-def chrome(path):
-    sums, cpu_sums, lines = {}, {}, {}
-    for event in json.load(open(path, encoding="utf-8"))["traceEvents"]:
-        if event["name"] == "thread_name":
-            lines[event["pid"], event["tid"]] = event["args"]["name"]
-        if event["ph"] == "X":
-            key = event["pid"], event["tid"], event["name"]
-            sums[key] = sums.get(key, 0) + round(event["dur"] * 1000)
-    by_name = {}
-    for (pid, tid, name), ns in sums.items():
-        line = lines[pid, tid]
-        cpu_sums[line] = cpu_sums.get(line, 0) + ns
-        if re.fullmatch(r"CPU \d+", line):
-            by_name[name] = by_name.get(name, 0) + ns
-    for name, row in names().items():
-        same(f"slices of {name}", by_name.get(name, 0), row["running_ns"])
-    for row in rows:
-        if "cpu" in row:
-            line = f"CPU {row['cpu']}"
-            same(line, cpu_sums.get(line, 0), row["threads_ns"])
-            same(line, cpu_sums.get(line + " sleeps", 0), row["idle_ns"] or 0)
-
-
 def perfetto(path):
     """As trace_processor takes them: none of its errors, and the same sums."""
-    states, sums, tracks = {}, {}, set()
+    states, sums, tracks, sleeps, lines = {}, {}, set(), {}, {}
     text = open(path, encoding="utf-8").read()
     for packet in text.split("\npacket {"):
         ns = re.search(r"^  timestamp: (\d+)", packet, re.M)
         tid = re.search(r"  thread \{.*?    tid: (\d+)", packet, re.S)
         if tid:
             tracks.add(int(tid[1]))
+        line = re.search(r'    name: "(CPU \d+ sleeps)"', packet)
+        if line:
+            lines[re.search(r"    uuid: (\d+)", packet)[1]] = line[1]
+        track = re.search(r"    track_uuid: (\d+)", packet)
+        kind = re.search(r"    type: SLICE_(BEGIN|END)", packet)
+        if kind and track[1] in lines:
+            line = lines[track[1]]
+            sleeps[line] = sleeps.get(line, 0) + (
+                int(ns[1]) if kind[1] == "END" else -int(ns[1]))
         if "generic_kernel_task_state_event" not in packet:
             continue
         tid = int(re.search(r"    tid: (\d+)", packet)[1])
@@ -112,6 +98,10 @@ def perfetto(path):
                            (4, "blocked_ns")):
             same(f"{name} in state {state}", sums.get((name, state), 0),
                  row[key])
+    for row in rows:
+        if "cpu" in row:
+            line = f"CPU {row['cpu']} sleeps"
+            same(line, sleeps.get(line, 0), row["idle_ns"] or 0)
 
 
 def perf(path):
@@ -147,5 +137,4 @@ if len(sys.argv) == 3:
     perf(sys.argv[2])
 elif len(sys.argv) > 3:
     vcd(sys.argv[2])
-    chrome(sys.argv[3])
-    perfetto(sys.argv[4])
+    perfetto(sys.argv[3])

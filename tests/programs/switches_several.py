@@ -1,7 +1,7 @@
 # Compares what ran by exports of several sources with the tables of each.
 # SPDX-License-Identifier: MIT
 #
-#   switches_several.py CHROME PERFETTO HOST JSON HOST JSON ...
+#   switches_several.py PERFETTO HOST JSON HOST JSON ...
 #
 # PERFETTO is what protoc made of it, JSON what `recorder switches --json` says.
 import json
@@ -13,27 +13,8 @@ def same(what, is_, must):
     assert is_ == must, f"{what}: is {is_}, must be {must}"
 
 
-def chrome(path):
-    """What ran by host and thread, in ns."""
-    hosts, lines, sums = {}, {}, {}
-    events = json.load(open(path, encoding="utf-8"))["traceEvents"]
-    for event in events:
-        if event["name"] == "process_name":
-            name = re.fullmatch(r"(.*): CPUs", event["args"]["name"])
-            if name:
-                hosts[event["pid"]] = name[1]
-        elif event["name"] == "thread_name":
-            lines[event["pid"], event["tid"]] = event["args"]["name"]
-    for event in events:
-        if event["ph"] == "X" and re.fullmatch(
-                r"CPU \d+", lines[event["pid"], event["tid"]]):
-            key = hosts[event["pid"]], event["name"]
-            sums[key] = sums.get(key, 0) + round(event["dur"] * 1000)
-    return sums
-
-
 def perfetto(path):
-    """The same, of the states of threads: each source is a machine."""
+    """Times that threads ran, by host and thread, in ns: each source is a machine."""
     hosts, tracks, states, sums = {}, set(), {}, {}
     for packet in open(path, encoding="utf-8").read().split("\npacket {"):
         machine = re.search(r"^  machine_id: (\d+)", packet, re.M)
@@ -63,7 +44,7 @@ def perfetto(path):
 
 
 must = {}
-for i in range(3, len(sys.argv), 2):
+for i in range(2, len(sys.argv), 2):
     rows = [json.loads(line) for line in open(sys.argv[i + 1],
                                               encoding="utf-8")]
     names = [row["thread"] for row in rows if "thread" in row]
@@ -73,5 +54,5 @@ for i in range(3, len(sys.argv), 2):
             name = row["thread"] + (f" {row['id']}" if several else "")
             must[sys.argv[i], name] = row["running_ns"]
 assert must
-for sums in chrome(sys.argv[1]), perfetto(sys.argv[2]):
-    same("what ran", {key: ns for key, ns in sums.items() if ns}, must)
+same("what ran", {key: ns for key, ns in perfetto(sys.argv[1]).items() if ns},
+     must)

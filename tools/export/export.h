@@ -16,8 +16,6 @@ enum { EXPORT_VALUE = OPTION_OWN, EXPORT_PLAIN, EXPORT_MESSAGES };
 
 /* Write all events of the call to `path`. */
 void export_perfetto(struct call *, const char *path);
-void export_chrome(struct call *, const char *path);
-void export_speedscope(struct call *, const char *path);
 void export_ctf(struct call *, const char *path);
 void export_vcd(struct call *, const char *path);
 void export_sqlite(struct call *, const char *path);

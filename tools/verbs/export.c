@@ -63,8 +63,6 @@ static const struct {
     unsigned uses;
     bool is_folder;
 } formats[] = {{"perfetto", export_perfetto, VALUES | MESSAGES, false},
-               {"chrome", export_chrome, VALUES | MESSAGES, false},
-               {"speedscope", export_speedscope, 0, false},
                {"ctf", export_ctf, VALUES, true},
                {"vcd", export_vcd, VALUES | PLAIN, false},
                {"sqlite", export_sqlite, VALUES, false},
@@ -78,33 +76,31 @@ static const struct option_row rows[] = {
      "\"bytes=%d\" in formats"},
     ROW_LABEL,
     {EXPORT_MESSAGES, "messages", NULL,
-     "name events by their messages, not formats (perfetto, chrome)"},
+     "name events by their messages, not formats (perfetto)"},
     {EXPORT_PLAIN, "plain", NULL, "wires only, as sigrok takes them (vcd)"},
     {0, NULL, NULL, NULL}};
 
 static const char help[] =
-    "FORMAT is perfetto (for ui.perfetto.dev and trace_processor), chrome "
-    "(Chrome's trace JSON, which Perfetto reads, too), speedscope (the same of "
-    "spans only), ctf (CTF 1.8, a folder, for babeltrace2 and Trace Compass), "
+    "FORMAT is perfetto (for ui.perfetto.dev and trace_processor), "
+    "ctf (CTF 1.8, a folder, for babeltrace2 and Trace Compass), "
     "vcd (waveforms for gtkwave -S FILE.tcl FILE.vcd and, with --plain, for "
     "sigrok), sqlite (a database: select * from log), json (one object a line, "
     "as dump --json) or csv (RFC 4180). A record whose format starts with > "
     "opens a span of its thread; one that starts with < closes the innermost "
     "of the same thread, recorder and name, which is the text in front of the "
     "first conversion. >> opens a span whose first argument is its id, which "
-    "=> takes further and << closes in any thread: perfetto and chrome draw "
-    "it on a line of its own, and arrows through its records. --value "
+    "=> takes further and << closes in any thread: perfetto draws "
+    "the span on a separate line, and arrows through its records. --value "
     "'net:2=bytes' makes a plot of the second "
     "argument of what net recorded, --value net:bytes of what a format names, "
     "\"bytes=%d\"; it may be given again. Such names are keys and columns of "
     "the other formats, too. Where records say "
     "what ran (recorder_switch.h), vcd has wires of it, perfetto its tables of "
-    "threads and processors (where a state is unknown: stopped), chrome a "
-    "process CPUs. FILE gets its name "
+    "threads and processors (where a state is unknown: stopped). FILE gets its name "
     "only when it is whole."
     "\n\n"
-    "Several SOURCES are put on one time axis: perfetto, chrome and speedscope "
-    "have a process for each, sqlite a table of them and a column source, json "
+    "Several SOURCES are put on one time axis: perfetto "
+    "has a process for each, sqlite a table of them and a column source, json "
     "and csv are merged by wall-clock time, with columns of the sources' "
     "labels; ctf has a folder for each in FOLDER, which babeltrace2 and Trace "
     "Compass open as one; vcd has the wires of each in a scope of its name; "
@@ -162,4 +158,4 @@ const struct verb verb_export = {
     .selects = true,
     .run = run,
     .kernel = true,
-    .words = "perfetto chrome speedscope ctf vcd sqlite json csv"};
+    .words = "perfetto ctf vcd sqlite json csv"};
