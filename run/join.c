@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "real.h"
 
-static const char joined[] = RUN_FORMAT("joined %p: %d");
+static const char joined[] = RUN_FORMAT("joined", "joined %p: %d");
 /* Records "FORMAT: thread, result". */
 static void life(const char *format, pthread_t thread, int result,
                  uintptr_t site)
@@ -19,8 +19,8 @@ static void life(const char *format, pthread_t thread, int result,
         run_order_part(t);
     errno = error;
 }
-static const char detached[] = RUN_FORMAT("detached %p: %d");
-static const char cancelled[] = RUN_FORMAT("cancelled %p: %d");
+static const char detached[] = RUN_FORMAT("detached", "detached %p: %d");
+static const char cancelled[] = RUN_FORMAT("cancelled", "cancelled %p: %d");
 
 /* A call that waits, whatever its name: of a thread, with a limit or none, or
  * C11's. */
@@ -135,7 +135,7 @@ RUN_EXPORT int pthread_cancel(pthread_t thread)
 
 RUN_EXPORT int pthread_setname_np(pthread_t thread, const char *name)
 {
-    static const char format[] = RUN_FORMAT("named %s, %p");
+    static const char format[] = RUN_FORMAT("named", "named %s, %p");
     struct recorder_registry *registry = recorder_home_.registry;
     struct run_thread *t;
     uintptr_t number;

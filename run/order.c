@@ -133,7 +133,7 @@ uintptr_t run_order_life(uintptr_t object)
 
 void run_order_forget(uintptr_t address)
 {
-    static const char format[] = RUN_FORMAT("ended %p");
+    static const char format[] = RUN_FORMAT("gone", "ended %p");
     struct life *life =
         recorder_get_(&lives_count) ? life_of(address, false) : NULL;
     uintptr_t was = life ? recorder_get_(&life->ends) : 0;
@@ -165,9 +165,9 @@ void run_order_new(struct run_thread *t, uintptr_t object, uint64_t key,
                    uintptr_t site, uintptr_t cfa)
 {
     static const char one[] =
-        RUN_FORMAT("took %p holding %p from %p, stack %u");
+        RUN_FORMAT("pair", "took %p holding %p from %p, stack %u");
     static const char more[] =
-        RUN_FORMAT("took %p stack %u holding %u: %p from %p, %p from %p, "
+        RUN_FORMAT("chain", "took %p stack %u holding %u: %p from %p, %p from %p, "
                    "%p from %p, %p from %p");
     unsigned known = t->depth < RUN_HELD ? t->depth : RUN_HELD, i;
     uintptr_t words[12] = {object};
@@ -303,7 +303,7 @@ void run_each_begin(bool all, bool count)
 
 void run_each_took(uintptr_t object, const char *total, uintptr_t site)
 {
-    static const char format[] = RUN_FORMAT(">holding %p");
+    static const char format[] = RUN_FORMAT("took", ">holding %p");
     struct run_object *o;
     int error = errno;
     run_self.inside++;
@@ -317,7 +317,7 @@ void run_each_took(uintptr_t object, const char *total, uintptr_t site)
 
 void run_each_gave(uintptr_t object, uintptr_t site)
 {
-    static const char format[] = RUN_FORMAT("<holding %p");
+    static const char format[] = RUN_FORMAT("gave", "<holding %p");
     if (!records_all)
         return;
     run_self.inside++;

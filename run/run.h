@@ -29,6 +29,7 @@
 
 #include "recorder.h"
 
+#include "events.h"
 #include "recorder/clock.h"
 #include "recorder/ring.h"
 
@@ -41,8 +42,8 @@
  * stack pointer there. */
 #define RUN_SITE ((uintptr_t)__builtin_return_address(0))
 #define RUN_CFA ((uintptr_t)__builtin_dwarf_cfa())
-/* A format: dumps show where the text behind it says instead of a line. */
-#define RUN_FORMAT(format) format "\0recorder run"
+/* The format of an event; the words name it: see events.h. */
+#define RUN_FORMAT(words, format) RUN_HEADING(words) format "\0" RUN_LOCATION
 
 #pragma GCC visibility push(hidden)
 

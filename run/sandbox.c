@@ -26,7 +26,7 @@
 #define FUTEX_LOCK_PI2 13 /* Linux 5.14 */
 #endif
 enum { FUTEX_STACK = 16384 }; /* bytes that recording a wait may need */
-enum { SET_SECCOMP = 22 }; /* PR_SET_SECCOMP, of a header that is not ours */
+enum { SET_SECCOMP = 22 };    /* PR_SET_SECCOMP, of a header that is not ours */
 
 typedef long call(long, long, long, long, long, long, long);
 typedef int control(int, long, long, long, long);

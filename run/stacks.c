@@ -156,7 +156,7 @@ static const char *module_path(const char *name, char to[PATH_BYTES])
 static void module_record(uintptr_t pc)
 {
     static const char format[] =
-        RUN_FORMAT("module %p to %p %s, build-id of %u: %p %p %p %p %p %p");
+        RUN_FORMAT("module", "module %p to %p %s, build-id of %u: %p %p %p %p %p %p");
     struct dl_find_object found;
     char path[PATH_BYTES];
     const char *name;
@@ -414,7 +414,7 @@ static uintptr_t stack_same(const struct walk *walk, unsigned count,
 static uintptr_t stack_add(const struct walk *walk, uintptr_t cfa)
 {
     static const char format[] =
-        RUN_FORMAT("stack %u from %u: %p %p %p %p %p %p %p %p %p %p");
+        RUN_FORMAT("stack", "stack %u from %u: %p %p %p %p %p %p %p %p %p %p");
     unsigned count = walk->count, variants, words, i, j;
     struct stack **head = &sites[site_hash(walk->site)], *stack;
     uintptr_t number, at, *pcs, same;

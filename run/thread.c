@@ -83,12 +83,12 @@ uintptr_t run_thread_number(pthread_t thread)
 /* ----------------------------------------------------------------- cells -- */
 
 static const char stranger_format[] =
-    RUN_FORMAT("thread not made by pthread_create: %p, stack of %u up to %p");
+    RUN_FORMAT("stranger", "thread not made by pthread_create: %p, stack of %u up to %p");
 static const char thread_format[] =
-    RUN_FORMAT("thread %p made by T%u: %p(%p -> %p), stack %u, detached %u, "
+    RUN_FORMAT("made", "thread %p made by T%u: %p(%p -> %p), stack %u, detached %u, "
                "stack of %u, after %u");
 static const char over_format[] =
-    RUN_FORMAT("ended thread %p made by T%u: %p(%p -> %p), stack %u, detached "
+    RUN_FORMAT("over", "ended thread %p made by T%u: %p(%p -> %p), stack %u, detached "
                "%u, stack of %u, after %u");
 #define CALLS                                                                  \
     "lock %u waited %u, trylock %u failed %u, unlock %u, rwlock %u waited "    \
@@ -102,8 +102,8 @@ static const char over_format[] =
 static void cells_begin(struct run_thread *t, const struct start *s,
                         const uintptr_t *held, const uintptr_t *calls)
 {
-    static const char held_format[] = RUN_FORMAT("holds " HELD);
-    static const char calls_format[] = RUN_FORMAT(CALLS);
+    static const char held_format[] = RUN_FORMAT("holds", "holds " HELD);
+    static const char calls_format[] = RUN_FORMAT("calls", CALLS);
     const bool is_made = s->run || s->run_c11;
     const uintptr_t stranger[12] = {(uintptr_t)s->thread, t->stack_bytes,
                                     t->stack_high};
@@ -187,8 +187,8 @@ struct run_thread *run_thread_enter(void)
  * few rounds later, behind them. */
 static void thread_end(void *round)
 {
-    static const char format[] = RUN_FORMAT("ended: " CALLS);
-    static const char holding[] = RUN_FORMAT("ended holding " HELD);
+    static const char format[] = RUN_FORMAT("ended", "ended: " CALLS);
+    static const char holding[] = RUN_FORMAT("holds", "ended holding " HELD);
     struct run_thread *t = &run_self;
     const struct start *s;
     uintptr_t held[12], calls[12];
@@ -215,9 +215,9 @@ static void thread_end(void *round)
 __attribute__((noinline)) static void *thread_run(void *of)
 {
     static const char format[] =
-        RUN_FORMAT("started %p(%p) as %p, made by T%u, stack %u, after %u");
+        RUN_FORMAT("started", "started %p(%p) as %p, made by T%u, stack %u, after %u");
     static const char format_cpu[] =
-        RUN_FORMAT("started %p(%p) as %p, made by T%u, stack %u, after %u, "
+        RUN_FORMAT("started", "started %p(%p) as %p, made by T%u, stack %u, after %u, "
                    "on cpu %u");
     struct start *s = of;
     void *(*run)(void *) = s->run;
@@ -322,9 +322,9 @@ uintptr_t run_word_at(const void *address)
 static RUN_SELDOM void lanes_are_out(struct run_thread *t, bool sandboxed)
 {
     static const char format[] =
-        RUN_FORMAT("unseen: more than %u threads at once");
+        RUN_FORMAT("unseen", "unseen: more than %u threads at once");
     static const char format_sandboxed[] =
-        RUN_FORMAT("unseen: threads behind a seccomp filter");
+        RUN_FORMAT("sandboxed", "unseen: threads behind a seccomp filter");
     if (lanes_ran_out)
         return;
     lanes_ran_out = true;
@@ -340,7 +340,7 @@ static int create(struct start *start, pthread_t *to,
                   const pthread_attr_t *attribute, uintptr_t site,
                   uintptr_t cfa)
 {
-    static const char format[] = RUN_FORMAT("create %p(%p): %d, stack %u");
+    static const char format[] = RUN_FORMAT("create", "create %p(%p): %d, stack %u");
     const bool is_c11 = start->run_c11 != NULL;
     const bool sandboxed = recorder_get_(&run_sandboxed) != 0;
     void *argument = start->argument;
@@ -424,7 +424,7 @@ void run_threads_fork(void)
 /* The child has one thread. Cells of others would speak of the parent's. */
 void run_threads_forked(bool rings_are_new)
 {
-    static const char format[] = RUN_FORMAT("forked from T%u");
+    static const char format[] = RUN_FORMAT("forked", "forked from T%u");
     struct run_thread *t = &run_self;
     uintptr_t high = recorder_get_(&run_lanes_high);
     const unsigned parent = t->number;

@@ -2,41 +2,42 @@
 /* SPDX-License-Identifier: MIT */
 #include "run.h"
 
-/* `what` names the second word of a wait and ends in front of "stack": who has
- * the mutex, the mutex of a condition, or %.0d, which shows nothing for 0. */
-#define KIND(name, kind, what, is_lock)                                        \
+/* `word` is the kind in events.h; `what` names the second word of a wait and
+ * ends in front of "stack": who has the mutex, the mutex of a condition, or
+ * %.0d, which shows nothing for 0. */
+#define KIND(name, word, kind, what, is_lock)                                  \
     const struct run_kind name = {                                             \
-        RUN_FORMAT(">" kind " %p" what "stack %u, holding %u"),                \
-        RUN_FORMAT(kind " %p" what "stack %u, until %u"),                      \
-        RUN_FORMAT("<" kind " %p: %d, by T%u"),                                \
-        RUN_FORMAT("<" kind " %p: %d, by T%u, on cpu %u"),                     \
-        RUN_FORMAT(kind " %p: taken %u, waited %u times, %u ticks, longest "   \
-                        "%u from %p" HIGH),                                    \
+        RUN_FORMAT("begins " word,                                             \
+                   ">" kind " %p" what "stack %u, holding %u"),                \
+        RUN_FORMAT("waits " word, kind " %p" what "stack %u, until %u"),       \
+        RUN_FORMAT("ends " word, "<" kind " %p: %d, by T%u"),                  \
+        RUN_FORMAT("ends " word, "<" kind " %p: %d, by T%u, on cpu %u"),       \
+        RUN_FORMAT("total " word, kind " %p: taken %u, waited %u times, %u "   \
+                                       "ticks, longest %u from %p" HIGH),      \
         is_lock}
+/* A wait without and with a limit of time. */
+#define KINDS(name, word, kind, what, other, is_lock)                          \
+    KIND(name, word, kind, what ", " other, is_lock);                          \
+    KIND(name##_until, word " until", kind, what " until, " other, is_lock)
 /* With words of 4 bytes, the high word of the ticks follows. */
 #if __SIZEOF_POINTER__ == 4
 #define HIGH "%.0u"
 #else
 #define HIGH ""
 #endif
-KIND(run_mutex, "mutex", " of %d, ", true);
-KIND(run_mutex_until, "mutex", " until, of %d, ", true);
-KIND(run_cond, "cond", " mutex %p, ", false);
-KIND(run_cond_until, "cond", " until, mutex %p, ", false);
-KIND(run_read, "rwlock", " to read, writer %d, ", true);
-KIND(run_read_until, "rwlock", " to read until, writer %d, ", true);
-KIND(run_write, "rwlock", " to write, writer %d, ", true);
-KIND(run_write_until, "rwlock", " to write until, writer %d, ", true);
-KIND(run_spin, "spin", ", %.0d", true);
-KIND(run_sem, "sem", ", %.0d", false);
-KIND(run_sem_until, "sem", " until, %.0d", false);
-KIND(run_barrier, "barrier", ", %.0d", false);
-KIND(run_once_kind, "once", ", %.0d", true);
-KIND(run_stream, "stream", ", %.0d", true);
-KIND(run_futex, "futex", ", %.0d", false);
-KIND(run_futex_until, "futex", " until, %.0d", false);
-KIND(run_join, "thread", ", %.0d", false);
-KIND(run_join_until, "thread", " until, %.0d", false);
+KIND(run_mutex, "mutex", "mutex", " of %d, ", true);
+KIND(run_mutex_until, "mutex until", "mutex", " until, of %d, ", true);
+KIND(run_cond, "cond", "cond", " mutex %p, ", false);
+KIND(run_cond_until, "cond until", "cond", " until, mutex %p, ", false);
+KINDS(run_read, "read", "rwlock", " to read", "writer %d, ", true);
+KINDS(run_write, "write", "rwlock", " to write", "writer %d, ", true);
+KINDS(run_sem, "sem", "sem", "", "%.0d", false);
+KINDS(run_futex, "futex", "futex", "", "%.0d", false);
+KINDS(run_join, "thread", "thread", "", "%.0d", false);
+KIND(run_spin, "spin", "spin", ", %.0d", true);
+KIND(run_barrier, "barrier", "barrier", ", %.0d", false);
+KIND(run_once_kind, "once", "once", ", %.0d", true);
+KIND(run_stream, "stream", "stream", ", %.0d", true);
 
 /* Where a wait's end is put: the last word of its record in thread_now. */
 static uintptr_t *now_until(const struct run_thread *t)

@@ -1,6 +1,7 @@
 /* recorder run records a program's threads, and leaves the program as it is. */
 /* SPDX-License-Identifier: MIT */
 #include "harness/command.h"
+#include "run/events.h"
 
 #include <dlfcn.h>
 #include <sched.h>
@@ -67,8 +68,9 @@ Test(run, times_of_64_bits, .init = build_long)
     static const char *const kinds[] = {"mutex", "cond", "rwlock", "sem",
                                         "thread"};
     build_needs_flags("gcc", "-m32 -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64");
-    build_must("gcc -m32 -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64 -O2 -o calls "
-               BUILD_PROGRAMS "/run_calls.c -lpthread -lrt && nm -D calls | "
+    build_must("gcc -m32 -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64 -O2 -o "
+               "calls " BUILD_PROGRAMS
+               "/run_calls.c -lpthread -lrt && nm -D calls | "
                "grep -q __sem_timedwait64");
     build_must("cd " TEST_ROOT " && gcc -m32 -std=gnu11 -D_GNU_SOURCE -O1 -I. "
                "-fPIC -fexceptions -fasynchronous-unwind-tables "
@@ -150,8 +152,10 @@ Test(run, valgrind, .init = build_long)
     build_c("run_modes", "");
     for (size_t i = 0; i < 3; i++) {
         char line[128];
-        snprintf(line, sizeof line, "valgrind -q --error-exitcode=9 --tool=%s "
-                 "./run_modes threads 3 65536", tools[i]);
+        snprintf(line, sizeof line,
+                 "valgrind -q --error-exitcode=9 --tool=%s "
+                 "./run_modes threads 3 65536",
+                 tools[i]);
         must_be_alike("", line, 0);
         must_say("ls *.rec | wc -l", "1\n");
     }
@@ -248,8 +252,9 @@ Test(run, counts_are_exact)
 Test(run, each_lock_is_counted)
 {
     build_c("run_odd", "");
-    cr_assert_eq(build_run(RUN "--count -o count.rec ./run_odd forks; "
-                           RUN "--all -o all.rec ./run_odd forks"), 3);
+    cr_assert_eq(build_run(RUN "--count -o count.rec ./run_odd forks; " RUN
+                               "--all -o all.rec ./run_odd forks"),
+                 3);
     command_must("locks --json count.rec | grep \"\\\"symbol\\\":\\\"mutex\\\""
                  ".*\\\"taken\\\":200,\"");
     command_must("dump --line \"{message}\" -n lock_wait all.rec | grep -c "
@@ -297,8 +302,8 @@ Test(run, the_same_program_again)
 {
     build_c("run_modes", "");
     build_must(RUN "-o again.%%p.rec ./run_modes again && ls again.*.rec "
-               "again.*.rec.old | wc -l && " RECORDER
-               " threads again.*.rec.old | grep \" made by T1 \"");
+                   "again.*.rec.old | wc -l && " RECORDER
+                   " threads again.*.rec.old | grep \" made by T1 \"");
 }
 
 /* Goal: they are on other machines, too. */
@@ -353,12 +358,14 @@ Test(run, names_of_cxx)
     pid_t pid;
     build_must("g++ -O1 -g -o names " BUILD_PROGRAMS "/run_names.cc -lpthread");
     pid = command_start(RUN "-o names.rec ./names");
-    build_must("i=0; until " RECORDER " threads names.rec 2>&1 | tee seen | "
-               "grep -q \"waits for mutex bank::first of T1\"; do i=$((i + 1)); "
-               "test $i -lt 600 || { cat seen; exit 1; }; sleep 0.05; done");
-    build_must("grep \"std::thread of main::{lambda()#1}, made by T1\" seen && "
-               "grep \"at bank::account::take<double> run_names.cc:[0-9]\" seen "
-               "&& ! grep _Z seen");
+    build_must(
+        "i=0; until " RECORDER " threads names.rec 2>&1 | tee seen | "
+        "grep -q \"waits for mutex bank::first of T1\"; do i=$((i + 1)); "
+        "test $i -lt 600 || { cat seen; exit 1; }; sleep 0.05; done");
+    build_must(
+        "grep \"std::thread of main::{lambda()#1}, made by T1\" seen && "
+        "grep \"at bank::account::take<double> run_names.cc:[0-9]\" seen "
+        "&& ! grep _Z seen");
     command_must("locks names.rec | grep \"^mutex *bank::first \"");
     command_must("threads %d | grep \"bank::account::take<double> \"", pid);
     command_must("threads --json names.rec | grep \"\\\"function\\\":"
@@ -382,10 +389,12 @@ Test(run, cpu_numbers)
     while (cpu-- > 0 && !CPU_ISSET(cpu, &set))
         ;
     build_c("run_modes", "");
-    build_must("taskset -c %zu " RUN "-o cpu.rec ./run_modes threads 8 65536; "
-               RECORDER " dump cpu.rec | grep \": started \\|: <\" >lines; "
+    build_must("taskset -c %zu " RUN
+               "-o cpu.rec ./run_modes threads 8 65536; " RECORDER
+               " dump cpu.rec | grep \": started \\|: <\" >lines; "
                "test $(wc -l <lines) -ge 10 && ! grep -v \", on cpu %zu$\" "
-               "lines", cpu, cpu);
+               "lines",
+               cpu, cpu);
     build_must("GLIBC_TUNABLES=glibc.pthread.rseq=0 " RUN "-o none.rec "
                "./run_modes threads 2 65536; " RECORDER " dump none.rec "
                ">lines; grep \": started \" lines && ! grep \"on cpu\" "
@@ -442,6 +451,68 @@ Test(run, waits_of_cxx)
         command_stop(pid);
         cr_expect_eq(command("locks --check waits.rec"), waits[i].deadlock,
                      "%s: %s", waits[i].what, build_text);
+    }
+}
+
+/* Takes a word that is in a list, which ends with null. */
+static bool takes(const char **at, const char *const *list)
+{
+    size_t size = strcspn(*at, " \2");
+    while (*list && (strlen(*list) != size || strncmp(*at, *list, size) != 0))
+        list++;
+    *at += size + ((*at)[size] == ' ');
+    return *list;
+}
+
+/* Goal: readers know each event that the library writes, by run/events.h; each
+ * one there is written. Method: looks at all headings in the library. */
+Test(run, events_are_those_of_the_header)
+{
+#define NAME(name) #name,
+#define NAME_OF(name, kind) #name,
+    static const char *const events[] = {RUN_EVENTS(NAME) NULL};
+    static const char *const kinds[] = {RUN_KINDS(NAME_OF) NULL};
+    static const char head[] = "\1" RUN_SCHEMA " ";
+    bool seen[sizeof events / sizeof *events] = {false};
+    static char bytes[8 << 20];
+    FILE *file = fopen(TEST_ROOT "/build/lib/librecorder-run.so", "rb");
+    size_t size = file ? fread(bytes, 1, sizeof bytes - 1, file) : 0;
+    for (size_t i = 0; i + sizeof head < size; i++) {
+        const char *at = bytes + i + sizeof head - 1, *was = at;
+        size_t event = 0;
+        if (memcmp(bytes + i, head, sizeof head - 1) != 0)
+            continue;
+        cr_assert(takes(&at, events), "%.40s", was);
+        while (strncmp(events[event], was, strlen(events[event])) != 0 ||
+               was[strlen(events[event])] > ' ')
+            event++;
+        seen[event] = true;
+        cr_expect(*at == 2 || takes(&at, kinds), "%.40s", was);
+        cr_expect(*at == 2 || strncmp(at, "until\2", 6) == 0, "%.40s", was);
+    }
+    for (size_t i = 0; events[i]; i++)
+        cr_expect(seen[i], "%s", events[i]);
+    fclose(file);
+}
+
+/* Goal: what another version of the library recorded is refused, not misread;
+ * dump shows it. */
+Test(run, other_versions_are_refused)
+{
+    static const char *const other[] = {"\\x01run0 ", "\\x01run11", " run1 "};
+    build_must("cat >own.c <<X\n#include <threads.h>\n"
+               "int runs(void *p) { return !p; }\n"
+               "int main(void) { thrd_t t; thrd_create(&t, runs, &t);\n"
+               "return thrd_join(t, 0) != thrd_success; }\nX\n"
+               "gcc -o own own.c && " RECORDER " run -q -o own.rec ./own");
+    command_must("threads own.rec");
+    for (int i = 0; i < 3; i++) {
+        build_must("perl -pe \"s/\\x01run1 /%s/g\" own.rec >other.rec",
+                   other[i]);
+        cr_expect_eq(command("threads other.rec"), 1, "%s", build_text);
+        must_have("is of another version of recorder run");
+        cr_expect_eq(command("locks --check other.rec"), 1, "%s", build_text);
+        command_must("dump other.rec | grep \"thread_self: \"");
     }
 }
 
@@ -510,10 +581,12 @@ Test(run, more_threads_than_are_seen, .init = build_long)
     pid_t pid;
     build_c("run_modes", "");
     pid = command_start(RUN "-o crowd.rec ./run_modes crowd 1100");
-    build_must("i=0; until " RECORDER " threads %d >seen && grep -q \"^77 "
-               "threads: .* waits for mutex two of T1 \" seen; do i=$((i + 1)); "
-               "test $i -lt 200 || { cat seen; exit 1; }; sleep 0.1; done; "
-               "cat seen", pid);
+    build_must(
+        "i=0; until " RECORDER " threads %d >seen && grep -q \"^77 "
+        "threads: .* waits for mutex two of T1 \" seen; do i=$((i + 1)); "
+        "test $i -lt 200 || { cat seen; exit 1; }; sleep 0.1; done; "
+        "cat seen",
+        pid);
     must_have("  1023 threads: T2");
     must_have("\nMore than 1024 threads lived at once");
     command_stop(pid);
@@ -549,14 +622,15 @@ Test(run, forks)
 Test(run, daemons)
 {
     build_c("run_modes", "");
-    build_must(RUN "-o %%e.%%p.rec ./run_modes daemon; "
-               "until test -s ready; do sleep 0.05; done; "
-               "until " RECORDER " threads $(cat ready) >live && test $(grep -c "
-               "\"waits for mutex .* of T3 \" live) = 2; do sleep 0.05; done; "
-               "kill -KILL $(cat ready); " RECORDER
-               " threads run_modes.$(cat ready).rec >dead && " RECORDER
-               " locks --check run_modes.$(cat ready).rec >locks; "
-               "test $(ls *.rec | wc -l) = 1");
+    build_must(
+        RUN "-o %%e.%%p.rec ./run_modes daemon; "
+            "until test -s ready; do sleep 0.05; done; "
+            "until " RECORDER " threads $(cat ready) >live && test $(grep -c "
+            "\"waits for mutex .* of T3 \" live) = 2; do sleep 0.05; done; "
+            "kill -KILL $(cat ready); " RECORDER
+            " threads run_modes.$(cat ready).rec >dead && " RECORDER
+            " locks --check run_modes.$(cat ready).rec >locks; "
+            "test $(ls *.rec | wc -l) = 1");
     for (int i = 0; i < 2; i++) {
         build_must("cat %s", i ? "live" : "dead");
         must_have("T3 ");
@@ -597,8 +671,8 @@ Test(run, real_daemons)
                "-s $PWD/sock -P $PWD/pid -t 2; until test -S sock && test -s "
                "pid; do sleep 0.05; done; until " RECORDER " threads "
                "memcached.$(cat pid).rec >said; do sleep 0.05; done; "
-               "kill -KILL $(cat pid); "
-               RECORDER " threads memcached.$(cat pid).rec | grep \" made by "
+               "kill -KILL $(cat pid); " RECORDER
+               " threads memcached.$(cat pid).rec | grep \" made by "
                "T[0-9]\"");
 }
 
@@ -758,8 +832,9 @@ Test(run, defines_what_the_library_calls)
  * of 32 bits, and static ones. */
 Test(run, children_of_other_kinds)
 {
-    build_must("echo \"int main(void) { return 5; }\" >five.c && gcc -static -o "
-               "static five.c");
+    build_must(
+        "echo \"int main(void) { return 5; }\" >five.c && gcc -static -o "
+        "static five.c");
     must_be_alike("", "sh -c ./static", 5);
     if (!build_can("gcc", "-m32"))
         return;

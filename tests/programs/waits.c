@@ -424,25 +424,37 @@ static void *scribbles(void *p)
         const char *format;
     } kinds[] = {
         {&recorder_for_thread_self,
-         "thread %p made by T%u: %p(%p -> %p), stack %u, detached %u, stack "
-         "of %u"},
-        {&recorder_for_thread_now, "mutex %p of %d, stack %u, until %u"},
-        {&recorder_for_thread_now, "thread %p%.0d, stack %u, until %u"},
-        {&recorder_for_thread_held, "holds %p from %p, %p from %p, %p from %p, "
-                                    "%p from %p, %p from %p, %p from %p"},
-        {&recorder_for_thread_calls, "lock %u waited %u, trylock %u failed %u, "
-                                     "unlock %u, rwlock %u waited %u"},
-        {&recorder_for_lock_total, "mutex %p: taken %u, waited %u times, %u "
-                                   "ticks, longest %u from %p"},
-        {&recorder_for_lock_order, "took %p stack %u holding %u: %p from %p, "
-                                   "%p from %p, %p from %p, %p from %p"},
-        {&recorder_for_lock_wait, ">mutex %p of %d, stack %u, holding %u"},
-        {&recorder_for_lock_wait, "<mutex %p: %d, by T%u"},
-        {&recorder_for_thread_life, "started %p(%p) as %p, made by T%u, stack %u"},
-        {&recorder_for_thread_life, "ended: lock %u waited %u, trylock %u"},
-        {&recorder_for_thread_life, "named %s"},
+         RUN_HEADING("made") "thread %p made by T%u: %p(%p -> %p), stack %u, "
+                             "detached %u, stack "
+                             "of %u"},
+        {&recorder_for_thread_now,
+         RUN_HEADING("waits mutex") "mutex %p of %d, stack %u, until %u"},
+        {&recorder_for_thread_now,
+         RUN_HEADING("waits thread") "thread %p%.0d, stack %u, until %u"},
+        {&recorder_for_thread_held,
+         RUN_HEADING("holds") "holds %p from %p, %p from %p, %p from %p, "
+                              "%p from %p, %p from %p, %p from %p"},
+        {&recorder_for_thread_calls,
+         RUN_HEADING("calls") "lock %u waited %u, trylock %u failed %u, "
+                              "unlock %u, rwlock %u waited %u"},
+        {&recorder_for_lock_total,
+         RUN_HEADING("total mutex") "mutex %p: taken %u, waited %u times, %u "
+                                    "ticks, longest %u from %p"},
+        {&recorder_for_lock_order,
+         RUN_HEADING("chain") "took %p stack %u holding %u: %p from %p, "
+                              "%p from %p, %p from %p, %p from %p"},
+        {&recorder_for_lock_wait,
+         RUN_HEADING("begins mutex") ">mutex %p of %d, stack %u, holding %u"},
+        {&recorder_for_lock_wait,
+         RUN_HEADING("ends mutex") "<mutex %p: %d, by T%u"},
+        {&recorder_for_thread_life,
+         RUN_HEADING("started") "started %p(%p) as %p, made by T%u, stack %u"},
+        {&recorder_for_thread_life,
+         RUN_HEADING("ended") "ended: lock %u waited %u, trylock %u"},
+        {&recorder_for_thread_life, RUN_HEADING("named") "named %s"},
         {&recorder_for_call_stack,
-         "stack %u from %u: %p %p %p %p %p %p %p %p %p %p"}};
+         RUN_HEADING(
+             "stack") "stack %u from %u: %p %p %p %p %p %p %p %p %p %p"}};
     uintptr_t small[] = {0,
                          1,
                          2,

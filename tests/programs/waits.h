@@ -6,6 +6,7 @@
 #define WAITS_H
 
 #include "recorder_dump.h"
+#include "run/events.h"
 
 #include <errno.h>
 #include <execinfo.h>
@@ -26,7 +27,8 @@ RECORDER_LANES(thread_held, 4, LANES, "What each thread holds: lock, where")
 RECORDER_LANES(thread_calls, 4, LANES, "How often each thread called")
 RECORDER_LANES(lock_total, 4, OBJECTS, "What was waited for")
 
-#define TEXT(text) text "\0" __FILE__ ":" RECORDER_QUOTE_(__LINE__)
+#define TEXT(words, text)                                                      \
+    RUN_HEADING(words) text "\0" __FILE__ ":" RECORDER_QUOTE_(__LINE__)
 #define WORDS(...) ((const uintptr_t[12]){__VA_ARGS__})
 #define SITE ((uintptr_t)__builtin_return_address(0))
 #define OUTER __attribute__((noinline, noclone, unused)) static
@@ -100,8 +102,9 @@ static uintptr_t stack_of(uintptr_t site)
                 words[2 + k] = (uintptr_t)all[from + i + k];
             recorder_record_words_(
                 &recorder_for_call_stack,
-                TEXT("stack %u from %u: %p %p %p %p %p %p %p %p %p %p"), site,
-                words, 3);
+                TEXT("stack",
+                     "stack %u from %u: %p %p %p %p %p %p %p %p %p %p"),
+                site, words, 3);
         }
     }
     pthread_mutex_unlock(&guard);
@@ -129,11 +132,13 @@ static void enter(unsigned lane, const char *format, const uintptr_t *self)
     me.lane = lane;
     cell(&recorder_for_thread_self, lane, format, SITE, self, 3, NULL);
     cell(&recorder_for_thread_held, lane,
-         TEXT("holds %p from %p, %p from %p, %p from %p, %p from %p, %p from "
+         TEXT("holds",
+              "holds %p from %p, %p from %p, %p from %p, %p from %p, %p from "
               "%p, %p from %p"),
          SITE, WORDS(0), 3, me.held);
     cell(&recorder_for_thread_calls, lane,
-         TEXT("lock %u waited %u, trylock %u failed %u, unlock %u, rwlock %u "
+         TEXT("calls",
+              "lock %u waited %u, trylock %u failed %u, unlock %u, rwlock %u "
               "waited %u, cond wait %u signal %u, sem wait %u post %u, other "
               "%u"),
          SITE, WORDS(0), 3, me.calls);
@@ -142,7 +147,8 @@ OUTER void enter_main(void)
 {
     void *first[1];
     backtrace(first, 1); /* it opens a library, with locks */
-    enter(lane_take(), TEXT("thread not made by pthread_create: %p"),
+    enter(lane_take(),
+          TEXT("stranger", "thread not made by pthread_create: %p"),
           WORDS((uintptr_t)pthread_self()));
 }
 
@@ -162,23 +168,25 @@ static void *started(void *with)
     if (start.name)
         pthread_setname_np(pthread_self(), start.name);
     enter(start.lane,
-          TEXT("thread %p made by T%u: %p(%p -> %p), stack %u, detached %u, "
+          TEXT("made",
+               "thread %p made by T%u: %p(%p -> %p), stack %u, detached %u, "
                "stack of %u"),
           WORDS((uintptr_t)pthread_self(), start.maker, (uintptr_t)start.run,
                 (uintptr_t)start.with, 0, start.stack, 0, 8 << 20));
-    recorder_record_words_(&recorder_for_thread_life,
-                           TEXT("started %p(%p) as %p, made by T%u, stack %u"),
-                           start.site,
-                           WORDS((uintptr_t)start.run, (uintptr_t)start.with,
-                                 (uintptr_t)pthread_self(), start.maker,
-                                 start.stack),
-                           2);
+    recorder_record_words_(
+        &recorder_for_thread_life,
+        TEXT("started", "started %p(%p) as %p, made by T%u, stack %u"),
+        start.site,
+        WORDS((uintptr_t)start.run, (uintptr_t)start.with,
+              (uintptr_t)pthread_self(), start.maker, start.stack),
+        2);
     result = start.run(start.with);
     for (int i = 0; i < 12; i++)
         calls[i] = *me.calls[i];
     recorder_record_words_(
         &recorder_for_thread_life,
-        TEXT("ended: lock %u waited %u, trylock %u failed %u, unlock %u, "
+        TEXT("ended",
+             "ended: lock %u waited %u, trylock %u failed %u, unlock %u, "
              "rwlock %u waited %u, cond wait %u signal %u, sem wait %u post "
              "%u, other %u"),
         0, calls, 3);
@@ -199,9 +207,9 @@ OUTER pthread_t create(const char *name, void *(*run)(void *), void *with)
                             .name = name};
     if (pthread_create(&made, NULL, started, start) != 0)
         abort();
-    recorder_record_words_(
-        &recorder_for_thread_life, TEXT("create %p(%p): %d, stack %u"), SITE,
-        WORDS((uintptr_t)run, (uintptr_t)with, 0, stack), 1);
+    recorder_record_words_(&recorder_for_thread_life,
+                           TEXT("create", "create %p(%p): %d, stack %u"), SITE,
+                           WORDS((uintptr_t)run, (uintptr_t)with, 0, stack), 1);
     return made;
 }
 
@@ -271,13 +279,15 @@ static void wait_end(struct wait *wait, int result)
                                  wait->total ? wait->total->by : 0),
                            1);
 }
-#define WAIT(wait, kind, text, object, other, site)                            \
-    wait_begin(wait, TEXT(kind " %p " text ", stack %u, until %u"),            \
-               TEXT(">" kind " %p " text ", stack %u, holding %u"),            \
-               TEXT("<" kind " %p: %d, by T%u"),                               \
-               TEXT(kind " %p: taken %u, waited %u times, %u ticks, longest "  \
-                         "%u from %p"),                                        \
-               (uintptr_t)(object), (uintptr_t)(other), site)
+#define WAIT(wait, word, kind, text, object, other, site)                      \
+    wait_begin(                                                                \
+        wait, TEXT("waits " word, kind " %p " text ", stack %u, until %u"),    \
+        TEXT("begins " word, ">" kind " %p " text ", stack %u, holding %u"),   \
+        TEXT("ends " word, "<" kind " %p: %d, by T%u"),                        \
+        TEXT("total " word,                                                    \
+             kind " %p: taken %u, waited %u times, %u ticks, longest "         \
+                  "%u from %p"),                                               \
+        (uintptr_t)(object), (uintptr_t)(other), site)
 
 /* ------------------------------------------------------------------ held -- */
 
@@ -334,7 +344,8 @@ static void order_record(uintptr_t object, uintptr_t site)
         words[4 + 2 * p] = *me.held[2 * k + 1];
     }
     recorder_record_words_(&recorder_for_lock_order,
-                           TEXT("took %p stack %u holding %u: %p from %p, %p "
+                           TEXT("chain",
+                                "took %p stack %u holding %u: %p from %p, %p "
                                 "from %p, %p from %p, %p from %p"),
                            site, words, 3);
 }
@@ -375,7 +386,7 @@ OUTER int lock(pthread_mutex_t *m)
     if (result == EBUSY) {
         struct wait wait;
         ++*me.calls[1];
-        WAIT(&wait, "mutex", "of %d", m, m->__data.__owner, SITE);
+        WAIT(&wait, "mutex", "mutex", "of %d", m, m->__data.__owner, SITE);
         result = pthread_mutex_lock(m);
         wait_end(&wait, result);
     }
@@ -401,8 +412,8 @@ OUTER void read_lock(pthread_rwlock_t *l)
 {
     if (pthread_rwlock_tryrdlock(l) != 0) {
         struct wait wait;
-        WAIT(&wait, "rwlock", "to read, writer %d", l, l->__data.__cur_writer,
-             SITE);
+        WAIT(&wait, "read", "rwlock", "to read, writer %d", l,
+             l->__data.__cur_writer, SITE);
         wait_end(&wait, pthread_rwlock_rdlock(l));
     }
     took((uintptr_t)l, READ, SITE);
@@ -411,8 +422,8 @@ OUTER void write_lock(pthread_rwlock_t *l)
 {
     if (pthread_rwlock_trywrlock(l) != 0) {
         struct wait wait;
-        WAIT(&wait, "rwlock", "to write, writer %d", l, l->__data.__cur_writer,
-             SITE);
+        WAIT(&wait, "write", "rwlock", "to write, writer %d", l,
+             l->__data.__cur_writer, SITE);
         wait_end(&wait, pthread_rwlock_wrlock(l));
     }
     took((uintptr_t)l, 0, SITE);
@@ -428,22 +439,22 @@ OUTER void join(pthread_t thread)
     struct wait wait;
     int result;
     ++*me.calls[11];
-    wait_begin(&wait, TEXT("thread %p%.0d, stack %u, until %u"),
-               TEXT(">thread %p%.0d, stack %u, holding %u"),
-               TEXT("<thread %p: %d, by T%u"), NULL, (uintptr_t)thread, 0,
-               SITE);
+    wait_begin(&wait, TEXT("waits thread", "thread %p%.0d, stack %u, until %u"),
+               TEXT("begins thread", ">thread %p%.0d, stack %u, holding %u"),
+               TEXT("ends thread", "<thread %p: %d, by T%u"), NULL,
+               (uintptr_t)thread, 0, SITE);
     result = pthread_join(thread, NULL);
     wait_end(&wait, result);
-    recorder_record_words_(&recorder_for_thread_life, TEXT("joined %p: %d"),
-                           SITE, WORDS((uintptr_t)thread, (uintptr_t)result),
-                           1);
+    recorder_record_words_(&recorder_for_thread_life,
+                           TEXT("joined", "joined %p: %d"), SITE,
+                           WORDS((uintptr_t)thread, (uintptr_t)result), 1);
 }
 OUTER void cond_wait(pthread_cond_t *c, pthread_mutex_t *m)
 {
     struct wait wait;
     gave((uintptr_t)m);
     gives((uintptr_t)m);
-    WAIT(&wait, "cond", "mutex %p", c, m, SITE);
+    WAIT(&wait, "cond", "cond", "mutex %p", c, m, SITE);
     wait_end(&wait, pthread_cond_wait(c, m));
     took((uintptr_t)m, 0, SITE);
 }

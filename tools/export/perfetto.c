@@ -367,6 +367,7 @@ static void put_record(struct perfetto *p, const struct timeline_event *e)
     size_t begin, inner, size;
     uint64_t location;
     const char *message = reader_message(&t->call->reader, &e->read, &size);
+    char how;
     const char *severity = event_severity(record);
     begin = event_begin(p, e->ns, e->opens ? BEGIN : INSTANT,
                         track(p, 1 + e->lane->index));
@@ -381,7 +382,7 @@ static void put_record(struct perfetto *p, const struct timeline_event *e)
                             severity));
     if (p->messages)
         put_string(b, 23, e->opens ? timeline_span_name(message) : message);
-    else if (e->opens && e->read.kind)
+    else if (e->opens && kind_of(e->read.kind, &how) == KIND_ENTER)
         put_string(b, 23, timeline_opened(e));
     else
         put_number(b, 10,

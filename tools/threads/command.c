@@ -11,7 +11,8 @@ void show_open(struct call *call, struct threads *threads, bool stop)
         fail(call, "does not run: --stop is for running programs");
     wrong = threads_open(threads, &call->source,
                          call->source.registry ? &call->reader : NULL, stop);
-    if (wrong && call->source.memory->stale_order && call->source.registry)
+    if (wrong && wrong != recorded_other && call->source.memory->stale_order &&
+        call->source.registry)
         wrong = snapshots_open(threads, &call->source, &call->reader);
     if (wrong && call->source.half_made)
         wrong = source_half_made(&call->source, "no thread");

@@ -3,26 +3,24 @@
 #ifndef ENTRY_H
 #define ENTRY_H
 
+#include "../../run/events.h"
 #include "recorded.h"
 
-#include <string.h>
+/* RUN_EVENT_made and the like; 0 is none of them. */
+#define RUN_EVENT(name) RUN_EVENT_##name,
+enum run_event { RUN_EVENT_NONE, RUN_EVENTS(RUN_EVENT) };
+#undef RUN_EVENT
 
-/* An event, with its format and its thread. */
+/* An event, as its heading names it, and its thread. */
 struct entry {
     struct recorded *recorded;
     const struct reader_event *event;
-    const char *format;
+    enum run_event is;
+    enum wait_kind kind; /* of a wait, or of a total */
+    bool timed;          /* a wait until a time */
     const uint64_t *word;
     struct past *past; /* null: the thread that wrote it is not known */
 };
-
-/* Does the format begin so? */
-static inline bool begins(const char *format, const char *with)
-{
-    return strncmp(format, with, strlen(with)) == 0;
-}
-/* The kind of an object, by how the format goes on; WAIT_NONE: it is none. */
-enum wait_kind kind_read(const char *format);
 
 /* lives.c: of locks, the totals, the orders in which they were taken, and of
  * threads who waited for another's end. */

@@ -14,11 +14,8 @@ void total_read(const struct entry *entry)
 {
     struct recorded *recorded = entry->recorded;
     const uint64_t *word = entry->word;
-    enum wait_kind kind = kind_read(entry->format);
     struct total *totals;
     uint64_t high = 0;
-    if (kind == WAIT_NONE || !strstr(entry->format, ": taken %u, waited %u"))
-        return;
     totals = array_room(recorded->totals, &recorded->totals_max,
                         recorded->totals_count + 1, sizeof *totals);
     if (!totals) {
@@ -28,14 +25,14 @@ void total_read(const struct entry *entry)
     recorded->totals = totals;
     if (recorded->reader.memory->word_bytes == 4)
         high = word[6] << 32;
-    totals[recorded->totals_count++] =
-        (struct total){.object = word[0],
-                       .kind = kind,
-                       .taken = word[1],
-                       .waited = word[2],
-                       .ns = ticks_ns(recorded, high | word[3]),
-                       .longest_ns = ticks_ns(recorded, word[4]),
-                       .longest_at = word[5]};
+    totals[recorded->totals_count++] = (struct total){
+        .object = word[0],
+        .kind = entry->kind == WAIT_READ ? WAIT_WRITE : entry->kind,
+        .taken = word[1],
+        .waited = word[2],
+        .ns = ticks_ns(recorded, high | word[3]),
+        .longest_ns = ticks_ns(recorded, word[4]),
+        .longest_at = word[5]};
 }
 
 /* The life of a lock: how often one that was in its place has ended; `ends`: one
@@ -64,9 +61,9 @@ void order_read(const struct entry *entry)
     struct recorded *recorded = entry->recorded;
     const uint64_t *word = entry->word;
     struct chain *chains, *chain;
-    if (begins(entry->format, "ended %p"))
+    if (entry->is == RUN_EVENT_gone)
         lock_life(recorded, word[0], true);
-    if (!entry->past || !begins(entry->format, "took "))
+    if (!entry->past || entry->is == RUN_EVENT_gone)
         return;
     chains = array_room(recorded->chains, &recorded->chains_max,
                         recorded->chains_count + 1, sizeof *chains);
@@ -82,13 +79,13 @@ void order_read(const struct entry *entry)
                             .order = entry->event->event.order,
                             .past = (size_t)(entry->past - recorded->pasts)};
     chain->life = lock_life(recorded, chain->object, false);
-    if (begins(entry->format, "took %p holding %p from %p, stack %u")) {
+    if (entry->is == RUN_EVENT_pair) {
         chain->depth = 1;
         chain->stack = word[3];
         chain->holds[0].object = word[1];
         chain->holds[0].site = word[2];
         chain->holds_count = word[1] != 0;
-    } else if (begins(entry->format, "took %p stack %u holding %u: %p from")) {
+    } else {
         chain->stack = word[1];
         chain->depth = (unsigned)word[2];
         for (int i = 3; i < 11 && chain->holds_count < CHAIN_MAX; i += 2)

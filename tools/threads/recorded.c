@@ -64,44 +64,43 @@ static struct past *past_make(struct recorded *recorded,
 
 /* --------------------------------------------------------------- threads -- */
 
-static void self_read(const struct entry *entry)
+static void stranger_read(const struct entry *entry)
+{
+    struct past *past = entry->past;
+    past->has_self = true;
+    past->handle = entry->word[0];
+    past->stack_bytes = entry->word[1];
+    past->stack_high = entry->word[2] ? entry->word[2] : entry->word[0];
+}
+
+/* A thread that another one made: it runs, or has ended. */
+static void made_read(const struct entry *entry)
 {
     struct past *past = entry->past;
     const uint64_t *word = entry->word;
-    if (!past)
-        return;
-    if (begins(entry->format, "thread not made")) {
-        past->has_self = true;
-        past->handle = past->stack_high = word[0];
-        if (strstr(entry->format, ": %p, stack of %u up to %p")) {
-            past->stack_bytes = word[1];
-            past->stack_high = word[2];
-        }
-    } else if (begins(entry->format, "thread %p made by T%u: %p(") ||
-               begins(entry->format, "ended thread %p made by T%u: %p(")) {
-        past->has_self = past->is_made = true;
-        past->ended |= *entry->format == 'e';
-        past->handle = past->stack_high = word[0];
-        past->maker = (unsigned)word[1];
-        past->start = word[2];
-        past->argument = word[3];
-        past->first = word[4];
-        past->made_stack = word[5];
-        past->detached = word[6] != 0;
-        past->stack_bytes = word[7];
-        past->after = word[8];
-        past->made_at = entry->event->event.caller;
-        if (*entry->format != 'e') /* that was written at its end */
-            past->made_ns = entry->event->ns;
-    }
+    past->has_self = past->is_made = true;
+    past->ended |= entry->is == RUN_EVENT_over;
+    past->handle = past->stack_high = word[0];
+    past->maker = (unsigned)word[1];
+    past->start = word[2];
+    past->argument = word[3];
+    past->first = word[4];
+    past->made_stack = word[5];
+    past->detached = word[6] != 0;
+    past->stack_bytes = word[7];
+    past->after = word[8];
+    past->made_at = entry->event->event.caller;
+    if (entry->is != RUN_EVENT_over) /* else the time is that of its end */
+        past->made_ns = entry->event->ns;
 }
 
 /* A thread went on as another one's copy, by fork(): all that was read so far
  * is of the parent's threads. An heir stands behind the thread that it goes on
  * from, so that chains of heirs have no circle. */
-static void fork_read(const struct entry *entry, unsigned number)
+static void fork_read(const struct entry *entry)
 {
     struct recorded *recorded = entry->recorded;
+    unsigned number = (unsigned)entry->word[0];
     size_t own = (size_t)(entry->past - recorded->pasts);
     size_t was = ids_find(&recorded->numbers, number, 0, 0);
     for (size_t i = 0; i < recorded->pasts_count; i++)
@@ -114,9 +113,6 @@ static void fork_read(const struct entry *entry, unsigned number)
 static void held_read(const struct entry *entry)
 {
     struct past *past = entry->past;
-    if (!past || (!begins(entry->format, "holds %p from %p") &&
-                  !begins(entry->format, "ended holding %p from %p")))
-        return;
     past->holds_count = 0;
     for (int i = 0; i < HOLDS_MAX; i++) {
         uint64_t object = entry->word[2 * i];
@@ -128,87 +124,47 @@ static void held_read(const struct entry *entry)
     }
 }
 
-static void life_read(const struct entry *entry)
+static void started_read(const struct entry *entry)
 {
     struct past *past = entry->past;
     const uint64_t *word = entry->word;
-    if (!past)
-        return;
-    if (begins(entry->format,
-               "started %p(%p) as %p, made by T%u, stack %u, after %u")) {
-        past->is_made = true;
-        past->start = word[0];
-        past->argument = word[1];
-        past->handle = word[2];
-        past->maker = (unsigned)word[3];
-        past->made_stack = word[4];
-        past->after = word[5];
-        past->made_at = entry->event->event.caller;
-        past->made_ns = entry->event->ns;
-    } else if (begins(entry->format, "unseen: more than %u threads")) {
-        entry->recorded->seen_most = (unsigned)word[0];
-    } else if (begins(entry->format, "unseen: threads behind a seccomp")) {
+    past->is_made = true;
+    past->start = word[0];
+    past->argument = word[1];
+    past->handle = word[2];
+    past->maker = (unsigned)word[3];
+    past->made_stack = word[4];
+    past->after = word[5];
+    past->made_at = entry->event->event.caller;
+    past->made_ns = entry->event->ns;
+}
+
+static void unseen_read(const struct entry *entry)
+{
+    if (entry->is == RUN_EVENT_unseen)
+        entry->recorded->seen_most = (unsigned)entry->word[0];
+    else
         entry->recorded->is_sandboxed = true;
-    } else if (begins(entry->format, "forked from T%u")) {
-        fork_read(entry, (unsigned)word[0]);
-    } else if (begins(entry->format, "joined %p: %d")) {
-        join_read(entry);
-    } else if (begins(entry->format, "ended holding ")) {
-        held_read(entry);
-    } else if (begins(entry->format, "ended: ")) {
-        past->ended = past->has_calls = true;
-        past->ended_ns = entry->event->ns;
-        memcpy(past->calls, word, sizeof past->calls);
-    }
 }
 
 static void calls_read(const struct entry *entry)
 {
     struct past *past = entry->past;
-    if (!past || !begins(entry->format, "lock %u waited %u"))
-        return;
     memcpy(past->calls, entry->word, sizeof past->calls);
     past->has_calls = true;
+    if (entry->is != RUN_EVENT_ended)
+        return;
+    past->ended = true;
+    past->ended_ns = entry->event->ns;
 }
 
 /* ----------------------------------------------------------------- waits -- */
-
-static const struct {
-    const char *begin;
-    enum wait_kind kind;
-} kinds[] = {{"mutex %p", WAIT_MUTEX},         {"cond %p", WAIT_CONDITION},
-             {"rwlock %p to read", WAIT_READ}, {"rwlock %p", WAIT_WRITE},
-             {"spin %p", WAIT_SPIN},           {"sem %p", WAIT_SEMAPHORE},
-             {"barrier %p", WAIT_BARRIER},     {"once %p", WAIT_ONCE},
-             {"stream %p", WAIT_STREAM},       {"futex %p", WAIT_FUTEX},
-             {"thread %p", WAIT_THREAD}};
-
-enum wait_kind kind_read(const char *format)
-{
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (begins(format, kinds[i].begin))
-            return kinds[i].kind;
-    return WAIT_NONE;
-}
-
-/* Has the wait a limit of time? Its format says `until`, and no number. */
-static bool is_timed(const char *format)
-{
-    for (const char *at = format; (at = strstr(at, " until"));) {
-        at += strlen(" until");
-        if (!begins(at, " %u"))
-            return true;
-    }
-    return false;
-}
 
 static void now_read(const struct entry *entry)
 {
     struct past *past = entry->past;
     const uint64_t *word = entry->word;
-    enum wait_kind kind = kind_read(entry->format);
-    if (!past || kind == WAIT_NONE)
-        return;
+    enum wait_kind kind = entry->kind;
     past->waits = word[3] == 0;
     past->wait_order = entry->event->event.order;
     past->wait_stack = word[2];
@@ -216,14 +172,14 @@ static void now_read(const struct entry *entry)
     past->wait_ns = entry->event->ns;
     past->wait = (struct wait){.kind = kind,
                                .object = word[0],
-                               .timed = is_timed(entry->format),
+                               .timed = entry->timed,
                                .holder = THREAD_NONE,
                                .fd = -1};
     if (kind == WAIT_MUTEX || kind == WAIT_READ || kind == WAIT_WRITE)
         past->wait.holder_id = (int32_t)word[1];
 }
 
-static struct span *span_make(const struct entry *entry, enum wait_kind kind)
+static struct span *span_make(const struct entry *entry)
 {
     struct recorded *recorded = entry->recorded;
     struct span *spans = array_room(recorded->spans, &recorded->spans_max,
@@ -235,7 +191,7 @@ static struct span *span_make(const struct entry *entry, enum wait_kind kind)
     recorded->spans = spans;
     spans += recorded->spans_count++;
     *spans = (struct span){.past = (size_t)(entry->past - recorded->pasts),
-                           .kind = kind,
+                           .kind = entry->kind,
                            .object = entry->word[0],
                            .site = entry->event->event.caller,
                            .begin_ns = NS_UNKNOWN,
@@ -248,16 +204,13 @@ static void wait_read(const struct entry *entry)
 {
     struct recorded *recorded = entry->recorded;
     struct past *past = entry->past;
-    bool is_begin = *entry->format == '>';
-    enum wait_kind kind = kind_read(entry->format + 1);
+    bool is_begin = entry->is == RUN_EVENT_begins;
     struct span *span;
-    if (!past || kind == WAIT_NONE || (!is_begin && *entry->format != '<'))
-        return;
     if (recorded->first_ns == NS_UNKNOWN)
         recorded->first_ns = entry->event->ns;
     span = past->span ? &recorded->spans[past->span - 1] : NULL;
     if (is_begin || !span || span->object != entry->word[0])
-        span = span_make(entry, kind);
+        span = span_make(entry);
     past->span = 0;
     if (!span)
         return;
@@ -290,8 +243,7 @@ static void opened_read(const struct entry *entry)
     unsigned char id[6 * 8];
     struct opened *to;
     char path[1024];
-    if (!begins(entry->format, "module %p to %p %s, build-id of %u: ") ||
-        word[3] == 0 || word[3] > sizeof to->id ||
+    if (word[3] == 0 || word[3] > sizeof to->id ||
         !reader_word_text(&recorded->reader, entry->event, 2, path,
                           sizeof path))
         return;
@@ -352,12 +304,7 @@ static void stack_read(const struct entry *entry)
     struct stack *stacks, *stack;
     bool is_new;
     size_t at;
-    opened_read(entry);
-    if (begins(entry->format, "snapshot %p: at %p, sp") &&
-        (stack = recorded_stack_of(recorded, word[0])))
-        recorded->has_snapshots = stack->has_snapshot = true;
-    if (!begins(entry->format, "stack %u from %u: %p") || !word[0] ||
-        word[1] >= FRAMES_MAX)
+    if (!word[0] || word[1] >= FRAMES_MAX)
         return;
     stacks = array_room(recorded->stacks, &recorded->stacks_max,
                         recorded->stack_ids.count + 1, sizeof *stacks);
@@ -432,33 +379,85 @@ static void stacks_join(struct recorded *recorded)
 
 /* ------------------------------------------------------------------ read -- */
 
-static const struct {
-    const char *recorder;
-    void (*read)(const struct entry *);
-} readers[] = {{"thread_self", self_read},   {"thread_life", life_read},
-               {"thread_now", now_read},     {"thread_held", held_read},
-               {"thread_calls", calls_read}, {"lock_wait", wait_read},
-               {"lock_total", total_read},   {"lock_order", order_read},
-               {"call_stack", stack_read}};
+/* The stack of code without tables: see run/snapshot.h. */
+static void snapshot_note(struct recorded *recorded,
+                          const struct reader_event *event)
+{
+    const char *location,
+        *format = reader_format(&recorded->reader, &event->event, &location);
+    struct stack *stack;
+    recorded->is_other |= strcmp(location, RUN_LOCATION) == 0;
+    if (format && strncmp(format, "snapshot %p: at %p, sp", 22) == 0 &&
+        (stack = recorded_stack_of(recorded, event->event.argument[0])))
+        recorded->has_snapshots = stack->has_snapshot = true;
+}
+
+/* Takes a word of an event's heading. */
+static bool takes(const char **words, const char *word)
+{
+    size_t size = strlen(word);
+    if (strncmp(*words, word, size) != 0 || (*words)[size] > ' ')
+        return false;
+    *words += size + ((*words)[size] == ' ');
+    return true;
+}
+
+/* Which event, and of which kind of wait, a heading names. */
+static void heading_read(struct entry *entry, const char *words)
+{
+#define EVENT(name)                                                            \
+    if (takes(&words, #name))                                                  \
+        entry->is = RUN_EVENT_##name;                                          \
+    else
+#define KIND(name, of)                                                         \
+    if (takes(&words, #name))                                                  \
+        entry->kind = of;                                                      \
+    else
+    RUN_EVENTS(EVENT) return;
+    RUN_KINDS(KIND)
+    if (entry->is >= RUN_EVENT_waits && entry->is <= RUN_EVENT_total)
+        entry->is = RUN_EVENT_NONE; /* of a kind that is not known here */
+    entry->timed = takes(&words, "until");
+}
+
+/* Of the events that nothing here needs there is no reader. */
+static void (*const readers[])(const struct entry *) = {
+    [RUN_EVENT_stranger] = stranger_read, [RUN_EVENT_made] = made_read,
+    [RUN_EVENT_over] = made_read,         [RUN_EVENT_started] = started_read,
+    [RUN_EVENT_joined] = join_read,       [RUN_EVENT_forked] = fork_read,
+    [RUN_EVENT_unseen] = unseen_read,     [RUN_EVENT_sandboxed] = unseen_read,
+    [RUN_EVENT_ended] = calls_read,       [RUN_EVENT_holds] = held_read,
+    [RUN_EVENT_calls] = calls_read,       [RUN_EVENT_waits] = now_read,
+    [RUN_EVENT_begins] = wait_read,       [RUN_EVENT_ends] = wait_read,
+    [RUN_EVENT_total] = total_read,       [RUN_EVENT_pair] = order_read,
+    [RUN_EVENT_chain] = order_read,       [RUN_EVENT_gone] = order_read,
+    [RUN_EVENT_stack] = stack_read,       [RUN_EVENT_module] = opened_read};
+
+/* Is the thread of no matter to an event? */
+static bool is_nobodys(enum run_event is)
+{
+    return is == RUN_EVENT_total || is == RUN_EVENT_gone ||
+           is == RUN_EVENT_stack || is == RUN_EVENT_module;
+}
 
 static void event_read(struct recorded *recorded,
                        const struct reader_event *event)
 {
-    const char *location;
+    const char *words = event->kind;
     struct entry entry = {
         .recorded = recorded, .event = event, .word = event->event.argument};
-    size_t i = 0;
-    while (i < sizeof readers / sizeof *readers &&
-           strcmp(event->recorder->name, readers[i].recorder) != 0)
-        i++;
-    entry.format = reader_format(&recorded->reader, &event->event, &location);
-    if (i == sizeof readers / sizeof *readers || !entry.format)
+    if (!words || !takes(&words, RUN_SCHEMA)) {
+        snapshot_note(recorded, event);
         return;
+    }
+    heading_read(&entry, words);
     if (event->thread)
         entry.past = past_make(recorded, event->thread);
     if (event->ns != NS_UNKNOWN && event->ns > recorded->last_ns)
         recorded->last_ns = event->ns;
-    readers[i].read(&entry);
+    if (entry.is < sizeof readers / sizeof *readers && readers[entry.is] &&
+        (entry.past || is_nobodys(entry.is)))
+        readers[entry.is](&entry);
 }
 
 /* Gives what a thread did before fork() to its heir in the child. */
@@ -479,6 +478,10 @@ static bool has_self(const struct recorded *recorded)
             return true;
     return false;
 }
+
+const char recorded_other[] =
+    "is of another version of recorder run, and only that version's recorder "
+    "reads its threads and locks; recorder dump shows its records";
 
 struct recorded *recorded_read(const struct reader *of, const char **wrong)
 {
@@ -511,6 +514,8 @@ struct recorded *recorded_look(const struct reader *of, const char *names,
     }
     stacks_join(recorded);
     heirs_join(recorded);
+    if (!*wrong && recorded->is_other)
+        *wrong = recorded_other;
     if (!*wrong && recorded->no_memory)
         *wrong = "there is no memory for it";
     if (!*wrong)

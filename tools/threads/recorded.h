@@ -1,8 +1,8 @@
 /* recorded.h - threads and locks as `recorder run` recorded them. */
 /* SPDX-License-Identifier: MIT */
 /*
-   A reader goes by the recorder's name and how its format begins, and takes the
-   arguments by position. What is in a cell (thread_self, thread_now,
+   Headings name the events (run/events.h), whose arguments readers take by
+   position. What is in a cell (thread_self, thread_now,
    thread_held, thread_calls, lock_total) is as it was last; the others are
    rings, and their oldest records may be gone.
 */
@@ -129,11 +129,13 @@ struct recorded {
     bool is_sandboxed;         /* the program, which made threads then */
     int64_t first_ns, last_ns; /* of waits: from when all are known */
     bool has_snapshots;        /* of stacks: see snapshots_extend() */
+    bool is_other; /* another version of the library recorded it */
     bool no_memory;
 };
 
 /* Reads what was recorded of a reader's program. Null: nothing was, or *wrong
  * says what is wrong. */
+extern const char recorded_other[]; /* wrong: its events are not known here */
 struct recorded *recorded_read(const struct reader *, const char **wrong);
 /* Does the same for the recorders of such names only. */
 struct recorded *recorded_look(const struct reader *, const char *names,

@@ -189,7 +189,7 @@ static const char *past_read(struct threads *threads, struct reader *reader)
     if (reader)
         threads->recorded = recorded_read(reader, &wrong);
     if (wrong)
-        return threads_wrong(threads, "%s", wrong);
+        return wrong;
     if (!threads->recorded)
         return threads->source->memory->stale_order
                    ? threads_wrong(
