@@ -106,15 +106,22 @@ static bool look_same(struct threads *threads, const struct thread *thread,
 
 static bool holder_same(struct threads *threads, const struct thread *thread)
 {
-    struct wait wait = thread->wait;
-    wait_holder(threads, &wait);
-    return wait.holder_id == thread->wait.holder_id;
+    struct thread now = *thread;
+    const struct wait *was = &thread->wait;
+    if (was->processes_count) {
+        file_lock_find(threads, &now);
+        return now.wait.processes_count == was->processes_count &&
+               now.wait.processes[0] == was->processes[0];
+    }
+    wait_holder(threads, &now.wait);
+    return now.wait.holder_id == was->holder_id;
 }
 
 bool thread_waits_still(struct threads *threads, size_t thread)
 {
     const struct thread *one = &threads->all[thread];
     struct thread look = {.id = one->id};
+    threads = thread_home(threads, one);
     return one->past || !threads->source->pid ||
            (look_same(threads, one, &look) && holder_same(threads, one) &&
             process_stood(threads, &look));
@@ -140,23 +147,26 @@ static bool cycle_stands(struct threads *threads, const struct cycle *cycle)
     for (size_t i = 0; i < cycle->count && stands; i++) {
         const struct thread *thread = &threads->all[cycle->threads[i]];
         looks[i].id = thread->id;
-        stands = thread->past ? recorded_still(now, thread) &&
-                                    is_blocked(threads, thread)
-                              : look_same(threads, thread, &looks[i]);
+        stands =
+            thread->past
+                ? recorded_still(now, thread) && is_blocked(threads, thread)
+                : look_same(thread_home(threads, thread), thread, &looks[i]);
     }
     held = recorded_again(threads, "thread_held");
     for (size_t i = 0; i < cycle->count && stands; i++) {
         const struct thread *thread = &threads->all[cycle->threads[i]];
         size_t next = cycle->threads[(i + 1) % cycle->count];
-        stands = thread->past ? recorded_holds(threads, held, thread,
-                                               &threads->all[next])
-                              : holder_same(threads, thread);
+        stands =
+            thread->past
+                ? recorded_holds(threads, held, thread, &threads->all[next])
+                : holder_same(thread_home(threads, thread), thread);
     }
     then = recorded_again(threads, "thread_now");
     for (size_t i = 0; i < cycle->count && stands; i++) {
         const struct thread *thread = &threads->all[cycle->threads[i]];
-        stands = thread->past ? recorded_still(then, thread)
-                              : process_stood(threads, &looks[i]);
+        stands = thread->past
+                     ? recorded_still(then, thread)
+                     : process_stood(thread_home(threads, thread), &looks[i]);
     }
     recorded_free(now);
     recorded_free(held);

@@ -33,7 +33,7 @@ void locks_find(struct locks *locks, struct threads *threads)
         struct lock *lock;
         bool is_new;
         size_t at;
-        if (!is_lock(wait))
+        if (locks->threads->all[i].peer || !is_lock(wait))
             continue;
         at = ids_add(&ids, wait->object, 0, 0, &is_new);
         more = at == IDS_NONE ? NULL
@@ -74,30 +74,35 @@ static void lock_name(struct threads *threads, const struct wait *wait,
 {
     char name[256];
     show_object(threads, wait, name);
-    snprintf(to, 300, *name == '0' ? "%s" : "%s (0x%llx)", name,
-             (unsigned long long)wait->object);
+    if (wait->kind == WAIT_FLOCK || wait->kind == WAIT_RECORD)
+        snprintf(to, 300, "%s", name);
+    else
+        snprintf(to, 300, *name == '0' ? "%s" : "%s (0x%llx)", name,
+                 (unsigned long long)wait->object);
 }
 
 void show_locks(FILE *to, struct locks *locks)
 {
-    int name_width = 6, holder_width = 7;
+    int kind_width = 10, name_width = 6, holder_width = 7;
     char name[300], holder[256];
     show_deadlocks(to, locks->threads);
     for (size_t i = 0; i < locks->count; i++) {
+        kind_width =
+            table_width(show_kind(locks->all[i].wait->kind), kind_width);
         lock_name(locks->threads, locks->all[i].wait, name);
         name_width = table_width(name, name_width);
         show_holder(locks->threads, locks->all[i].wait, holder);
         holder_width = table_width(holder, holder_width);
     }
     if (locks->count)
-        fprintf(to, "%-10s %-*s  %-*s  WAITING\n", "KIND", name_width, "OBJECT",
-                holder_width, "HELD BY");
+        fprintf(to, "%-*s %-*s  %-*s  WAITING\n", kind_width, "KIND",
+                name_width, "OBJECT", holder_width, "HELD BY");
     for (size_t i = 0; i < locks->count; i++) {
         const struct lock *lock = &locks->all[i];
         const struct wait *wait = lock->wait;
         lock_name(locks->threads, wait, name);
         show_holder(locks->threads, wait, holder);
-        fprintf(to, "%-10s ", show_kind(wait->kind));
+        fprintf(to, "%-*s ", kind_width, show_kind(wait->kind));
         table_column(to, name, name_width);
         fputs("  ", to);
         table_column(to, *holder ? holder : "-", holder_width);

@@ -10,6 +10,8 @@
 bool show_chosen(const struct thread *thread, const char *wanted)
 {
     char id[16], number[16];
+    if (thread->peer)
+        return false;
     if (!wanted)
         return true;
     snprintf(id, sizeof id, "%d", (int)thread->id);
@@ -173,14 +175,17 @@ static void tree_text(FILE *to, struct threads *threads, const char *wanted)
 
 void show_list(FILE *to, struct threads *threads, const char *wanted)
 {
+    size_t own = 0;
     show_deadlocks(to, threads);
     if (threads->recorded)
         tree_text(to, threads, wanted);
     else
         stacks_text(to, threads, wanted);
+    for (size_t i = 0; i < threads->count; i++)
+        own += !threads->all[i].peer;
     if (!threads->recorded)
-        fprintf(to, "%zu thread%s, %zu different stack%s. ", threads->count,
-                threads->count == 1 ? "" : "s", threads->stacks_count,
+        fprintf(to, "%zu thread%s, %zu different stack%s. ", own,
+                own == 1 ? "" : "s", threads->stacks_count,
                 threads->stacks_count == 1 ? "" : "s");
     show_how(to, threads);
 }

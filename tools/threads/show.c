@@ -48,6 +48,10 @@ const char *show_kind(enum wait_kind kind)
                                         [WAIT_ONCE] = "once",
                                         [WAIT_STREAM] = "stream",
                                         [WAIT_THREAD] = "thread",
+                                        [WAIT_GUARD] = "static variable",
+                                        [WAIT_MALLOC] = "malloc lock",
+                                        [WAIT_FLOCK] = "flock",
+                                        [WAIT_RECORD] = "file lock",
                                         [WAIT_FUTEX] = "futex",
                                         [WAIT_CALL] = "call"};
     return names[kind];
@@ -79,6 +83,11 @@ void show_object(struct threads *threads, const struct wait *wait, char to[256])
                  wait->refused
                      ? ", for good: the kernel refused it as a deadlock"
                      : "");
+        return;
+    }
+    if (wait->kind == WAIT_FLOCK || wait->kind == WAIT_RECORD) {
+        if (!process_file(threads, wait->fd, to, 256))
+            snprintf(to, 256, "%d", wait->fd);
         return;
     }
     if (place_variable(threads, wait->object, to, 256))
@@ -144,17 +153,42 @@ static void holders_words(const struct threads *threads,
                  wait->holders_count - HOLDERS_MAX);
 }
 
+/* The processes that hold the lock of a file. */
+static void processes_words(const struct wait *wait, char to[256])
+{
+    size_t at = 0;
+    char name[17];
+    for (unsigned i = 0; i < wait->processes_count && i < HOLDERS_MAX; i++) {
+        int32_t pid = wait->processes[i];
+        at +=
+            (size_t)snprintf(to + at, 256 - at, "%s %d %s", i ? "," : "process",
+                             (int)pid, process_name(pid, name) ? name : "?");
+    }
+    if (wait->processes_count > HOLDERS_MAX)
+        snprintf(to + at, 256 - at, ", and %u more",
+                 wait->processes_count - HOLDERS_MAX);
+    else if (!wait->processes_count && wait->unread)
+        snprintf(to, 256, "a process that this user may not read");
+}
+
 void show_holder(struct threads *threads, const struct wait *wait, char to[256])
 {
     *to = '\0';
-    if (wait->holders_count > 1 && wait->readers) {
+    if (wait->kind == WAIT_FLOCK || wait->kind == WAIT_RECORD) {
+        processes_words(wait, to);
+    } else if (wait->holders_count > 1 && wait->readers) {
         holders_words(threads, wait, to);
     } else if (wait->holder != THREAD_NONE) {
         const struct thread *holder = &threads->all[wait->holder];
         bool ended = holder->state == 'Z' || holder->state == 'X';
-        char name[64];
+        char name[64], process[32] = "";
         show_name(threads, wait->holder, name);
-        snprintf(to, 256, "%s%s", name,
+        if (holder->peer && holder->peer->source->pid != holder->id)
+            snprintf(process, sizeof process, ", of process %d",
+                     holder->peer->source->pid);
+        else if (holder->peer)
+            snprintf(process, sizeof process, ", of another process");
+        snprintf(to, 256, "%s%s%s", name, process,
                  ended            ? ", which has ended"
                  : wait->id_again ? ", or of an ended thread that had this "
                                     "kernel id before"
@@ -185,7 +219,7 @@ static const char *state_words(const struct thread *thread)
 {
     switch (thread->state) {
     case 'R': return "runs";
-    case 'S': return "sleeps";
+    case 'S': return "is blocked, cause not known";
     case 'D': return "waits in the kernel, uninterruptibly";
     case 'T': return "is stopped";
     case 't': return "is stopped by a debugger";
@@ -244,7 +278,7 @@ static void lock_words(struct threads *threads, const struct thread *thread,
                                                  : "";
     char object[256], holder[256];
     const char *end = wait->timed ? ", for a time" : "";
-    show_object(threads, wait, object);
+    show_object(thread_home(threads, thread), wait, object);
     show_holder(threads, wait, holder);
     if (wait->kind == WAIT_THREAD)
         snprintf(to, 1024, "waits for the end of thread %s%s",
@@ -266,7 +300,9 @@ void show_wait(struct threads *threads, const struct thread *thread,
                      (unsigned long long)thread->order);
         else if (thread->state != 'R' &&
                  process_channel(threads, thread, channel, sizeof channel))
-            snprintf(to, 1024, "%s in %s", state_words(thread), channel);
+            snprintf(to, 1024, "%s in %s",
+                     thread->state == 'S' ? "sleeps" : state_words(thread),
+                     channel);
         else
             snprintf(to, 1024, "%s", state_words(thread));
         break;
@@ -305,7 +341,7 @@ void show_holds(struct threads *threads, size_t holder, char to[1024])
     *to = '\0';
     for (size_t i = 0; i < count && i < HELD_MAX && at < 700; i++) {
         const struct wait *wait = &threads->all[held[i]].wait;
-        show_object(threads, wait, object);
+        show_object(thread_home(threads, &threads->all[held[i]]), wait, object);
         at += (size_t)snprintf(to + at, 1024 - at, "%s %s %s",
                                i ? "," : "; holds", show_kind(wait->kind),
                                object);
@@ -398,7 +434,9 @@ void show_frames(FILE *to, struct threads *threads, const char *before,
 
 void show_site(FILE *to, struct threads *threads, const struct thread *thread)
 {
-    unsigned i = wait_frames(threads, thread);
+    unsigned i;
+    threads = thread_home(threads, thread);
+    i = wait_frames(threads, thread);
     show_frames(to, threads, ", at ", thread->frames + i,
                 thread->frames_count - i, SITE_FRAMES);
 }
@@ -480,9 +518,11 @@ void show_threads(FILE *to, const struct threads *threads, const size_t *which,
 static void deadlock_head(FILE *to, struct threads *threads,
                           const struct cycle *cycle)
 {
-    bool sure = true;
-    for (size_t i = 0; i < cycle->count; i++)
+    bool sure = true, has_peers = false;
+    for (size_t i = 0; i < cycle->count; i++) {
         sure &= threads->all[cycle->threads[i]].wait.kind != WAIT_MUTEX_LIKE;
+        has_peers |= threads->all[cycle->threads[i]].peer != NULL;
+    }
     if (cycle->perhaps)
         fprintf(to,
                 "HANG of %zu threads: each waits for what the next holds, or "
@@ -492,9 +532,9 @@ static void deadlock_head(FILE *to, struct threads *threads,
         fputs("DEADLOCK of 1 thread: it waits for what it holds itself", to);
     else
         fprintf(to,
-                "DEADLOCK of %zu threads: each waits for what the next "
+                "DEADLOCK of %zu threads%s: each waits for what the next "
                 "holds%s",
-                cycle->count,
+                cycle->count, has_peers ? " of several processes" : "",
                 cycle->count > 2 ? ", the last for the first" : "");
     if (!sure)
         fputs(" (if these are mutexes: no function's name says so)", to);
@@ -531,19 +571,21 @@ void show_deadlocks_json(FILE *to, struct threads *threads)
         fprintf(to, "{\"%s\":[", cycle->perhaps ? "hang" : "deadlock");
         for (size_t k = 0; k < cycle->count; k++) {
             const struct thread *t = &threads->all[cycle->threads[k]];
-            fprintf(to,
-                    "%s{\"thread\":%d,\"kind\":\"%s\",\"object\":\"0x%llx\"}",
-                    k ? "," : "", (int)t->id, show_kind(t->wait.kind),
-                    (unsigned long long)t->wait.object);
+            fprintf(
+                to,
+                "%s{\"thread\":%d,\"process\":%d,\"kind\":\"%s\","
+                "\"object\":\"0x%llx\"}",
+                k ? "," : "", (int)t->id, thread_home(threads, t)->source->pid,
+                show_kind(t->wait.kind), (unsigned long long)t->wait.object);
         }
         fputs("]}\n", to);
     }
 }
 
 /* Tells how a source that was not stopped for it was read; `debugged` and
- * `stopped`: how many threads a debugger, or a signal, has stopped. */
-static void source_how(FILE *to, const struct threads *threads, size_t debugged,
-                       size_t stopped)
+ * `stopped`: a debugger, or a signal, has stopped all threads. */
+static void source_how(FILE *to, const struct threads *threads, bool debugged,
+                       bool stopped)
 {
     if (!threads->source->pid && threads->count && threads->all[0].is_snapshot)
         fputs("As its threads recorded them.\n", to);
@@ -552,9 +594,9 @@ static void source_how(FILE *to, const struct threads *threads, size_t debugged,
                   ? "As recorder run recorded them.\n"
                   : "As the core file has them.\n",
               to);
-    else if (debugged && debugged == threads->count)
+    else if (debugged)
         fputs("Read while a debugger had the process stopped.\n", to);
-    else if (stopped && stopped == threads->count)
+    else if (stopped)
         fprintf(to, "A signal stopped the process before: kill -CONT %d\n",
                 (int)threads->source->pid);
     else
@@ -563,8 +605,11 @@ static void source_how(FILE *to, const struct threads *threads, size_t debugged,
 
 void show_how(FILE *to, const struct threads *threads)
 {
-    size_t running = 0, moved = 0, debugged = 0, stopped = 0;
+    size_t running = 0, moved = 0, debugged = 0, stopped = 0, own = 0;
     for (size_t i = 0; i < threads->count; i++) {
+        if (threads->all[i].peer)
+            continue;
+        own++;
         debugged += threads->all[i].state == 't';
         stopped += threads->all[i].state == 'T';
         running += !threads->all[i].frames_count && !threads->all[i].ended;
@@ -574,7 +619,7 @@ void show_how(FILE *to, const struct threads *threads)
         fprintf(to, "The process was stopped for %.1f ms.\n",
                 (double)threads->stopped_ns / 1e6);
     else
-        source_how(to, threads, debugged, stopped);
+        source_how(to, threads, own == debugged, own == stopped);
     if (threads->recorded && threads->recorded->seen_most)
         fprintf(to,
                 "More than %u threads lived at once: of those beyond nothing "
@@ -595,6 +640,12 @@ void show_how(FILE *to, const struct threads *threads)
         fputs("Its libc is musl: of most locks it does not note who holds "
               "them.\n",
               to);
+    if (threads->unread)
+        fprintf(
+            to,
+            "Process %d may not be read by this user: what its threads wait "
+            "for is not known.\n",
+            (int)threads->unread);
     if (threads->too_many)
         fprintf(to, "It has more than %d threads: the others are left out.\n",
                 THREADS_SHOWN_MAX);

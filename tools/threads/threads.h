@@ -60,12 +60,17 @@ enum wait_kind {
     WAIT_SEMAPHORE,
     WAIT_BARRIER,
     WAIT_ONCE,
-    WAIT_STREAM, /* flockfile() */
     WAIT_THREAD, /* a join */
+    WAIT_GUARD,  /* the first use of a static variable of C++ */
+    WAIT_MALLOC, /* one of malloc's own locks */
+    WAIT_STREAM, /* a FILE: flockfile() */
+    WAIT_FLOCK,  /* a file's: flock(), */
+    WAIT_RECORD, /* fcntl() or lockf() */
     WAIT_FUTEX,  /* of no known kind */
     WAIT_CALL    /* in another system call */
 };
 #define THREAD_NONE SIZE_MAX
+enum { PROCESSES_MAX = 8 };
 
 struct wait {
     enum wait_kind kind;
@@ -83,12 +88,16 @@ struct wait {
     bool unsure;       /* the holder may have given it back since */
     size_t holders_at; /* all that are known, the first is `holder` */
     size_t holders_count;
+    int32_t processes[PROCESSES_MAX]; /* that hold a file's lock, */
+    unsigned processes_count;         /* and perhaps more than are stored */
+    bool unread;      /* processes that may not be read may hold it, too */
     const char *call; /* name of the system call, or null */
     int fd;           /* that the call waits on; -1: none */
 };
 
 struct thread {
-    int32_t id;      /* for us, and in /proc */
+    struct threads *peer; /* of another process, with these; or null */
+    int32_t id;           /* for us, and in /proc */
     int32_t inside;  /* in its own pid namespace, which is what locks keep */
     unsigned number; /* in the program's registry; 0: it has none there */
     char name[17];
@@ -98,9 +107,9 @@ struct thread {
     uint64_t arguments[6];
     bool argument_lost; /* the first of them */
     uint64_t switches;  /* how often it began to wait or was preempted */
-    uint64_t born;      /* grows from thread to thread of a kernel; 0: unknown */
-    uint64_t started;   /* in clock ticks since boot */
-    bool id_again;      /* another thread may have had its id before */
+    uint64_t born;    /* grows from thread to thread of a kernel; 0: unknown */
+    uint64_t started; /* in clock ticks since boot */
+    bool id_again;    /* another thread may have had its id before */
     struct registers registers;
     bool has_registers; /* at least pc and sp */
     bool moved;         /* it ran while its stack was read */
@@ -112,6 +121,7 @@ struct thread {
     uint64_t frames[FRAMES_MAX];
     struct wait wait;
     bool in_deadlock;
+    bool is_stuck;     /* no thread that could end its wait goes on */
     bool is_snapshot;  /* not a thread: what it recorded of itself, */
     uint64_t snapshot; /* its id, */
     uint64_t order;    /* and the record's order */
@@ -148,6 +158,8 @@ struct threads {
     size_t stacks_count; /* that differ */
     bool is_musl;        /* its libc is */
     uint64_t stopped_ns; /* with --stop: for how long */
+    struct peer *peers;  /* other processes that hold what is waited for */
+    int32_t unread;      /* one of them that may not be read; or 0 */
     struct ids ids;      /* of places, by their addresses */
     struct place **places;
     size_t places_max;
@@ -172,6 +184,12 @@ void threads_walk(struct threads *, struct thread *);
 /* Ends it: notes which stacks are equal. False: there is no memory. */
 bool threads_join(struct threads *);
 void threads_close(struct threads *);
+/* present.c: reads the threads and waits of a source that is no recording. */
+const char *present_read(struct threads *, bool stop);
+/* Frees what threads_begin() and present_read() made. */
+void present_close(struct threads *);
+/* Sorts the index by which locks name threads. False: there is no memory. */
+bool threads_sort(struct threads *);
 /* The index of a thread by what locks know it by; THREAD_NONE: there is
  * none. */
 size_t threads_index(const struct threads *, int32_t inside);
@@ -267,6 +285,31 @@ bool wait_may_be_futex(const struct threads *, const struct thread *);
 void wait_holder(struct threads *, struct wait *);
 /* The id that a mutex notes as its holder; 0: none, or it is not known. */
 int32_t wait_owner(struct threads *, uint64_t mutex);
+
+/* ------------------------------------------------------------ file locks -- */
+
+/* If a thread waits for the lock of a file: finds the processes that hold it. */
+void file_lock_find(struct threads *, struct thread *);
+
+/* ---------------------------------------------------------------- guards -- */
+
+/* Finds who holds the locks of libraries that note no holder, by the stacks of
+ * all threads. */
+void guards_find(struct threads *);
+
+/* ----------------------------------------------------------------- peers -- */
+
+/* Adds the threads of the processes that hold what threads wait for, and, of
+ * locks of files, the threads that can release them. False: there is no
+ * memory. */
+bool peers_find(struct threads *);
+void peers_close(struct threads *);
+/* The threads that a thread is one of, with its process's memory and files. */
+static inline struct threads *thread_home(struct threads *threads,
+                                          const struct thread *thread)
+{
+    return thread->peer ? thread->peer : threads;
+}
 
 /* ----------------------------------------------------------------- leaks -- */
 

@@ -10,6 +10,7 @@
 #include "bytes.h"
 #include "threads.h"
 
+#include <elf.h>
 #include <linux/futex.h>
 #include <stdio.h>
 #include <string.h>
@@ -169,23 +170,6 @@ static uint64_t waker_object(struct threads *threads,
     return futex - condition_signals(threads) + (futex & 4 ? 4 : 8);
 }
 
-/* The kind by what stands there, where no function tells it. */
-static enum wait_kind kind_by_value(struct threads *threads,
-                                    const struct thread *thread)
-{
-    uint64_t futex = thread->arguments[0];
-    uint32_t value = word32(threads, futex);
-    bool is_private = thread->arguments[1] & FUTEX_PRIVATE_FLAG;
-    if (!is_private && value && value == (uint32_t)thread->arguments[2] &&
-        threads_index(threads, (int32_t)value) != THREAD_NONE)
-        return WAIT_THREAD;
-    if (value == 2 && thread->arguments[2] == 2 && !threads->is_musl &&
-        threads_index(threads, (int32_t)word32(threads, futex + 8)) !=
-            THREAD_NONE)
-        return WAIT_MUTEX_LIKE;
-    return WAIT_FUTEX;
-}
-
 /* Returns the object that a futex is a part of; 0: it is not known. */
 static uint64_t object_of(struct threads *threads, enum wait_kind kind,
                           uint64_t futex)
@@ -229,11 +213,56 @@ static int32_t mutex_holder(struct threads *threads, const struct wait *wait)
     return value ? wait_owner(threads, wait->futex) : 0;
 }
 
+/* The holder of a FILE's lock, which glibc notes by its pthread_t: a structure
+ * that begins with its own address, and has the kernel's id of the thread. Of
+ * other words than such a lock: 0. */
+static int32_t stream_holder(struct threads *threads, uint64_t futex)
+{
+    struct memory *m = threads->source->memory;
+    unsigned word = m->word_bytes;
+    unsigned id_at = threads->machine->elf == EM_X86_64 ? 720 : 104;
+    unsigned char bytes[8];
+    uint64_t self, owner;
+    if (threads->is_musl ||
+        (threads->machine->elf != EM_X86_64 &&
+         threads->machine->elf != EM_386) ||
+        !bytes_read(m, futex + 8, bytes, word))
+        return 0;
+    owner = bytes_word(m, bytes);
+    if (!owner || !bytes_read(m, owner, bytes, word))
+        return 0;
+    self = bytes_word(m, bytes);
+    return self == owner ? (int32_t)word32(threads, owner + id_at) : 0;
+}
+
+/* The kind by what stands there, where no function tells it. */
+static enum wait_kind kind_by_value(struct threads *threads,
+                                    const struct thread *thread)
+{
+    uint64_t futex = thread->arguments[0];
+    uint32_t value = word32(threads, futex);
+    bool is_private = thread->arguments[1] & FUTEX_PRIVATE_FLAG;
+    if (!is_private && value && value == (uint32_t)thread->arguments[2] &&
+        threads_index(threads, (int32_t)value) != THREAD_NONE)
+        return WAIT_THREAD;
+    if (value == 2 && thread->arguments[2] == 2 && !threads->is_musl &&
+        threads_index(threads, (int32_t)word32(threads, futex + 8)) !=
+            THREAD_NONE)
+        return WAIT_MUTEX_LIKE;
+    if (value == 2 && thread->arguments[2] == 2 &&
+        stream_holder(threads, futex) > 0)
+        return WAIT_STREAM;
+    return WAIT_FUTEX;
+}
+
 void wait_holder(struct threads *threads, struct wait *wait)
 {
     wait->holder_id = 0;
     wait->readers = 0;
     switch (wait->kind) {
+    case WAIT_STREAM:
+        wait->holder_id = stream_holder(threads, wait->futex);
+        break;
     case WAIT_MUTEX:
     case WAIT_MUTEX_LIKE: wait->holder_id = mutex_holder(threads, wait); break;
     case WAIT_READ:

@@ -1,0 +1,193 @@
+/* file_locks.c - who holds the lock of a file that a thread waits for. */
+/* SPDX-License-Identifier: MIT */
+/*
+   /proc/locks lists the locks of all files, and below each the waits for it. The
+   locks of an open file (flock, OFD locks) are those of all processes that have
+   it open, by fork() for example: /proc/PID/fdinfo/FD lists them.
+*/
+#include "threads.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include "bytes.h"
+
+/* A line of /proc/locks or of fdinfo. */
+struct line {
+    unsigned long long number; /* of the lock; its waits have the same */
+    bool is_wait;
+    char kind[16]; /* FLOCK, POSIX, OFDLCK */
+    int pid;       /* of the process; of an OFD lock, -1 */
+    unsigned major, minor;
+    unsigned long long inode, start;
+};
+
+static bool line_read(const char *text, struct line *line)
+{
+    int at = 0;
+    memset(line, 0, sizeof *line);
+    if (strncmp(text, "lock:", 5) == 0)
+        text += 5;
+    if (sscanf(text, "%llu: %n", &line->number, &at) != 1 || !at)
+        return false;
+    text += at;
+    line->is_wait = strncmp(text, "->", 2) == 0;
+    text += line->is_wait ? 2 : 0;
+    return sscanf(text, "%15s %*s %*s %d %x:%x:%llu %llu", line->kind,
+                  &line->pid, &line->major, &line->minor, &line->inode,
+                  &line->start) == 6;
+}
+
+/* Finds, in a list of locks, the first line that another one resembles: of the
+ * same kind and inode, and of the same values where `like` has them. */
+static bool line_find(const char *path, const struct line *like,
+                      struct line *found)
+{
+    char text[512];
+    bool is_found = false;
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return false;
+    while (!is_found && fgets(text, sizeof text, file))
+        is_found = line_read(text, found) && found->is_wait == like->is_wait &&
+                   strcmp(found->kind, like->kind) == 0 &&
+                   found->inode == like->inode &&
+                   (!like->number || found->number == like->number) &&
+                   (like->pid <= 0 || found->pid == like->pid) &&
+                   (like->start == ULLONG_MAX || found->start == like->start);
+    fclose(file);
+    return is_found;
+}
+
+static void holder_add(struct wait *wait, int32_t process)
+{
+    if (wait->processes_count < PROCESSES_MAX)
+        wait->processes[wait->processes_count] = process;
+    wait->processes_count++;
+}
+
+/* Has a process a lock like this on an open file? -1: it may not be read. */
+static int process_has_lock(int32_t process, const struct line *like)
+{
+    char path[300];
+    struct line found;
+    struct dirent *entry;
+    int has = 0;
+    DIR *files;
+    snprintf(path, sizeof path, "/proc/%d/fdinfo", process);
+    files = opendir(path);
+    if (!files)
+        return errno == EACCES || errno == EPERM ? -1 : 0;
+    while (!has && (entry = readdir(files))) {
+        snprintf(path, sizeof path, "/proc/%d/fdinfo/%s", process,
+                 entry->d_name);
+        has = *entry->d_name != '.' && line_find(path, like, &found);
+    }
+    closedir(files);
+    return has;
+}
+
+/* Adds all processes that have the file open whose lock it is. */
+static void holders_find(struct wait *wait, const struct line *lock)
+{
+    struct line like = *lock;
+    char name[17];
+    int *all, has;
+    size_t count;
+    like.number = 0; /* each list counts for itself */
+    like.pid = 0;
+    count = programs_all(&all);
+    for (size_t i = 0; i < count; i++) {
+        has = process_has_lock(all[i], &like);
+        wait->unread |= has < 0;
+        if (has > 0)
+            holder_add(wait, all[i]);
+    }
+    if (!wait->processes_count && lock->pid > 0 &&
+        process_name(lock->pid, name)) /* who took it may have ended */
+        holder_add(wait, lock->pid);
+    wait->unread &= !wait->processes_count;
+    free(all);
+}
+
+/* The kind of the lock that a call waits for; null: for none. */
+static const char *kind_of(const struct thread *thread, enum wait_kind *kind)
+{
+    const char *call = thread->wait.call;
+    uint64_t command = thread->arguments[1];
+    if (!call || thread->argument_lost)
+        return NULL;
+    if (strcmp(call, "flock") == 0) {
+        *kind = WAIT_FLOCK;
+        return "FLOCK";
+    }
+    if (strcmp(call, "fcntl") != 0 && strcmp(call, "fcntl64") != 0)
+        return NULL;
+    *kind = WAIT_RECORD;
+    if (command == F_OFD_SETLKW)
+        return "OFDLCK";
+    return command == F_SETLKW || command == 14 /* F_SETLKW64 */ ? "POSIX"
+                                                                 : NULL;
+}
+
+/* Where the range begins that fcntl() waits for, if it says so by itself. */
+static unsigned long long range_start(struct threads *threads,
+                                      const struct thread *thread)
+{
+    struct memory *m = threads->source->memory;
+    unsigned char bytes[16];
+    if (thread->wait.kind == WAIT_FLOCK)
+        return 0;
+    if (m->word_bytes != 8 ||
+        !bytes_read(m, thread->arguments[2], bytes, sizeof bytes) ||
+        bytes_number(m, bytes + 2, 2) != SEEK_SET)
+        return ULLONG_MAX;
+    return bytes_number(m, bytes + 8, 8);
+}
+
+void file_lock_find(struct threads *threads, struct thread *thread)
+{
+    struct wait *wait = &thread->wait;
+    enum wait_kind kind = WAIT_NONE;
+    const char *name = kind_of(thread, &kind);
+    struct line like = {.is_wait = true, .pid = threads->source->pid}, lock;
+    struct stat file;
+    char path[64];
+    wait->processes_count = 0;
+    wait->unread = false;
+    if (!name || !threads->source->pid)
+        return;
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", threads->source->pid,
+             wait->fd);
+    if (stat(path, &file) != 0)
+        return;
+    wait->kind = kind;
+    wait->object = file.st_ino;
+    snprintf(like.kind, sizeof like.kind, "%s", name);
+    like.inode = file.st_ino;
+    like.start = range_start(threads, thread);
+    if (strcmp(name, "OFDLCK") == 0)
+        like.pid = 0;
+    if (!line_find("/proc/locks", &like, &lock))
+        return;
+    like = (struct line){
+        .number = lock.number, .inode = lock.inode, .start = ULLONG_MAX};
+    snprintf(like.kind, sizeof like.kind, "%s", name);
+    if (!line_find("/proc/locks", &like, &lock)) {  /* of another kind, which */
+        snprintf(like.kind, sizeof like.kind, "%s", /* conflicts, too */
+                 strcmp(name, "POSIX") == 0 ? "OFDLCK" : "POSIX");
+        if (!line_find("/proc/locks", &like, &lock))
+            return;
+    }
+    if (strcmp(lock.kind, "POSIX") == 0)
+        holder_add(wait, lock.pid);
+    else
+        holders_find(wait, &lock);
+}

@@ -1,0 +1,109 @@
+/* table.c - the table of threads, and the index by which locks name them. */
+/* SPDX-License-Identifier: MIT */
+#include "array.h"
+#include "threads.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *threads_wrong(struct threads *threads, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(threads->why, sizeof threads->why, format, arguments);
+    va_end(arguments);
+    return threads->why;
+}
+
+size_t threads_holder(const struct threads *threads, const struct wait *wait,
+                      size_t i)
+{
+    if (i < wait->holders_count)
+        return threads->holders[wait->holders_at + i];
+    return i == 0 ? wait->holder : THREAD_NONE;
+}
+
+struct thread *threads_add(struct threads *threads)
+{
+    struct thread *all;
+    threads->too_many = threads->count == THREADS_SHOWN_MAX;
+    all = threads->too_many ? NULL
+                            : array_room(threads->all, &threads->max,
+                                         threads->count + 1, sizeof *all);
+    if (!all)
+        return NULL;
+    threads->all = all;
+    memset(&all[threads->count], 0, sizeof *all);
+    return &all[threads->count++];
+}
+
+static int inside_compare(const void *a, const void *b)
+{
+    const struct by_inside *left = a, *right = b;
+    return left->inside < right->inside ? -1 : left->inside > right->inside;
+}
+
+bool threads_sort(struct threads *threads)
+{
+    size_t count = 0;
+    free(threads->by_inside);
+    threads->by_inside = calloc(threads->count + 1, sizeof *threads->by_inside);
+    if (!threads->by_inside)
+        return false;
+    for (size_t i = 0; i < threads->count; i++)
+        if (!threads->all[i].ended)
+            threads->by_inside[count++] =
+                (struct by_inside){threads->all[i].inside, i};
+    qsort(threads->by_inside, count, sizeof *threads->by_inside,
+          inside_compare);
+    threads->by_inside_count = count;
+    return true;
+}
+
+size_t threads_index(const struct threads *threads, int32_t inside)
+{
+    const struct by_inside wanted = {inside, 0};
+    const struct by_inside *found =
+        bsearch(&wanted, threads->by_inside, threads->by_inside_count,
+                sizeof wanted, inside_compare);
+    return found ? found->index : THREAD_NONE;
+}
+
+/* ---------------------------------------------------------------- stacks -- */
+
+static int stack_compare(const struct thread *a, const struct thread *b)
+{
+    if (a->frames_count != b->frames_count)
+        return a->frames_count < b->frames_count ? -1 : 1;
+    return memcmp(a->frames, b->frames, a->frames_count * sizeof *a->frames);
+}
+
+static int stack_compare_at(const void *a, const void *b)
+{
+    const struct thread *const *left = a, *const *right = b;
+    int result = stack_compare(*left, *right);
+    return result ? result : *left < *right ? -1 : *left > *right;
+}
+
+/* Says of each thread which is the first with the same stack. */
+bool threads_join(struct threads *threads)
+{
+    struct thread **sorted = calloc(threads->count + 1, sizeof *sorted);
+    struct thread *first = NULL;
+    if (!sorted)
+        return false;
+    for (size_t i = 0; i < threads->count; i++)
+        sorted[i] = &threads->all[i];
+    qsort(sorted, threads->count, sizeof *sorted, stack_compare_at);
+    for (size_t i = 0; i < threads->count; i++) {
+        if (!first || stack_compare(first, sorted[i]) != 0) {
+            first = sorted[i];
+            threads->stacks_count += first->frames_count != 0;
+        }
+        sorted[i]->stack = (size_t)(first - threads->all);
+    }
+    free(sorted);
+    return true;
+}
