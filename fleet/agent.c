@@ -3,10 +3,10 @@
 /*
     Three threads: libnats', which answers and queues; this one, which looks for
     processes and runs `recorder save`, a child with a time limit for each, so
-    that a hostile or dying process takes nobody along; and the spool's, which
-    ships. Nothing is switched off in a process: a freeze is a copy. What a
-    request asks for begins some ms behind its answer: many agents on one machine
-    would else keep each other from answering.
+    that a hostile or dying process cannot stop the agent; and the spool's, which
+    sends. A freeze is a copy: the processes go on recording. Saving begins some
+    ms after the answer: many agents on one machine would else keep each other
+    from answering.
 */
 #include "array.h"
 #include "fleet.h"
@@ -27,6 +27,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "recorder/regex.h"
+
 extern char **environ;
 
 enum {
@@ -35,29 +37,30 @@ enum {
     SCAN_MS = 5000,
     TRIGGER_MS = 250,
     KNOWN = 64,
-    BEHIND_MS = 20, /* the answer: a hundred others need as long for theirs */
-    NICE = 10       /* of all work */
+    LATER_MS = 20, /* after an answer: a hundred others need that for theirs */
+    LOST_MS = 500, /* until the snapshot that won a claim is known here */
+    NICE = 10,     /* of all work */
+    LABELS = 7
 };
-static const uint64_t MEET = SHIP_LATER_NS;
+/* The agent names its host in the index at this interval. */
+static const uint64_t HOST_NS = 60 * MINUTE;
 
 /* ------------------------------------------------------------- snapshots -- */
 
 static struct {
     pthread_mutex_t lock; /* of all of this */
-    char last[65];        /* the newest, */
+    char last[65];        /* the newest snapshot, */
     bool automatic;       /* of a trigger or death, */
-    uint64_t begun_ns;    /* and when */
+    uint64_t begun_ns;    /* and when it began here */
     char known[KNOWN][65];
     size_t known_count;
-    uint64_t *times; /* when the last automatic ones were: --automatic */
-    size_t times_count;
-    struct due { /* to be saved: queued for the agent's thread */
+    struct due { /* snapshots for the agent's thread */
         char id[65], why[WHY_MAX + 1], by[65];
         bool automatic;
     } due[KNOWN];
     size_t due_count;
     size_t processes;
-    int timer; /* of when what is due is taken */
+    int timer; /* ends when `due` may be taken */
 } state = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static bool is_known(const char *id)
@@ -75,86 +78,41 @@ static void take_in(int ms)
     timerfd_settime(state.timer, 0, &at, NULL);
 }
 
-/* Two triggers at one moment are one snapshot: the smaller id is its name. */
-static void take_id(const char *id)
+/* Begins a snapshot, unless it is known. False: there are too many. */
+static bool begin(const char *id, const char *why, const char *by,
+                  bool automatic)
 {
-    bool queued = false;
-    for (size_t i = 0; i < state.due_count; i++)
-        if (strcmp(state.due[i].id, state.last) == 0) {
-            strcpy(state.due[i].id, id);
-            queued = true;
-        }
-    if (!queued)
-        spool_rename(state.last, id);
-    strcpy(state.known[state.known_count++ % KNOWN], id);
-    strcpy(state.last, id);
-}
-
-/* True if --automatic allows one more snapshot, which is counted. The first one
- * that is refused is said. */
-static bool automatic_may(uint64_t now)
-{
-    static bool said;
-    uint64_t *oldest =
-        state.times +
-        (options.automatic ? state.times_count % options.automatic : 0);
-    if (!options.automatic || (state.times_count >= options.automatic &&
-                               now - *oldest < options.automatic_ns)) {
-        if (!said)
-            say("there were %" PRIu64 " automatic snapshots in %" PRIu64
-                " s: for now, triggers and deaths make no more",
-                options.automatic, options.automatic_ns / SECOND);
-        said = true;
-        return false;
-    }
-    said = false;
-    *oldest = now;
-    state.times_count++;
-    return true;
-}
-
-/* Begins a snapshot, or joins another. Returns its id; null: it is refused. */
-static const char *begin(const char *id, const char *why, const char *by,
-                         bool automatic)
-{
-    uint64_t now = now_ns();
     struct due *due = &state.due[state.due_count];
     if (is_known(id))
-        return automatic ? state.last : id;
-    if (automatic && *state.last && now - state.begun_ns < options.join_ns) {
-        if (state.automatic && now - state.begun_ns < MEET &&
-            strcmp(id, state.last) < 0)
-            take_id(id);
-        return state.last;
-    }
-    if (state.due_count == KNOWN || (automatic && !automatic_may(now)))
-        return NULL;
+        return true;
+    if (state.due_count == KNOWN || (!automatic && !budget_alone(false)))
+        return false;
     strcpy(state.known[state.known_count++ % KNOWN], id);
     strcpy(state.last, id);
     state.automatic = automatic;
-    state.begun_ns = now;
+    state.begun_ns = now_ns();
     strcpy(due->id, id);
     snprintf(due->why, sizeof due->why, "%s", why);
     snprintf(due->by, sizeof due->by, "%s", by);
     due->automatic = automatic;
-    if (state.due_count++ == 0) /* else the time is set: nobody puts it off */
-        take_in(BEHIND_MS);
-    return id;
+    if (state.due_count++ == 0) /* else the time is set, and stays */
+        take_in(LATER_MS);
+    return true;
 }
 
 /* -------------------------------------------------------------- requests -- */
 
 static void answer(natsConnection *connection, natsMsg *message,
-                   const char *snapshot, uint64_t begun_ns)
+                   const char *snapshot, bool taken, uint64_t begun_ns)
 {
-    char *json = NULL;
+    char *json;
     size_t size;
     const char *reply = natsMsg_GetReply(message);
     FILE *to;
-    /* Who asks chooses where to: not into a bucket, where only agents write. */
+    /* A client chooses this subject: it must be none that a stream keeps. */
     if (!reply || strncmp(reply, "_INBOX.", 7) != 0)
         return;
-    to = need(open_memstream(&json, &size));
+    to = text_begin(&json, &size);
     fputs("{\"host\":", to);
     json_write(to, options.host);
     fprintf(to,
@@ -162,14 +120,14 @@ static void answer(natsConnection *connection, natsMsg *message,
             state.processes, real_ns(), snapshot ? 0 : spool_bytes());
     fprintf(to, ",\"took_ns\":%" PRIu64, now_ns() - begun_ns);
     if (snapshot)
-        fprintf(to, ",\"snapshot\":\"%s\"", snapshot);
+        fprintf(to, ",\"snapshot\":\"%s\",\"refused\":%d", snapshot, !taken);
     putc('}', to);
-    if (fclose(to) == 0)
-        natsConnection_Publish(connection, reply, json, (int)size);
+    text_end(to);
+    natsConnection_Publish(connection, reply, json, (int)size);
     free(json);
 }
 
-/* Says at most once a minute that a request is refused: clients cannot fill our
+/* Logs at most once a minute that a request is refused: clients cannot fill our
  * log. */
 static void refused(const char *why, const natsMsg *message)
 {
@@ -178,79 +136,150 @@ static void refused(const char *why, const natsMsg *message)
     if (said_ns && now - said_ns < MINUTE)
         return;
     said_ns = now;
-    say("a request %s is refused (%d bytes); others like it are not told of "
-        "for a minute",
+    say("a request %s is refused (%d bytes); the next minute's refusals are "
+        "not logged",
         why, natsMsg_GetDataLength(message));
+}
+
+/* Returns the stream that the hub copied a message from; null: none; "": a
+ * publisher or an earlier copy wrote another. */
+static const char *stream_of(natsMsg *message)
+{
+    int count;
+    const char *name = header_last(message, "Nats-Stream", &count);
+    return count > 1 ? "" : name;
+}
+
+/* Returns the host of an automatic request, which the hub checked when the host
+ * made its claim; null: a person's request. False in *good: it is neither, a
+ * stored message that a client has the hub send here. */
+static const char *requester(natsMsg *message, char host[65], bool *good)
+{
+    char automatic[SUBJECT_MAX], stream[96];
+    const char *subject = natsMsg_GetSubject(message);
+    size_t size;
+    hub_subject(automatic, "auto", NULL);
+    size = strlen(automatic);
+    if (strncmp(subject, automatic, size) != 0) {
+        *good = !stream_of(message);
+        return NULL;
+    }
+    hub_name(host, subject + size + (subject[size] == '.'));
+    *good = stream_of(message) &&
+            strcmp(stream_of(message), hub_stream(stream, "budget")) == 0;
+    return host;
+}
+
+/* True if a request names this host, or no host. */
+static bool is_for_us(const char *json, size_t size)
+{
+    char hosts[256];
+    json_copy(hosts, sizeof hosts, json, size, "$.hosts");
+    return !*hosts || (!recorder_regex_check_(hosts) &&
+                       recorder_regex_match_(hosts, options.host));
 }
 
 static void requested(natsConnection *connection, natsSubscription *sub,
                       natsMsg *message, void *context)
 {
-    const char *json = natsMsg_GetData(message);
+    const char *json = natsMsg_GetData(message), *host;
     size_t size = (size_t)natsMsg_GetDataLength(message);
     uint64_t begun_ns = now_ns();
-    char *id, *why, *by;
-    const char *taken;
+    char id[66], why[WHY_MAX + 1], by[65], from[65];
+    bool good, taken;
     (void)sub;
     (void)context;
-    if (size > 4096) {
-        refused("that is too long", message);
+    host = requester(message, from, &good);
+    if (size > 4096 || !good) {
+        refused(good ? "that is too long" : "that the hub relays", message);
         natsMsg_Destroy(message);
         return;
     }
-    id = json_get(json, size, "$.id");
-    why = json_get(json, size, "$.why");
-    by = json_get(json, size, "$.by");
-    if (json_number(json, size, "$.who")) {
-        answer(connection, message, NULL, begun_ns);
-    } else if (!id || !is_name(id)) {
+    json_copy(id, sizeof id, json, size, "$.id");
+    json_copy(why, sizeof why, json, size, "$.why");
+    json_copy(by, sizeof by, json, size, "$.by");
+    if (!host && json_number(json, size, "$.who")) {
+        answer(connection, message, NULL, true, begun_ns);
+    } else if (!is_name(id)) {
         refused("whose id is no name", message);
-    } else {
+    } else if (is_for_us(json, size)) {
         pthread_mutex_lock(&state.lock);
-        taken = begin(id, why ? why : "", by ? by : "",
-                      json_number(json, size, "$.automatic"));
-        if (taken)
-            answer(connection, message, taken, begun_ns);
+        taken = begin(id, why, host ? host : by, host);
+        answer(connection, message, id, taken, begun_ns);
         pthread_mutex_unlock(&state.lock);
+        if (!taken)
+            refused("of more snapshots than an hour may have", message);
     }
-    free(id);
-    free(why);
-    free(by);
     natsMsg_Destroy(message);
 }
 
-/* Freezes the service: here at once, wherever else the hub reaches. Returns in
- * `id` the snapshot that it became. False: there were too many. */
+/* True if a snapshot began here within a time, its id is in `id`; `of_person`:
+ * only one of a person, otherwise only an automatic one. */
+static bool joins(char id[65], uint64_t within_ns, bool of_person)
+{
+    bool known;
+    pthread_mutex_lock(&state.lock);
+    known = *state.last && state.automatic != of_person &&
+            now_ns() - state.begun_ns < within_ns;
+    strcpy(id, state.last);
+    pthread_mutex_unlock(&state.lock);
+    return known;
+}
+
+/* Waits for the snapshot that another agent began. */
+static bool joins_soon(char id[65])
+{
+    for (int i = 0; i < LOST_MS / 10; i++) {
+        if (joins(id, 60 * MINUTE, false))
+            return true;
+        usleep(10000);
+    }
+    return false;
+}
+
+/* Freezes the service: here, and through the hub wherever its agents are.
+ * Returns in `id` the snapshot that it became. False: there were too many. */
 static bool freeze_all(struct hub *hub, const char *why, char id[65])
 {
+    static bool said;
     char *request, own[65];
-    const char *taken;
+    enum claim claim;
+    if (joins(id, options.join_ns, true))
+        return true;
     snapshot_new(own);
-    request = snapshot_request(own, options.host, why, true);
-    pthread_mutex_lock(&state.lock);
-    taken = begin(own, why, options.host, true);
-    if (taken)
-        strcpy(id, taken);
-    if (state.due_count) /* what happened here is copied at once */
-        take_in(0);
-    pthread_mutex_unlock(&state.lock);
-    if (taken && strcmp(id, own) == 0)
-        natsConnection_PublishString(hub->connection, hub_subject(), request);
+    request = snapshot_request(own, options.host, why);
+    claim = budget_claim(hub, request);
     free(request);
-    return taken;
+    if ((claim == CLAIM_LOST && joins_soon(id)) ||
+        (claim == CLAIM_ALONE && joins(id, options.join_ns, false)))
+        return true;
+    if (claim == CLAIM_REFUSED || (claim != CLAIM_WON && !budget_alone(true))) {
+        if (!said)
+            say("there were as many snapshots as the budget allows: for now, "
+                "triggers and deaths make no more");
+        said = true;
+        return false;
+    }
+    said = false;
+    pthread_mutex_lock(&state.lock);
+    begin(own, why, options.host, true);
+    take_in(0); /* the records of the trigger are copied at once */
+    pthread_mutex_unlock(&state.lock);
+    strcpy(id, own);
+    return true;
 }
 
 /* ------------------------------------------------------------------ save -- */
 
 struct target {
-    char snapshot[65], process[65], *file;
-    int pid;
+    char snapshot[65], process[65];
+    int pid, file;  /* file: its recording, to be closed; or -1 */
     uint64_t bytes; /* of its memory */
 };
 struct child {
     struct target target;
     pid_t pid;
-    int fd, said; /* readable when it ended; what it says on stderr */
+    int fd, said; /* fd: readable when it ended; said: its stderr */
     uint64_t until_ns;
     bool late;
     char path[4096];
@@ -276,14 +305,14 @@ static uint64_t memory_of(int pid)
     return (uint64_t)resident * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Names a process's file. A process that ended has another name: the same
- * snapshot may hold its file from when it ran. */
+/* Names a process's file. A process that ended has another name: the snapshot
+ * may hold a file of the time when the process ran. */
 static void target_name(char to[65], const struct process *p, bool ended)
 {
     snprintf(to, 65, "%s.%d%s", p->program, p->pid, ended ? "-ended" : "");
 }
 
-/* `ended`: the process is gone, and its recording is what there is. */
+/* `ended`: the process is gone, but its recording is not. */
 static void target_add(const char *snapshot, const struct process *p,
                        bool ended)
 {
@@ -292,9 +321,10 @@ static void target_add(const char *snapshot, const struct process *p,
     saves.all =
         need(array_room(saves.all, &saves.max, i + 1, sizeof *saves.all));
     t = &saves.all[saves.count++];
-    *t = (struct target){.pid = p->pid, .bytes = ended ? 0 : memory_of(p->pid)};
+    *t = (struct target){.pid = p->pid, .file = -1};
     if (ended || p->by_file)
-        t->file = need(strdup(p->file));
+        t->file = fcntl(p->file, F_DUPFD_CLOEXEC, 0);
+    t->bytes = ended ? 0 : memory_of(p->pid);
     snprintf(t->snapshot, sizeof t->snapshot, "%s", snapshot);
     target_name(t->process, p, ended);
     for (; i && saves.all[i - 1].bytes > saves.all[i].bytes; i--) {
@@ -304,81 +334,75 @@ static void target_add(const char *snapshot, const struct process *p,
     }
 }
 
-/* Returns the snapshot of a target by the id that it has now. */
-static const char *snapshot_of(const struct target *t)
+static void target_fail(const struct target *t, const char *why)
 {
-    char path[4096];
-    spool_path(path, t->snapshot, "about", "");
-    return access(path, F_OK) == 0 ? t->snapshot : state.last;
+    spool_error(t->snapshot, t->process, why);
+    if (t->file >= 0)
+        close(t->file);
 }
 
-static void error_write(const struct target *t, const char *text)
+/* Makes the labels of a recording. CLOCK_BOOTTIME relates its clock to that of
+ * the hub, also if somebody sets the time before it is sent. */
+static void labels_make(char labels[LABELS][160], const struct target *t)
 {
-    char path[4096];
-    FILE *to;
-    pthread_mutex_lock(&state.lock);
-    spool_path(path, snapshot_of(t), t->process, ".error");
-    to = fopen(path, "we");
-    if (to) {
-        fprintf(to, "%.*s", (int)strcspn(text, "\n"), text);
-        fclose(to);
+    const char *names[] = {"host", "service", "boot", "snapshot"};
+    const char *texts[] = {options.host, options.service, boot_id(),
+                           t->snapshot};
+    for (int i = 0; i < 4; i++)
+        snprintf(labels[i], 160, "%s=%s", names[i], texts[i]);
+    snprintf(labels[4], 160, "taken_ns=%" PRIu64, real_ns());
+    snprintf(labels[5], 160, "taken_monotonic_ns=%" PRIu64, now_ns());
+    snprintf(labels[6], 160, "taken_boottime_ns=%" PRIu64,
+             clock_ns(CLOCK_BOOTTIME));
+}
+
+/* Starts `recorder save`; its stderr is `said`, a target's file its stdin. */
+static int save_start(const struct target *t, const char *path, int said,
+                      pid_t *pid)
+{
+    char labels[LABELS][160], source[16];
+    const char *arguments[6 + 2 * LABELS] = {options.command, "save", source,
+                                             "-o", path};
+    posix_spawn_file_actions_t files;
+    int count = 5, failed;
+    labels_make(labels, t);
+    if (t->file < 0)
+        snprintf(source, sizeof source, "%d", t->pid);
+    else
+        strcpy(source, "/dev/stdin");
+    for (int i = 0; i < LABELS; i++) {
+        arguments[count++] = "--label";
+        arguments[count++] = labels[i];
     }
-    spool_expected(snapshot_of(t), t->process);
-    pthread_mutex_unlock(&state.lock);
-    say("%s: %s is not saved: %.*s", t->snapshot, t->process,
-        (int)strcspn(text, "\n"), text);
-}
-
-/* Returns the kernel's id of this boot: monotonic clocks of one boot agree. */
-static const char *boot_id(void)
-{
-    static char text[40];
-    FILE *from = *text ? NULL : fopen("/proc/sys/kernel/random/boot_id", "re");
-    if (from && fscanf(from, "%36s", text) != 1)
-        strcpy(text, "unknown");
-    if (from)
-        fclose(from);
-    return text;
+    posix_spawn_file_actions_init(&files);
+    if (t->file < 0)
+        posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
+    else
+        posix_spawn_file_actions_adddup2(&files, t->file, 0);
+    posix_spawn_file_actions_addopen(&files, 1, "/dev/null", O_WRONLY, 0);
+    posix_spawn_file_actions_adddup2(&files, said, 2);
+    failed = posix_spawnp(pid, options.command, &files, NULL,
+                          (char **)(uintptr_t)arguments, environ);
+    posix_spawn_file_actions_destroy(&files);
+    return failed;
 }
 
 static void child_start(const struct target *t)
 {
     struct child *c = &saves.children[saves.children_count];
-    char labels[5][160], pid[16];
-    const char *arguments[16] = {options.command, "save",
-                                 t->file ? t->file : pid, "-o", c->path};
-    int count = 5, failed, said[2];
-    posix_spawn_file_actions_t files;
+    int failed, said[2];
     *c = (struct child){.target = *t, .fd = -1};
-    snprintf(pid, sizeof pid, "%d", t->pid);
-    spool_work(c->path);
-    snprintf(labels[0], sizeof *labels, "host=%s", options.host);
-    snprintf(labels[1], sizeof *labels, "service=%s", options.service);
-    snprintf(labels[2], sizeof *labels, "boot=%s", boot_id());
-    snprintf(labels[3], sizeof *labels, "snapshot=%s", t->snapshot);
-    snprintf(labels[4], sizeof *labels, "taken_ns=%" PRIu64, real_ns());
-    for (int i = 0; i < 5; i++) {
-        arguments[count++] = "--label";
-        arguments[count++] = labels[i];
-    }
-    arguments[count] = NULL;
     if (pipe2(said, O_CLOEXEC | O_NONBLOCK) != 0) {
-        error_write(t, strerror(errno));
-        free(t->file);
+        target_fail(t, strerror(errno));
         return;
     }
-    posix_spawn_file_actions_init(&files);
-    posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_addopen(&files, 1, "/dev/null", O_WRONLY, 0);
-    posix_spawn_file_actions_adddup2(&files, said[1], 2);
-    failed = posix_spawnp(&c->pid, options.command, &files, NULL,
-                          (char **)(uintptr_t)arguments, environ);
-    posix_spawn_file_actions_destroy(&files);
+    spool_work(c->path);
+    failed = save_start(t, c->path, said[1], &c->pid);
     close(said[1]);
     if (failed) {
         close(said[0]);
-        error_write(t, strerror(failed));
-        free(t->file);
+        spool_work_end(c->path);
+        target_fail(t, strerror(failed));
         return;
     }
     c->said = said[0];
@@ -403,33 +427,25 @@ static void children_start(void)
 
 static void child_end(struct child *c, int status)
 {
-    char path[4096], text[512];
+    char text[512];
     struct target *t = &c->target;
-    bool saved = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    const char *wrong = text;
     ssize_t size;
     snprintf(text, sizeof text,
              c->late ? "recorder save took more than %d s"
                      : "recorder save failed, status %d",
              c->late ? (int)(options.save_ns / SECOND) : status);
-    if (saved) {
-        pthread_mutex_lock(&state.lock);
-        spool_path(path, snapshot_of(t), t->process, ".rec");
-        saved = rename(c->path, path) == 0;
-        if (saved)
-            spool_expected(snapshot_of(t), t->process);
-        pthread_mutex_unlock(&state.lock);
-        if (!saved)
-            error_write(t, strerror(errno));
-    } else {
-        size = read(c->said, text, sizeof text - 1);
-        if (size > 0)
-            text[size] = '\0';
-        error_write(t, text);
-    }
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+        wrong = spool_take(c->path, t->snapshot, t->process);
+    else if ((size = read(c->said, text, sizeof text - 1)) > 0)
+        text[size] = '\0';
+    if (wrong)
+        target_fail(t, wrong);
+    else if (t->file >= 0)
+        close(t->file);
     spool_work_end(c->path);
     close(c->said);
     close(c->fd);
-    free(t->file);
     spool_wake();
 }
 
@@ -450,6 +466,31 @@ static void children_wait(void)
 
 /* ------------------------------------------------------------------ loop -- */
 
+static bool is_target(const struct process *p)
+{
+    return p->recorders && p->alive;
+}
+
+/* Notes all processes before the snapshot begins: a killed agent must not leave
+ * a snapshot that lacks some without a word. */
+static void due_begin(const struct processes *in, const struct due *d)
+{
+    char process[65];
+    const char *wrong;
+    for (size_t k = 0; k < in->count; k++)
+        if (is_target(&in->all[k])) {
+            target_name(process, &in->all[k], false);
+            spool_expect(d->id, process);
+        }
+    wrong = spool_begin(d->id, d->why, d->by, d->automatic,
+                        processes_recording(in));
+    if (wrong)
+        say("%s/%s: %s: nothing is saved", options.spool, d->id, wrong);
+    for (size_t k = 0; k < in->count && !wrong; k++)
+        if (is_target(&in->all[k]))
+            target_add(d->id, &in->all[k], false);
+}
+
 /* Takes the snapshots that are due, when the timer ran out or if `all`: adds a
  * target for each process. */
 static void due_take(const struct processes *in, bool all)
@@ -458,40 +499,27 @@ static void due_take(const struct processes *in, bool all)
     if (read(state.timer, &word, sizeof word) < 0 && !all)
         return;
     pthread_mutex_lock(&state.lock);
-    for (size_t i = 0; i < state.due_count; i++) {
-        const struct due *d = &state.due[i];
-        char process[65];
-        const char *wrong;
-        for (size_t k = 0; k < in->count; k++)
-            if (in->all[k].recorders && in->all[k].alive) {
-                target_name(process, &in->all[k], false);
-                spool_expect(d->id, process);
-            }
-        wrong = spool_begin(d->id, d->why, d->by, d->automatic);
-        if (wrong)
-            say("%s/%s: %s: nothing is saved", options.spool, d->id, wrong);
-        else
-            for (size_t k = 0; k < in->count; k++)
-                if (in->all[k].recorders && in->all[k].alive)
-                    target_add(d->id, &in->all[k], false);
-    }
+    for (size_t i = 0; i < state.due_count; i++)
+        due_begin(in, &state.due[i]);
     state.due_count = 0;
     pthread_mutex_unlock(&state.lock);
 }
 
-/* A process has ended. Snapshots that are due are taken first, as their answers
- * counted it; then one gets its recording. */
+/* Handles the end of a process. The snapshots that are due are taken first, as
+ * their answers counted it; then one gets its recording, if it did not end as
+ * programs are meant to. */
 static void process_ended(struct hub *hub, const struct processes *in,
                           struct process *p)
 {
     char why[128], id[65];
+    bool died = p->file >= 0 && !options.no_deaths && !process_ended_well(p);
     due_take(in, true);
     snprintf(why, sizeof why, "%s.%d ended", p->program, p->pid);
     close(p->fd);
     p->fd = -1;
     p->alive = p->recorders = false;
     p->retries = 7;
-    if (p->file && !options.no_deaths && freeze_all(hub, why, id))
+    if (died && freeze_all(hub, why, id))
         target_add(id, p, true);
 }
 
@@ -507,8 +535,8 @@ static void triggers_look(struct hub *hub, struct processes *in)
         }
 }
 
-/* Sets the number of processes that answers tell. */
-static void processes_tell(const struct processes *in)
+/* Sets the number of processes in answers. */
+static void processes_set(const struct processes *in)
 {
     size_t count = processes_recording(in);
     pthread_mutex_lock(&state.lock);
@@ -532,44 +560,59 @@ static void agent_wait(struct hub *hub, struct processes *in, int timeout_ms)
             if (fds[count + i].revents && in->all[i].fd >= 0)
                 process_ended(hub, in, &in->all[i]), ended = true;
     free(fds);
-    if (ended) /* who freezes waits for no more than there are */
-        processes_tell(in);
+    if (ended) /* a freeze waits for as many as the answer tells */
+        processes_set(in);
 }
 
 static void scan(struct processes *in)
 {
     processes_scan(in);
     malloc_trim(0);
-    processes_tell(in);
+    processes_set(in);
+}
+
+/* Subscribes to requests of people, and to requests that the budget accepted. */
+static void requests_listen(struct hub *hub)
+{
+    char people[SUBJECT_MAX], automatic[SUBJECT_MAX];
+    natsSubscription *sub;
+    hub_subject(people, "freeze", NULL);
+    hub_subject(automatic, "auto", "*");
+    if (natsConnection_Subscribe(&sub, hub->connection, people, requested,
+                                 NULL) != NATS_OK ||
+        natsConnection_Subscribe(&sub, hub->connection, automatic, requested,
+                                 NULL) != NATS_OK)
+        give_up("%s: no subscription", people);
+    natsConnection_FlushTimeout(hub->connection, 2000); /* the hub knows it */
+}
+
+/* Makes libnats' threads answer before this thread, all that it starts, and
+ * `recorder save` work. */
+static void nice_be(void)
+{
+    errno = 0;
+    if (nice(NICE) == -1 && errno)
+        say("nice: %s", strerror(errno));
 }
 
 int fleet_agent(void)
 {
     static struct hub hub;
     struct processes in = {0};
-    natsSubscription *sub;
     pthread_t shipper;
-    uint64_t scan_ns = 0, trigger_ns = 0;
+    uint64_t scan_ns = 0, trigger_ns = 0, host_ns = 0;
     signal(SIGPIPE, SIG_IGN);
     mallopt(M_ARENA_MAX, 1); /* it sleeps most of the time: small, not fast */
     mallopt(M_MMAP_THRESHOLD, 65536);
-    descriptors_raise(); /* each process that records needs one */
+    descriptors_raise(); /* each process that records needs two */
     spool_open();
-    state.times = need(calloc(options.automatic + 1, sizeof *state.times));
     state.timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
     scan(&in);
     hub_connect(&hub, true);
-    if (natsConnection_Subscribe(&sub, hub.connection, hub_subject(), requested,
-                                 NULL) != NATS_OK)
-        fail("%s: no subscription", hub_subject());
-    natsConnection_FlushTimeout(hub.connection, 2000); /* the hub knows of it */
-    /* This thread and those it starts, and `recorder save`: libnats' threads
-     * are there already, and answer before others work. */
-    errno = 0;
-    if (nice(NICE) == -1 && errno)
-        say("nice: %s", strerror(errno));
+    requests_listen(&hub);
+    nice_be();
     if (pthread_create(&shipper, NULL, spool_ship, &hub) != 0)
-        fail("no thread");
+        give_up("no thread");
     say("agent of %s on %s: %zu processes with recorders", options.service,
         options.host, state.processes);
     for (;;) {
@@ -577,6 +620,10 @@ int fleet_agent(void)
         if (now - scan_ns >= SCAN_MS * UINT64_C(1000000)) {
             scan(&in);
             scan_ns = now;
+        }
+        if (!host_ns || now - host_ns >= HOST_NS) {
+            index_host_put(&hub);
+            host_ns = now;
         }
         if (options.trigger && now - trigger_ns >= TRIGGER_MS * 1000000) {
             triggers_look(&hub, &in);

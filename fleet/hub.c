@@ -1,19 +1,19 @@
-/* hub.c - a connection to a NATS server, and what JSON says. */
+/* hub.c - a connection to a NATS server, its names, and JSON. */
 /* SPDX-License-Identifier: MIT */
 #include "fleet.h"
 #include "shown.h"
 #include "text.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { SERVERS_MAX = 32 };
+enum { SERVERS_MAX = 32, JSON_MAX = 4 << 20 };
 
-/* Says what the server refuses. Refusals come asynchronously: the call that is
- * refused only times out, and is tried again. The same text is said once a
- * minute. */
+/* Reports refusals of the server. They come asynchronously: the call that is
+ * refused only times out, and is repeated. One text is reported once a minute. */
 static void hub_error(natsConnection *connection, natsSubscription *sub,
                       natsStatus status, void *context)
 {
@@ -52,7 +52,7 @@ static void hub_lost(natsConnection *connection, void *context)
 }
 
 /* Ends the agent: libnats gives up a connection that a server refused twice.
- * systemd starts the next agent, which sends what the spool has. */
+ * systemd starts the next agent, which sends the spool. */
 static void hub_closed(natsConnection *connection, void *context)
 {
     const char *text = NULL;
@@ -63,8 +63,8 @@ static void hub_closed(natsConnection *connection, void *context)
     _exit(1);
 }
 
-/* True if a URL's host is 127.x.x.x, [::1] or localhost, whole: neither
- * 127.0.0.1.example.org nor what stands in front of an @ is one. */
+/* True if the whole host of a URL is 127.x.x.x, [::1] or localhost. That of
+ * nats://127.0.0.1@example.org is the text after the @. */
 static bool is_loopback(const char *server)
 {
     static const char *const names[] = {"localhost", "[::1]"};
@@ -82,9 +82,8 @@ static bool is_loopback(const char *server)
     return strncmp(host, "127.", 4) == 0 && strchr(":/", host[size]);
 }
 
-/* Returns what libnats says of its last error, such as which certificate is
- * refused, and why, without the line of its source. "": the status says as
- * much. */
+/* Returns libnats' text of its last error, such as why a certificate is refused,
+ * without the line of its source. "": the text of the status is the same. */
 static const char *error_more(natsStatus status)
 {
     const char *text = nats_GetLastError(NULL);
@@ -97,8 +96,8 @@ static void check(natsStatus status, const char *what)
 {
     const char *more = status == NATS_OK ? "" : error_more(status);
     if (status != NATS_OK)
-        fail("%s: %s: %s%s%s", options.server, what, natsStatus_GetText(status),
-             *more ? ": " : "", more);
+        give_up("%s: %s: %s%s%s", options.server, what,
+                natsStatus_GetText(status), *more ? ": " : "", more);
 }
 
 /* Sets the servers of --server, which has commas between them. Each must be on
@@ -111,14 +110,15 @@ static void servers_set(natsOptions *o)
     bool tls = false;
     for (char *one; (one = strsep(&rest, ","));) {
         if (count == SERVERS_MAX)
-            fail("%s: are more than %d servers", options.server, SERVERS_MAX);
+            give_up("%s: are more than %d servers", options.server,
+                    SERVERS_MAX);
         servers[count++] = one;
         if (strncmp(one, "tls://", 6) == 0)
             tls = true;
         else if (!options.insecure && !is_loopback(one))
-            fail("%s: without tls:// everybody on the way reads what is "
-                 "recorded; --insecure if you want that",
-                 one);
+            give_up("%s: without tls:// anyone on the way can read "
+                    "recorded; --insecure if you want that",
+                    one);
     }
     check(natsOptions_SetServers(o, servers, count), "the address");
     if (tls)
@@ -126,9 +126,27 @@ static void servers_set(natsOptions *o)
     free(all);
 }
 
+/* Copies the public key, a line U..., of a file that holds the seed, too. */
+static void nkey_public(char to[64])
+{
+    FILE *from = fopen(options.nkey, "re");
+    char line[256] = "";
+    while (from && *line != 'U' && fgets(line, sizeof line, from))
+        line[strcspn(line, "\r\n \t")] = '\0';
+    if (!from)
+        give_up("%s: %s", options.nkey, strerror(errno));
+    fclose(from);
+    if (*line != 'U')
+        give_up(
+            "%s: has no line that is a public key, U..., after the seed: nk "
+            "-gen user -pubout writes both",
+            options.nkey);
+    snprintf(to, 64, "%.63s", line);
+}
+
 static void secure(natsOptions *o)
 {
-    char key[NKEY_SIZE];
+    char key[64];
     if (options.ca)
         check(natsOptions_LoadCATrustedCertificates(o, options.ca), options.ca);
     if (options.cert)
@@ -139,14 +157,25 @@ static void secure(natsOptions *o)
         check(natsOptions_SetUserCredentialsFromFiles(o, options.creds, NULL),
               options.creds);
     if (options.nkey) {
-        const char *wrong = nkey_public(key, options.nkey);
-        if (wrong)
-            fail("%s: %s", options.nkey, wrong);
+        nkey_public(key);
         check(natsOptions_SetNKeyFromSeed(o, key, options.nkey), options.nkey);
     }
 }
 
-void hub_connect(struct hub *hub, bool patient)
+/* Returns the prefix of all inboxes of this user. */
+static const char *inbox_prefix(bool agent)
+{
+    static char to[SUBJECT_MAX];
+    char service[65], host[65] = "";
+    hub_token(service, options.service);
+    if (agent)
+        hub_token(host, options.host);
+    snprintf(to, sizeof to, "_INBOX.%s.%s%s", service,
+             agent ? "agent." : "reader", host);
+    return to;
+}
+
+void hub_connect(struct hub *hub, bool agent)
 {
     natsOptions *o;
     jsOptions js;
@@ -158,7 +187,8 @@ void hub_connect(struct hub *hub, bool patient)
     check(natsOptions_SetTimeout(o, 5000), "timeout");
     check(natsOptions_SetSendAsap(o, true), "send");
     secure(o);
-    if (patient) {
+    check(natsOptions_SetCustomInboxPrefix(o, inbox_prefix(agent)), "inbox");
+    if (agent) {
         check(natsOptions_SetMaxReconnect(o, -1), "reconnect");
         check(natsOptions_SetReconnectWait(o, 200), "reconnect");
         check(natsOptions_SetDisconnectedCB(o, hub_lost, NULL), "reconnect");
@@ -167,7 +197,7 @@ void hub_connect(struct hub *hub, bool patient)
         check(natsOptions_SetClosedCB(o, hub_closed, NULL), "reconnect");
     }
     status = natsConnection_Connect(&hub->connection, o);
-    if (status != NATS_OK && patient) { /* who goes on trying says not why */
+    if (status != NATS_OK && agent) { /* a retry reports no reason */
         say("%s: no connection: %s%s%s; trying on", options.server,
             natsStatus_GetText(status), *error_more(status) ? ": " : "",
             error_more(status));
@@ -190,67 +220,133 @@ void hub_close(struct hub *hub)
     natsConnection_Destroy(hub->connection);
 }
 
-const char *hub_subject(void)
+void hub_token(char to[65], const char *name)
 {
-    static char text[128];
-    snprintf(text, sizeof text, "recorder.freeze.%s", options.service);
-    return text;
+    size_t i;
+    for (i = 0; name[i] && i < 64; i++)
+        to[i] = name[i] == '.' ? '=' : name[i];
+    to[i] = '\0';
 }
 
-const char *hub_bucket(void)
+void hub_name(char name[65], const char *token)
 {
-    static char text[128];
-    snprintf(text, sizeof text, "recordings-%s", options.service);
-    return text;
+    size_t i;
+    for (i = 0; token[i] && i < 64; i++)
+        name[i] = token[i] == '=' ? '.' : token[i];
+    name[i] = '\0';
+}
+
+void hub_subject(char to[SUBJECT_MAX], const char *kind, const char *rest)
+{
+    char service[65];
+    hub_token(service, options.service);
+    snprintf(to, SUBJECT_MAX, "recorder.%s.%s%s%s", kind, service,
+             rest ? "." : "", rest ? rest : "");
+}
+
+void hub_host_subject(char to[SUBJECT_MAX], const char *host, const char *kind,
+                      const char *last)
+{
+    char token[65], rest[SUBJECT_MAX / 2 + 64];
+    hub_token(token, host);
+    snprintf(rest, sizeof rest, "%s.%s%s%.80s", token, kind, last ? "." : "",
+             last ? last : "");
+    hub_subject(to, "store", rest);
+}
+
+const char *hub_stream(char to[96], const char *kind)
+{
+    char service[65];
+    hub_token(service, options.service);
+    snprintf(to, 96, "recorder-%s-%s", kind, service);
+    return to;
+}
+
+/* Takes the id from an inbox of libnats, which has no other call for that. */
+void nuid_new(char to[64])
+{
+    natsInbox *inbox;
+    if (natsInbox_Create(&inbox) != NATS_OK)
+        need(NULL);
+    snprintf(to, 64, "%s", strrchr(inbox, '.') + 1);
+    natsInbox_Destroy(inbox);
+}
+
+uint64_t header_number(natsMsg *message, const char *name)
+{
+    const char *text = NULL;
+    return natsMsgHeader_Get(message, name, &text) == NATS_OK
+               ? strtoull(text, NULL, 10)
+               : 0;
 }
 
 /* ------------------------------------------------------------------ json -- */
 
-/* Asks SQLite, which knows JSON, about a text. One connection serves all
- * threads: a request is answered at once, and an agent is small. */
-enum asked { JSON_GET, JSON_QUOTE };
-static char *json_text(enum asked what, const char *json, size_t size,
-                       const char *path)
+/* Has SQLite read or quote a text. One connection serves all threads, as an
+ * agent must stay small. */
+static pthread_mutex_t json_lock = PTHREAD_MUTEX_INITIALIZER;
+static sqlite3_stmt *statement_begin(sqlite3_stmt **s, const char *sql,
+                                     const char *json, size_t size,
+                                     const char *path)
 {
-    static const char *const texts[] = {"select json_extract(?, ?)",
-                                        "select json_quote(?)"};
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     static sqlite3 *db;
-    static sqlite3_stmt *statements[2];
-    sqlite3_stmt **statement = &statements[what];
-    char *text = NULL;
-    if (size > 1 << 20)
-        return NULL;
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&json_lock);
     if ((!db && sqlite3_open(":memory:", &db) != SQLITE_OK) ||
-        (!*statement &&
-         sqlite3_prepare_v2(db, texts[what], -1, statement, NULL) != SQLITE_OK))
-        fail("SQLite: %s", sqlite3_errmsg(db));
-    sqlite3_bind_text(*statement, 1, json, (int)size, SQLITE_STATIC);
+        (!*s && sqlite3_prepare_v2(db, sql, -1, s, NULL) != SQLITE_OK))
+        give_up("SQLite: %s", sqlite3_errmsg(db));
+    sqlite3_bind_text(*s, 1, json, (int)size, SQLITE_STATIC);
     if (path)
-        sqlite3_bind_text(*statement, 2, path, -1, SQLITE_STATIC);
-    if (sqlite3_step(*statement) == SQLITE_ROW &&
-        sqlite3_column_text(*statement, 0))
-        text = strdup((const char *)sqlite3_column_text(*statement, 0));
-    sqlite3_reset(*statement);
-    sqlite3_clear_bindings(*statement);
-    pthread_mutex_unlock(&lock);
+        sqlite3_bind_text(*s, 2, path, -1, SQLITE_STATIC);
+    return *s;
+}
+
+static void statement_end(sqlite3_stmt *s)
+{
+    sqlite3_reset(s);
+    sqlite3_clear_bindings(s);
+    pthread_mutex_unlock(&json_lock);
+}
+
+static char *json_text(sqlite3_stmt **s, const char *sql, const char *json,
+                       size_t size, const char *path)
+{
+    char *text = NULL;
+    if (size > JSON_MAX)
+        return NULL;
+    statement_begin(s, sql, json, size, path);
+    if (sqlite3_step(*s) == SQLITE_ROW && sqlite3_column_text(*s, 0))
+        text = strdup((const char *)sqlite3_column_text(*s, 0));
+    statement_end(*s);
     return text;
 }
 
 char *json_get(const char *json, size_t size, const char *path)
 {
-    return json_text(JSON_GET, json, size, path);
+    static sqlite3_stmt *s;
+    return json_text(&s, "select json_extract(?, ?)", json, size, path);
+}
+
+void json_rows(const char *json, size_t size, const char *sql,
+               void (*each)(void *, sqlite3_stmt *row), void *context)
+{
+    static sqlite3_stmt *s;
+    if (size > JSON_MAX)
+        return;
+    statement_begin(&s, sql, json, size, NULL);
+    while (sqlite3_step(s) == SQLITE_ROW)
+        each(context, s);
+    statement_end(s);
 }
 
 void json_write(FILE *to, const char *text)
 {
+    static sqlite3_stmt *s;
     size_t size = strlen(text);
     char *quoted;
     texts_lock();
     text = text_repaired(text, &size);
     text = text_shown(text, &size); /* no control characters */
-    quoted = json_text(JSON_QUOTE, text, size, NULL);
+    quoted = json_text(&s, "select json_quote(?)", text, size, NULL);
     texts_unlock();
     fputs(need(quoted), to);
     free(quoted);
@@ -262,4 +358,12 @@ uint64_t json_number(const char *json, size_t size, const char *path)
     uint64_t number = text && *text != '-' ? strtoull(text, NULL, 10) : 0;
     free(text);
     return number;
+}
+
+void json_copy(char *to, size_t max, const char *json, size_t size,
+               const char *path)
+{
+    char *text = json_get(json, size, path);
+    snprintf(to, max, "%s", text ? text : "");
+    free(text);
 }

@@ -44,7 +44,7 @@ void texts_unlock(void)
     pthread_mutex_unlock(&texts_mutex);
 }
 
-/* Escapes what it says: texts in it may come from anywhere. */
+/* Escapes the message: parts of it may come from other hosts. */
 static void say_all(const char *format, va_list arguments)
 {
     char text[1024];
@@ -65,7 +65,7 @@ void say(const char *format, ...)
     va_end(arguments);
 }
 
-void fail(const char *format, ...)
+void give_up(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -77,8 +77,20 @@ void fail(const char *format, ...)
 void *need(void *memory)
 {
     if (!memory)
-        fail("there is no memory left");
+        give_up("there is no memory left");
     return memory;
+}
+
+FILE *text_begin(char **text, size_t *size)
+{
+    *text = NULL;
+    return need(open_memstream(text, size));
+}
+
+void text_end(FILE *to)
+{
+    if (fclose(to) != 0)
+        need(NULL);
 }
 
 const char *write_wrong(ssize_t done, size_t size)
@@ -88,7 +100,7 @@ const char *write_wrong(ssize_t done, size_t size)
                                   : "the disk is full";
 }
 
-static uint64_t clock_ns(clockid_t which)
+uint64_t clock_ns(clockid_t which)
 {
     struct timespec now;
     clock_gettime(which, &now);
@@ -169,35 +181,42 @@ static const struct row {
     {CA, "ca", "FILE", "certificate of the authority that signed the hub's"},
     {CERT, "cert", "FILE", "our certificate; --key FILE its key"},
     {KEY, "key", "FILE", NULL},
-    {CREDS, "creds", "FILE", "who we are: a file of a JWT and its seed"},
-    {NKEY, "nkey", "FILE", "who we are: a file of a seed, SU..."},
+    {CREDS, "creds", "FILE", "our credentials: a file of a JWT and its seed"},
+    {NKEY, "nkey", "FILE",
+     "our key: a file of its seed, SU..., and the public key, U..., as nk -gen "
+     "user -pubout writes both"},
     {INSECURE, "insecure", NULL, "a hub without TLS that is not on this host"},
-    {SERVICE, "service", "NAME", "agent: whose processes these are"},
+    {SERVICE, "service", "NAME", "agent: the service of its processes"},
     {HOST, "host", "NAME",
-     "agent: another name than the host's; fetch: only hosts that match"},
+     "agent: another name than the host's; freeze, fetch: only hosts that "
+     "match, a REGEX"},
     {SPOOL, "spool", "DIR", "agent: where recordings wait to be stored"},
     {KEEP, "keep", "SIZE", "agent: how much of them at most: 1G"},
     {MATCH, "match", "REGEX",
-     "agent: processes of any user whose executable's path matches; otherwise "
-     "all of its own user"},
+     "agent: processes of any user whose executable's path matches; without "
+     "it, all processes of the agent's user"},
     {TRIGGER, "trigger", "REGEX",
-     "agent: a new record of a recorder of such a name freezes the service"},
+     "agent: a new record freezes the service, if its recorder's name "
+     "matches"},
     {NO_DEATHS, "no-deaths", NULL,
      "agent: the end of a process with a recording freezes nothing"},
-    {AUTOMATIC, "automatic", "N[/SECONDS]",
-     "agent: snapshots of triggers and deaths at most: 12/3600"},
-    {JOIN, "join", "SECONDS", "agent: those of so many seconds are one: 30"},
     {SAVE_LIMIT, "save-limit", "SECONDS",
      "agent: how long saving a process may take: 60"},
     {COMMAND, "recorder", "FILE", "agent: the recorder command"},
     {WHY, "why", "TEXT", "freeze: what happened"},
     {WAIT, "wait", "SECONDS", "freeze: how long to wait for what is stored"},
     {'o', "output", "DIR", "fetch: where to"},
-    {LARGEST, "largest", "SIZE", "fetch: of a recording, at most: 8G"},
+    {LARGEST, "largest", "SIZE",
+     "fetch: bytes of all recordings, unpacked, at most: 8G"},
     {'v', "verbose", NULL, "list: a line for each process"},
     {MAX, "max", "SIZE", "bucket: bytes at most: 10G"},
     {AGE, "age", "TIME", "bucket: how long they are kept: 7d"},
-    {REPLICAS, "replicas", "N", "bucket: on so many servers"},
+    {REPLICAS, "replicas", "N", "bucket: the number of servers that keep it"},
+    {AUTOMATIC, "automatic", "N[/SECONDS]",
+     "bucket: snapshots of triggers and deaths at most, of all hosts together: "
+     "12/3600"},
+    {JOIN, "join", "SECONDS",
+     "bucket: triggers and deaths of this time are one snapshot: 30"},
     {'h', "help", NULL, "this text"}};
 enum { ROWS = sizeof rows / sizeof *rows };
 
@@ -210,11 +229,11 @@ static void help(void)
          "       recorder-fleet who SERVICE [options]\n"
          "       recorder-fleet bucket SERVICE [--max 10G] [--age 7d]\n\n"
          "Keeps the last seconds of all processes of a service, on all hosts: "
-         "a freeze has\neach agent save what its processes hold, and store it. "
-         "Nothing is switched off\nin a process. The hub is a NATS server with "
-         "JetStream. recorder dump, view and\nexport read what fetch writes. "
-         "Exit status: 0; 1 for trouble, also if a snapshot\nlacks something; "
-         "2 for misuse. docs/fleet.md tells the rest.\n");
+         "for a freeze,\neach agent copies the records of its processes, and "
+         "stores them at the hub, a NATS\nserver with JetStream. The processes "
+         "go on recording. recorder dump, view and\nexport read the files that "
+         "fetch writes. Exit status: 0; 1 for trouble, also if a\nsnapshot is "
+         "incomplete; 2 for misuse. More is in docs/fleet.md.\n");
     for (int i = 0; i < ROWS; i++)
         if (rows[i].help)
             printf("  --%s %-*s %s\n", rows[i].name,
@@ -272,8 +291,8 @@ static void automatic_take(const char *text)
     char number[32];
     snprintf(number, sizeof number, "%.*s", (int)strcspn(text, "/"), text);
     if (!quantity(number, "", &each, &options.automatic) ||
-        options.automatic > 1000)
-        misuse("--automatic takes a number, at most 1000, or N/SECONDS");
+        !options.automatic || options.automatic > 1000)
+        misuse("--automatic takes a number of 1 to 1000, or N/SECONDS");
     if (slash)
         options.automatic_ns = ns_of(slash + 1);
 }
@@ -387,7 +406,7 @@ int main(int argc, char **argv)
     options.service = argv[1];
     options.hosts = options.host;
     if (options.hosts && recorder_regex_check_(options.hosts))
-        misuse("--host of fetch is a regular expression");
+        misuse("--host of freeze and fetch is a regular expression");
     if (strcmp(verb, "fetch") == 0 && argc == 3)
         return fleet_fetch(argv[2]);
     if (strlen(options.why) > WHY_MAX)

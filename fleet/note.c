@@ -1,18 +1,18 @@
-/* note.c - a recording's notes, and the one that says where it is from. */
+/* note.c - the notes of a recording: host, snapshot, clock. */
 /* SPDX-License-Identifier: MIT */
 #include "fleet.h"
 #include "source.h"
 
 #include <gelf.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 enum { ANY = -1, SEGMENTS_MAX = 64, SEGMENT_MAX = 16 << 20, TEXT_MAX = 4096 };
 
-/* Finds a note of ours; returns its place in the file, and its size. 0:
- * there is none. The file is read, not mapped, as somebody may truncate it
- * meanwhile. */
+/* Finds a note of ours; returns its place in the file, and its size. 0: the file
+ * has none. The file is read, not mapped: a program may truncate it any time. */
 static uint64_t note_find(int fd, int type, size_t *size, bool *big_endian)
 {
     Elf *elf;
@@ -67,41 +67,28 @@ bool note_clock(int fd, int64_t offset_ns, int64_t error_ns)
     return at && pwrite(fd, bytes, sizeof bytes, (off_t)at) == sizeof bytes;
 }
 
-/* Reads a recording's note into `text`, and finds the snapshot in it; *at
- * becomes its place in the file. Null: there is none. */
-static const char *snapshot_find(int fd, char text[TEXT_MAX + 1], uint64_t *at)
+bool note_label(int fd, const char *label, char *to, size_t max)
 {
+    char text[TEXT_MAX + 1];
     bool big_endian;
-    size_t size;
-    char *line;
-    *at = note_find(fd, NOTE_SOURCE_TYPE, &size, &big_endian);
-    if (!*at || size > TEXT_MAX ||
-        pread(fd, text, size, (off_t)*at) != (ssize_t)size)
-        return NULL;
+    size_t size, length = strlen(label);
+    uint64_t at = note_find(fd, NOTE_SOURCE_TYPE, &size, &big_endian);
+    if (!at || size > TEXT_MAX ||
+        pread(fd, text, size, (off_t)at) != (ssize_t)size)
+        return false;
     text[size] = '\0';
-    line = strstr(text + NOTE_SOURCE_WORDS, "snapshot=");
-    if (!line)
-        return NULL;
-    line += strlen("snapshot=");
-    line[strcspn(line, "\n")] = '\0';
-    *at += (uint64_t)(line - text);
-    return line;
+    for (char *rest = text + NOTE_SOURCE_WORDS, *line;
+         (line = strsep(&rest, "\n"));)
+        if (strncmp(line, label, length) == 0 && line[length] == '=') {
+            snprintf(to, max, "%s", line + length + 1);
+            return true;
+        }
+    return false;
 }
 
-bool note_snapshot(int fd, const char *snapshot)
+uint64_t note_number(int fd, const char *label)
 {
-    char text[TEXT_MAX + 1];
-    uint64_t at;
-    size_t length = strlen(snapshot);
-    const char *old = snapshot_find(fd, text, &at);
-    return old && strlen(old) == length &&
-           pwrite(fd, snapshot, length, (off_t)at) == (ssize_t)length;
-}
-
-bool note_is_other(int fd, const char *snapshot)
-{
-    char text[TEXT_MAX + 1];
-    uint64_t at;
-    const char *is = snapshot_find(fd, text, &at);
-    return is && strcmp(is, snapshot) != 0;
+    char text[32];
+    return note_label(fd, label, text, sizeof text) ? strtoull(text, NULL, 10)
+                                                    : 0;
 }

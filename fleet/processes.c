@@ -6,12 +6,17 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "recorder/regex.h"
@@ -51,35 +56,93 @@ static bool is_ours(int pid, char executable[PATH_MAX])
            (!options.match || recorder_regex_match_(options.match, executable));
 }
 
-static bool is_recording(const char *path)
+/* A line of /proc/PID/maps of a shared, writable file. */
+struct mapping {
+    uint64_t from, to;
+    unsigned major, minor;
+    unsigned long inode;
+    char path[PATH_MAX];
+};
+
+/* Finds the next shared mapping; `writable`: only a writable one. */
+static bool mapping_next(FILE *maps, struct mapping *m, bool writable)
 {
-    int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    struct stat is;
-    bool found = fd >= 0 && fstat(fd, &is) == 0 && S_ISREG(is.st_mode) &&
-                 note_is_recording(fd);
-    if (fd >= 0)
-        close(fd);
-    return found;
+    char line[PATH_MAX + 256], mode[5];
+    int at;
+    while (maps && fgets(line, sizeof line, maps)) {
+        at = 0;
+        if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %*x %x:%x %lu %n",
+                   &m->from, &m->to, mode, &m->major, &m->minor, &m->inode,
+                   &at) < 6 ||
+            mode[3] != 's' || (writable && mode[1] != 'w') || line[at] != '/')
+            continue;
+        line[strcspn(line, "\n")] = '\0';
+        snprintf(m->path, sizeof m->path, "%s", line + at);
+        return true;
+    }
+    return false;
 }
 
-/* Finds the recording that a process maps. Null: there is none. */
-static char *file_of(int pid)
+/* True if a file is the one of a mapping. stat() is not enough: some file
+ * systems tell another device there than in /proc/PID/maps, so the file is
+ * mapped here, and our own line compared. */
+static bool is_mapped(int fd, const struct mapping *m)
 {
-    char path[32], line[8192], *file = NULL;
+    size_t size = (size_t)sysconf(_SC_PAGESIZE);
+    void *at = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
+    FILE *maps = at == MAP_FAILED ? NULL : fopen("/proc/self/maps", "re");
+    struct mapping own;
+    bool same = false;
+    while (maps && !same && mapping_next(maps, &own, false))
+        same = own.from == (uintptr_t)at && own.inode == m->inode &&
+               own.major == m->major && own.minor == m->minor;
+    if (maps)
+        fclose(maps);
+    if (at != MAP_FAILED)
+        munmap(at, size);
+    return same;
+}
+
+/* Opens the file of a mapping, which is a recording; -1: it is something else.
+ * Its path is of the process's mount namespace, where another file may
+ * have it since, or none. */
+static int recording_open(int pid, const struct mapping *m)
+{
+    char path[PATH_MAX + 64];
+    struct stat is;
+    for (int i = 0; i < 2; i++) {
+        int fd;
+        if (i == 0)
+            snprintf(path, sizeof path,
+                     "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid, m->from,
+                     m->to);
+        else
+            snprintf(path, sizeof path, "/proc/%d/root%s", pid, m->path);
+        fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+        if (fd >= 0 && fstat(fd, &is) == 0 && S_ISREG(is.st_mode) &&
+            is_mapped(fd, m) && note_is_recording(fd))
+            return fd;
+        if (fd >= 0)
+            close(fd);
+    }
+    return -1;
+}
+
+/* Opens the recording that a process maps; -1: there is none. It stays open: it
+ * can be read when the process, or its container, is gone. */
+static int file_of(int pid)
+{
+    char path[32];
+    struct mapping m;
+    int fd = -1;
     FILE *maps;
     snprintf(path, sizeof path, "/proc/%d/maps", pid);
     maps = fopen(path, "re");
-    while (maps && !file && fgets(line, sizeof line, maps)) {
-        char *at = strchr(line, '/'), *mode = strchr(line, ' ');
-        if (!at || !mode || strncmp(mode + 1, "rw-s", 4) != 0)
-            continue;
-        at[strcspn(at, "\n")] = '\0';
-        if (is_recording(at))
-            file = strdup(at);
-    }
+    while (fd < 0 && mapping_next(maps, &m, true))
+        fd = recording_open(pid, &m);
     if (maps)
         fclose(maps);
-    return file;
+    return fd;
 }
 
 /* Notes the write words of the rings that --trigger names. */
@@ -103,7 +166,7 @@ static void triggers_of(struct process *p, struct source *source)
         }
     }
     reader_close(&reader);
-    process_triggered(p); /* what is there by now triggers nothing */
+    process_triggered(p); /* older records trigger nothing */
 }
 
 bool process_triggered(struct process *p)
@@ -135,9 +198,9 @@ static void process_look(struct process *p)
     memset(&source, 0, sizeof source);
     read = !source_open_process(&source, p->pid);
     p->recorders = read && source.registries;
-    if (p->recorders || !read)
+    if ((p->recorders || !read) && p->file < 0)
         p->file = file_of(p->pid);
-    p->by_file = !read && p->file;
+    p->by_file = !read && p->file >= 0;
     p->recorders |= p->by_file;
     if (p->recorders) {
         name_of(program, program_name(p->pid, name) ? name : "program");
@@ -152,19 +215,62 @@ static void process_look(struct process *p)
             p->pid, options.trigger ? ", and its triggers are not seen" : "");
 }
 
+/* Reads the wait status of an ended process: before its parent waits, from
+ * its stat, later from its pidfd, as Linux 6.15 has it. False: unknown. */
+static bool status_of(const struct process *p, int *status)
+{
+    struct { /* struct pidfd_info */
+        uint64_t mask, cgroup;
+        uint32_t ids[11];
+        int32_t exit_code;
+    } info = {.mask = 1 << 3 /* PIDFD_INFO_EXIT */};
+    char path[32], text[1024], *at;
+    FILE *from;
+    size_t size;
+    if (ioctl(p->fd, _IOWR(0xff, 11, info), &info) == 0 && info.mask & 1 << 3) {
+        *status = info.exit_code;
+        return true;
+    }
+    if (p->by_file)
+        return false; /* its stat tells 0 to a process that may not read it */
+    snprintf(path, sizeof path, "/proc/%d/stat", p->pid);
+    from = fopen(path, "re");
+    size = from ? fread(text, 1, sizeof text - 1, from) : 0;
+    if (from)
+        fclose(from);
+    text[size] = '\0';
+    at = strrchr(text, ')'); /* a name may hold anything */
+    if (!at || strncmp(at, ") Z ", 4) != 0 || !(at = strrchr(at, ' ')))
+        return false;
+    *status = atoi(at + 1); /* the last number */
+    return true;
+}
+
+bool process_ended_well(const struct process *p)
+{
+    int status, signal;
+    if (!status_of(p, &status))
+        return false;
+    signal = WTERMSIG(status);
+    return WIFEXITED(status)
+               ? WEXITSTATUS(status) == 0
+               : signal == SIGTERM || signal == SIGINT || signal == SIGHUP;
+}
+
 static void process_drop(struct process *p)
 {
     if (p->fd >= 0)
         close(p->fd);
+    if (p->file >= 0)
+        close(p->file);
     free(p->executable);
-    free(p->file);
     free(p->writes);
 }
 
 static struct process *process_begin(struct process *p, int pid, uint64_t start,
                                      const char *executable)
 {
-    *p = (struct process){.pid = pid, .fd = -1, .start = start};
+    *p = (struct process){.pid = pid, .fd = -1, .file = -1, .start = start};
     p->executable = need(strdup(executable));
     return p;
 }
@@ -209,7 +315,7 @@ void processes_scan(struct processes *in)
             process_look(p);
     }
     free(pids);
-    for (i = 0; i < in->count; i++) /* one with a descriptor is told of first */
+    for (i = 0; i < in->count; i++) /* the end of one with fd is not handled */
         if (in->all[i].alive || in->all[i].fd >= 0)
             in->all[kept++] = in->all[i];
         else

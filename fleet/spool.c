@@ -1,9 +1,10 @@
 /* spool.c - recordings that wait to be stored: SPOOL/SNAPSHOT/PROGRAM.PID.rec */
 /* SPDX-License-Identifier: MIT */
 /*
-    What is here survives the agent: a file gets its name when it is whole and
-    on the disk. It is packed, sent, and removed when all of it is acknowledged.
-    One that was sent in part is sent again under another nuid.
+    All of it survives the agent: a file gets its name when it is whole and on
+    the disk. It is packed, sent, and removed when the index of the hub names it.
+    One that was sent in part is sent again under another nuid. The recordings of
+    a snapshot are sent together, so that the index has one entry for them.
 */
 #include "array.h"
 #include "fleet.h"
@@ -24,6 +25,13 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of all names */
 static pthread_cond_t changed; /* by the monotonic clock: the other may jump */
 static bool woken;
+enum {
+    TOGETHER = 200, /* recordings of an index entry */
+    ABOUT_MAX = 4096,
+    PATH_SIZE = 4096
+};
+/* A snapshot's recordings wait this long for each other. */
+static const uint64_t TOGETHER_NS = SECOND;
 
 void spool_wake(void)
 {
@@ -33,8 +41,9 @@ void spool_wake(void)
     pthread_mutex_unlock(&lock);
 }
 
-void spool_path(char to[4096], const char *snapshot, const char *process,
-                const char *kind)
+/* Makes the path of a process's file; `kind`: ".rec", ".rec.zst", ".error". */
+static void spool_path(char to[PATH_SIZE], const char *snapshot,
+                       const char *process, const char *kind)
 {
     snprintf(to, 4096, "%s/%s/%s%s", options.spool, snapshot, process, kind);
 }
@@ -45,12 +54,12 @@ static bool ends_with(const char *text, const char *end)
     return size > of && strcmp(text + size - of, end) == 0;
 }
 
-/* A file of a process ends so, until it is stored. */
+/* The ends of a process's file names. */
 static const char *const kinds[] = {".rec", ".rec.zst", ".error"};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
-/* Returns how a file of a process ends, and what that is called; null: the file
- * is another one. */
+/* Returns the end of a file's name, and the name of its process; null: it is no
+ * file of a process. */
 static const char *kind_of(const char *name, char process[65])
 {
     for (int i = 0; i < KINDS; i++)
@@ -107,8 +116,8 @@ static const char *file_write(const char *path, const char *text, size_t size)
     return wrong;
 }
 
-/* Ends a promise of an agent that ended: where neither recording nor error of
- * the process is there, an error says so. */
+/* Ends a promise of an agent that ended: writes an error, unless there is a
+ * recording or an error of the process. */
 static void begun_end(const char *path)
 {
     static const char why[] = "the agent ended before it was saved";
@@ -120,7 +129,7 @@ static void begun_end(const char *path)
         snprintf(other, sizeof other, "%.*s%s", stem, path, kinds[i]);
         known = access(other, F_OK) == 0;
     }
-    if (!known) /* the last kind is an error */
+    if (!known) /* the last kind is .error */
         wrong = file_write(other, why, sizeof why - 1);
     if (wrong)
         say("%s: %s", other, wrong);
@@ -146,8 +155,8 @@ void spool_expected(const char *snapshot, const char *process)
     unlink(path);
 }
 
-/* Removes what a killed agent had begun: .save-1, x.rec.zst.part, and a
- * snapshot without `about`, in which nothing was saved yet. */
+/* Removes unfinished files of a killed agent: .save-1, x.rec.zst.part, and a
+ * snapshot without `about`, which has no recording yet. */
 static void folder_clean(const char *path, bool is_spool)
 {
     struct dirent *entry;
@@ -178,14 +187,14 @@ void spool_open(void)
 {
     pthread_condattr_t how;
     int fd;
-    umask(0077); /* what is in the spool is its owner's alone */
+    umask(0077); /* recordings may hold secrets */
     if (mkdir(options.spool, 0700) != 0 && errno != EEXIST)
-        fail("%s: %s", options.spool, strerror(errno));
+        give_up("%s: %s", options.spool, strerror(errno));
     fd = open(options.spool, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0 || access(options.spool, R_OK | W_OK | X_OK) != 0)
-        fail("%s: %s", options.spool, strerror(errno));
+        give_up("%s: %s", options.spool, strerror(errno));
     if (flock(fd, LOCK_EX | LOCK_NB) != 0) /* until this process ends */
-        fail("%s: is the spool of an agent that runs", options.spool);
+        give_up("%s: is the spool of an agent that runs", options.spool);
     folder_clean(options.spool, true);
     pthread_condattr_init(&how);
     pthread_condattr_setclock(&how, CLOCK_MONOTONIC);
@@ -193,22 +202,21 @@ void spool_open(void)
 }
 
 const char *spool_begin(const char *snapshot, const char *why, const char *by,
-                        bool automatic)
+                        bool automatic, size_t processes)
 {
-    char path[4096], *json = NULL;
+    char path[PATH_SIZE], *json;
     size_t size;
-    FILE *to = need(open_memstream(&json, &size));
+    FILE *to = text_begin(&json, &size);
     const char *wrong;
     fprintf(to,
-            "{\"ship_ns\":%" PRIu64 ",\"when_ns\":%" PRIu64
-            ",\"automatic\":%d,\"why\":",
-            real_ns() + (automatic ? SHIP_LATER_NS : 0), real_ns(), automatic);
+            "{\"when_ns\":%" PRIu64 ",\"automatic\":%d,\"processes\":%zu"
+            ",\"why\":",
+            real_ns(), automatic, processes);
     json_write(to, why);
     fputs(",\"by\":", to);
     json_write(to, by);
     putc('}', to);
-    if (fclose(to) != 0)
-        need(NULL);
+    text_end(to);
     spool_path(path, snapshot, "", "");
     wrong = mkdir(path, 0700) != 0 && errno != EEXIST ? strerror(errno) : NULL;
     spool_path(path, snapshot, "about", "");
@@ -218,38 +226,40 @@ const char *spool_begin(const char *snapshot, const char *why, const char *by,
     return wrong;
 }
 
-void spool_rename(const char *snapshot, const char *to)
+void spool_error(const char *snapshot, const char *process, const char *why)
 {
-    char from[4096], path[4096];
-    spool_path(from, snapshot, "", "");
-    spool_path(path, to, "", "");
-    pthread_mutex_lock(&lock);
-    if (rename(from, path) != 0)
-        say("%s: %s", path, strerror(errno));
-    pthread_mutex_unlock(&lock);
+    char path[PATH_SIZE];
+    const char *wrong;
+    size_t size = strcspn(why, "\n");
+    spool_path(path, snapshot, process, ".error");
+    wrong = file_write(path, why, size);
+    if (wrong)
+        say("%s: %s", path, wrong);
+    spool_expected(snapshot, process);
+    say("%s: %s is not saved: %.*s", snapshot, process, (int)size, why);
 }
 
 /* ------------------------------------------------------------------ walk -- */
 
-struct entry {
-    char snapshot[65], file[256];
+struct file {
+    char snapshot[65], name[256];
     uint64_t bytes, when_ns;
-    bool automatic;
+    bool automatic, waits; /* waits: others of its snapshot are being saved */
 };
-struct entries {
-    struct entry *all;
+struct files {
+    struct file *all;
     size_t count, max;
 };
 
 /* Reads a snapshot's `about`, as text to be freed. Null: it has none. */
 static char *about_read(const char *snapshot, size_t *size)
 {
-    char path[4096], *text = need(malloc(4096));
+    char path[4096], *text = need(malloc(ABOUT_MAX));
     ssize_t got;
     int fd;
     spool_path(path, snapshot, "about", "");
     fd = open(path, O_RDONLY | O_CLOEXEC);
-    got = fd < 0 ? -1 : read(fd, text, 4096);
+    got = fd < 0 ? -1 : read(fd, text, ABOUT_MAX);
     if (fd >= 0)
         close(fd);
     if (got > 0) {
@@ -260,73 +270,81 @@ static char *about_read(const char *snapshot, size_t *size)
     return NULL;
 }
 
-/* True while spool_expect()'s note of a process is there. */
-static bool is_begun(const char *snapshot, const char *process)
+static void file_add(struct files *to, const struct file *like,
+                     const char *name, bool *any_begun)
 {
-    char path[4096];
-    spool_path(path, snapshot, process, BEGUN);
-    return access(path, F_OK) == 0;
+    char path[PATH_SIZE], process[65];
+    struct file *f;
+    struct stat is;
+    if (ends_with(name, BEGUN))
+        *any_begun = true;
+    if (!is_name(name) || !kind_of(name, process))
+        return;
+    spool_path(path, like->snapshot, process, BEGUN);
+    if (access(path, F_OK) == 0)
+        return; /* the next agent would not know that it was sent */
+    spool_path(path, like->snapshot, name, "");
+    if (lstat(path, &is) != 0 || !S_ISREG(is.st_mode))
+        return;
+    to->all =
+        need(array_room(to->all, &to->max, to->count + 1, sizeof *to->all));
+    f = &to->all[to->count++];
+    *f = *like;
+    f->bytes = (uint64_t)is.st_size;
+    snprintf(f->name, sizeof f->name, "%s", name);
 }
 
-static void snapshot_read(struct entries *to, const char *snapshot)
+/* Lists the files of a snapshot, and removes an old snapshot without files. */
+static void snapshot_read(struct files *to, const char *snapshot)
 {
-    char path[4096], process[65], *about;
-    size_t size, files = 0;
+    char path[PATH_SIZE], *about;
+    struct file like = {.automatic = true};
+    size_t size, first = to->count, entries = 0;
     struct dirent *entry;
+    bool begun = false;
+    int64_t age;
     DIR *folder;
-    uint64_t when_ns = 0;
-    bool automatic = true;
+    snprintf(like.snapshot, sizeof like.snapshot, "%s", snapshot);
     about = about_read(snapshot, &size);
     if (about) {
-        when_ns = json_number(about, size, "$.when_ns");
-        automatic = json_number(about, size, "$.automatic");
+        like.when_ns = json_number(about, size, "$.when_ns");
+        like.automatic = json_number(about, size, "$.automatic");
     }
-    free(about);
     spool_path(path, snapshot, "", "");
     folder = opendir(path);
-    while (folder && (entry = readdir(folder))) {
-        const char *name = entry->d_name;
-        struct stat is;
-        if (*name == '.' || !is_name(name))
-            continue;
-        files += strcmp(name, "about") != 0;
-        if (!kind_of(name, process))
-            continue;
-        if (is_begun(snapshot, process))
-            continue; /* the next agent would not know that it was sent */
-        spool_path(path, snapshot, name, "");
-        if (lstat(path, &is) != 0 || !S_ISREG(is.st_mode))
-            continue;
-        to->all =
-            need(array_room(to->all, &to->max, to->count + 1, sizeof *to->all));
-        to->all[to->count] = (struct entry){.bytes = (uint64_t)is.st_size,
-                                            .when_ns = when_ns,
-                                            .automatic = automatic};
-        snprintf(to->all[to->count].snapshot, 65, "%s", snapshot);
-        snprintf(to->all[to->count++].file, 256, "%s", name);
-    }
+    while (folder && (entry = readdir(folder)))
+        if (*entry->d_name != '.') {
+            entries += strcmp(entry->d_name, "about") != 0;
+            file_add(to, &like, entry->d_name, &begun);
+        }
     if (folder)
         closedir(folder);
-    if (!files && about && (int64_t)(real_ns() - when_ns) > (int64_t)MINUTE) {
+    age = (int64_t)(real_ns() - like.when_ns);
+    for (size_t i = first; i < to->count; i++)
+        to->all[i].waits =
+            !about || (begun && age >= 0 && age < (int64_t)TOGETHER_NS);
+    if (!entries && about && age > (int64_t)MINUTE) {
         spool_path(path, snapshot, "about", "");
         unlink(path);
         spool_path(path, snapshot, "", "");
         rmdir(path);
     }
+    free(about);
 }
 
-static int entry_compare(const void *a, const void *b)
+static int file_compare(const void *a, const void *b)
 {
-    const struct entry *left = a, *right = b;
-    return left->when_ns != right->when_ns
-               ? (left->when_ns < right->when_ns ? -1 : 1)
-               : strcmp(left->file, right->file);
+    const struct file *left = a, *right = b;
+    int by = left->when_ns != right->when_ns
+                 ? (left->when_ns < right->when_ns ? -1 : 1)
+                 : strcmp(left->snapshot, right->snapshot);
+    return by ? by : strcmp(left->name, right->name);
 }
 
-/* Lists what is there, the oldest first. */
-static struct entries spool_read(void)
+/* Lists the files of all snapshots, the oldest first. */
+static struct files spool_read(void)
 {
-    struct entries to = {0};
+    struct files to = {0};
     struct dirent *entry;
     DIR *folder = opendir(options.spool);
     while (folder && (entry = readdir(folder)))
@@ -335,64 +353,85 @@ static struct entries spool_read(void)
     if (folder)
         closedir(folder);
     if (to.count)
-        qsort(to.all, to.count, sizeof *to.all, entry_compare);
+        qsort(to.all, to.count, sizeof *to.all, file_compare);
     return to;
 }
 
-uint64_t spool_bytes(void)
-{
-    struct entries in = spool_read();
-    uint64_t bytes = 0;
-    for (size_t i = 0; i < in.count; i++)
-        bytes += in.all[i].bytes;
-    free(in.all);
-    return bytes;
-}
-
-/* Removes files until at most --keep bytes are left: the oldest automatic ones
- * first, those that persons asked for last. */
-static void spool_keep(struct entries *in)
+static uint64_t files_bytes(const struct files *in)
 {
     uint64_t bytes = 0;
     for (size_t i = 0; i < in->count; i++)
         bytes += in->all[i].bytes;
-    for (int manual = 0; manual < 2; manual++)
-        for (size_t i = 0; i < in->count && bytes > options.keep_bytes; i++) {
-            struct entry *e = &in->all[i];
-            char path[4096];
-            if (e->automatic == (bool)manual || !*e->file)
-                continue;
-            spool_path(path, e->snapshot, e->file, "");
-            unlink(path);
-            say("%s/%s is thrown away: the spool has more than %" PRIu64
-                " bytes",
-                e->snapshot, e->file, options.keep_bytes);
-            bytes -= e->bytes;
-            *e->file = '\0';
-        }
+    return bytes;
 }
 
-/* ------------------------------------------------------------------ ship -- */
+uint64_t spool_bytes(void)
+{
+    struct files in = spool_read();
+    uint64_t bytes = files_bytes(&in);
+    free(in.all);
+    return bytes;
+}
 
-/* Packs a recording into a file beside it, which gets its name when it is
- * whole. */
-static const char *pack(const char *path, const char *snapshot)
+/* Replaces a recording by an error, or removes an error. The caller has the
+ * lock. Returns the bytes that this frees. */
+static uint64_t file_drop(const struct file *f)
+{
+    static const char why[] = "the spool had more bytes than --keep";
+    char path[PATH_SIZE], process[65];
+    bool error = strcmp(kind_of(f->name, process), ".error") == 0;
+    spool_path(path, f->snapshot, f->name, "");
+    unlink(path);
+    if (error)
+        return f->bytes;
+    spool_path(path, f->snapshot, process, ".error");
+    say("%s/%s is thrown away: the spool has more than %" PRIu64 " bytes",
+        f->snapshot, f->name, options.keep_bytes);
+    return file_write(path, why, sizeof why - 1) || f->bytes < sizeof why
+               ? f->bytes
+               : f->bytes - (sizeof why - 1);
+}
+
+/* Drops files until at most --keep bytes are left: first the oldest recordings of
+ * triggers and deaths, then recordings of people, then errors. */
+static void spool_keep(void)
+{
+    struct files in = {0};
+    uint64_t bytes;
+    pthread_mutex_lock(&lock);
+    in = spool_read();
+    bytes = files_bytes(&in);
+    for (int pass = 0; pass < 3; pass++)
+        for (size_t i = 0; i < in.count && bytes > options.keep_bytes; i++) {
+            const struct file *f = &in.all[i];
+            bool error = ends_with(f->name, ".error");
+            if (pass == (error ? 2 : !f->automatic))
+                bytes -= file_drop(f);
+        }
+    pthread_mutex_unlock(&lock);
+    free(in.all);
+}
+
+const char *spool_take(const char *path, const char *snapshot,
+                       const char *process)
+{
+    char to[PATH_SIZE];
+    spool_path(to, snapshot, process, ".rec");
+    if (rename(path, to) != 0)
+        return strerror(errno);
+    spool_expected(snapshot, process);
+    spool_keep(); /* here, as the thread that sends may wait for the hub */
+    return NULL;
+}
+
+/* ------------------------------------------------------------------ pack -- */
+
+/* Packs all that `from` has into `to`; the size is in the packed data. */
+static const char *pack_all(ZSTD_CStream *stream, int from, int to)
 {
     static unsigned char in[1 << 16], out[1 << 16];
-    char to[4128], part[4160];
-    ZSTD_CStream *stream = need(ZSTD_createCStream());
     const char *wrong = NULL;
-    int from, fd;
     ssize_t size = 1;
-    snprintf(to, sizeof to, "%s.zst", path);
-    snprintf(part, sizeof part, "%s.part", to);
-    from = open(path, O_RDWR | O_CLOEXEC);
-    fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    if (from < 0 || fd < 0)
-        wrong = strerror(errno);
-    else
-        note_snapshot(from, snapshot); /* which may have got another id */
-    ZSTD_initCStream(stream, 1);
     while (!wrong && size > 0) {
         ZSTD_inBuffer piece = {in, 0, 0};
         size_t left = 1;
@@ -407,8 +446,30 @@ static const char *pack(const char *path, const char *snapshot)
             if (ZSTD_isError(left))
                 wrong = ZSTD_getErrorName(left);
             else
-                wrong = write_wrong(write(fd, out, packed.pos), packed.pos);
+                wrong = write_wrong(write(to, out, packed.pos), packed.pos);
         }
+    }
+    return wrong;
+}
+
+/* Packs a recording into FILE.zst, which gets its name when it is whole. */
+static const char *pack(const char *path)
+{
+    char to[PATH_SIZE + 32], part[PATH_SIZE + 64];
+    ZSTD_CStream *stream = need(ZSTD_createCStream());
+    const char *wrong = NULL;
+    struct stat is;
+    int from, fd;
+    snprintf(to, sizeof to, "%s.zst", path);
+    snprintf(part, sizeof part, "%s.part", to);
+    from = open(path, O_RDONLY | O_CLOEXEC);
+    fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (from < 0 || fd < 0 || fstat(from, &is) != 0)
+        wrong = strerror(errno);
+    ZSTD_initCStream(stream, 1);
+    if (!wrong) {
+        ZSTD_CCtx_setPledgedSrcSize(stream, (unsigned long long)is.st_size);
+        wrong = pack_all(stream, from, fd);
     }
     ZSTD_freeCStream(stream);
     if (!wrong && (fsync(fd) != 0 || rename(part, to) != 0))
@@ -421,88 +482,119 @@ static const char *pack(const char *path, const char *snapshot)
     return wrong;
 }
 
-/* Stores one file. Returns null, or why it could not. */
-static const char *send_one(struct hub *hub, const struct entry *e,
-                            const char *about, size_t size, bool *again)
+/* ------------------------------------------------------------------ ship -- */
+
+const char *boot_id(void)
 {
-    static struct object o;
-    char path[4096], process[65], *text;
-    const char *wrong;
-    const char *kind = kind_of(e->file, process);
-    bool failed = strcmp(kind, ".error") == 0;
+    static char text[40];
+    FILE *from = *text ? NULL : fopen("/proc/sys/kernel/random/boot_id", "re");
+    if (from && fscanf(from, "%36s", text) != 1)
+        strcpy(text, "unknown");
+    if (from)
+        fclose(from);
+    return text;
+}
+
+/* Packs and stores one file, and adds it to the entry. Returns null, or why it
+ * could not. */
+static const char *ship_one(struct hub *hub, const struct file *f,
+                            struct entry *e)
+{
+    struct recording r = {0};
+    char path[PATH_SIZE];
+    const char *wrong = NULL, *kind = kind_of(f->name, r.process);
     int fd;
-    memset(&o, 0, sizeof o);
-    name_of(o.host, options.host);
-    snprintf(o.name, sizeof o.name, "%s/%s/%s.rec.zst", o.host, process,
-             e->snapshot);
-    o.when_ns = json_number(about, size, "$.when_ns");
-    text = json_get(about, size, "$.why");
-    snprintf(o.why, sizeof o.why, "%s", text ? text : "");
-    free(text);
-    text = json_get(about, size, "$.by");
-    snprintf(o.by, sizeof o.by, "%s", text ? text : "");
-    free(text);
-    spool_path(path, e->snapshot, e->file, "");
-    fd = open(path, O_RDONLY | O_CLOEXEC);
+    spool_path(path, f->snapshot, f->name, "");
+    pthread_mutex_lock(&lock); /* spool_keep() may drop it */
+    if (strcmp(kind, ".rec") == 0) {
+        if (access(path, F_OK) == 0)
+            wrong = pack(path);
+        strcat(path, ".zst");
+    }
+    fd = wrong ? -1 : open(path, O_RDONLY | O_CLOEXEC);
+    pthread_mutex_unlock(&lock);
     if (fd < 0)
-        return NULL; /* it was thrown away */
-    if (failed && read(fd, o.error, sizeof o.error - 1) <= 0)
-        strcpy(o.error, "unknown");
-    wrong = store_put(hub, &o, failed ? -1 : fd, again);
+        return wrong; /* null: it was dropped */
+    if (strcmp(kind, ".error") != 0)
+        wrong = store_put(hub, &r, fd);
+    else if (read(fd, r.error, sizeof r.error - 1) <= 0)
+        strcpy(r.error, "unknown");
     close(fd);
     if (!wrong)
-        unlink(path);
+        *entry_add(e) = r;
     return wrong;
 }
 
-/* Packs and sends one entry. Returns null, or why it could not. */
-static const char *ship_one(struct hub *hub, struct entry *e, bool *again)
+/* Removes all files of the recordings of an entry. */
+static void entry_remove(const struct entry *e)
 {
-    char path[4096], *about;
-    const char *wrong = NULL;
-    size_t size;
-    int64_t wait_ns;
-    pthread_mutex_lock(&lock); /* nobody gives it another id meanwhile */
-    about = about_read(e->snapshot, &size);
-    spool_path(path, e->snapshot, e->file, "");
-    wait_ns = about
-                  ? (int64_t)(json_number(about, size, "$.ship_ns") - real_ns())
-                  : INT64_MAX;
-    /* More than was ever asked for: the clock went back. */
-    if (!about || (wait_ns > 0 && wait_ns <= (int64_t)SHIP_LATER_NS)) {
-        pthread_mutex_unlock(&lock);
-        free(about);
-        return NULL;
-    }
-    if (ends_with(e->file, ".rec")) {
-        wrong = pack(path, e->snapshot);
-        strcat(e->file, ".zst");
-    }
+    char path[PATH_SIZE];
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < e->count; i++)
+        for (int k = 0; k < KINDS; k++) {
+            spool_path(path, e->snapshot, e->all[i].process, kinds[k]);
+            unlink(path);
+        }
     pthread_mutex_unlock(&lock);
-    if (!wrong)
-        wrong = send_one(hub, e, about, size, again);
+}
+
+/* Sends some files of one snapshot, and names all that got there in the index.
+ * Returns null, or why something could not be sent. */
+static const char *ship(struct hub *hub, const struct file *files, size_t count)
+{
+    struct entry e = {0};
+    size_t size;
+    char *about = about_read(files->snapshot, &size);
+    const char *wrong = NULL, *unnamed;
+    if (!about)
+        return NULL;
+    snprintf(e.snapshot, sizeof e.snapshot, "%s", files->snapshot);
+    snprintf(e.host, sizeof e.host, "%s", options.host);
+    snprintf(e.boot, sizeof e.boot, "%s", boot_id());
+    json_copy(e.why, sizeof e.why, about, size, "$.why");
+    json_copy(e.by, sizeof e.by, about, size, "$.by");
+    e.when_ns = json_number(about, size, "$.when_ns");
+    e.processes = json_number(about, size, "$.processes");
     free(about);
+    for (size_t i = 0; i < count && !wrong; i++)
+        wrong = ship_one(hub, &files[i], &e);
+    unnamed = e.count ? index_put(hub, &e) : NULL;
+    if (!unnamed)
+        entry_remove(&e);
+    free(e.all);
+    return wrong ? wrong : unnamed;
+}
+
+static const char *ship_all(struct hub *hub, const struct files *in)
+{
+    const char *wrong = NULL;
+    for (size_t i = 0, k; i < in->count && !wrong; i = k) {
+        const struct file *f = &in->all[i];
+        for (k = i + 1; k < in->count && k - i < TOGETHER &&
+                        strcmp(in->all[k].snapshot, f->snapshot) == 0;
+             k++)
+            ;
+        if (!f->waits)
+            wrong = ship(hub, f, k - i);
+    }
     return wrong;
 }
 
 void *spool_ship(void *context)
 {
-    struct hub *hub = context;
     uint64_t said_ns = 0;
     for (;;) {
-        struct entries in = spool_read();
-        const char *wrong = NULL;
-        bool again = false;
+        struct files in;
+        const char *wrong;
         struct timespec until;
-        spool_keep(&in);
-        for (size_t i = 0; i < in.count && !wrong; i++)
-            if (*in.all[i].file && strlen(in.all[i].file) < 250)
-                wrong = ship_one(hub, &in.all[i], &again);
+        spool_keep();
+        in = spool_read();
+        wrong = ship_all(context, &in);
+        free(in.all);
         if (wrong && (!said_ns || now_ns() - said_ns > MINUTE)) {
             say("recordings stay in %s: %s", options.spool, wrong);
             said_ns = now_ns();
         }
-        free(in.all);
         clock_gettime(CLOCK_MONOTONIC, &until);
         until.tv_sec += wrong ? 5 : 1;
         pthread_mutex_lock(&lock);

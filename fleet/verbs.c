@@ -1,4 +1,4 @@
-/* verbs.c - freeze, list, fetch, who and bucket. */
+/* verbs.c - the verbs freeze, list, bucket and who. */
 /* SPDX-License-Identifier: MIT */
 #include "array.h"
 #include "fleet.h"
@@ -32,23 +32,25 @@ void snapshot_new(char to[65])
     to[at] = '\0';
 }
 
-char *snapshot_request(const char *snapshot, const char *by, const char *why,
-                       bool automatic)
+char *snapshot_request(const char *snapshot, const char *by, const char *why)
 {
-    char *json = NULL;
+    char *json;
     size_t size;
-    FILE *to = need(open_memstream(&json, &size));
-    fprintf(to, "{\"id\":\"%s\",\"automatic\":%d,\"by\":", snapshot, automatic);
+    FILE *to = text_begin(&json, &size);
+    fprintf(to, "{\"id\":\"%s\",\"by\":", snapshot);
     json_write(to, by);
     fputs(",\"why\":", to);
     json_write(to, why);
+    if (options.hosts) {
+        fputs(",\"hosts\":", to);
+        json_write(to, options.hosts);
+    }
     putc('}', to);
-    if (fclose(to) != 0)
-        need(NULL);
+    text_end(to);
     return json;
 }
 
-static const char *shown(const char *text)
+const char *shown(const char *text)
 {
     static char all[4][300];
     static unsigned next;
@@ -75,22 +77,40 @@ static const char *bytes_text(uint64_t bytes)
 struct host {
     char name[65];
     bool answered;
+    uint64_t processes, found; /* it has; the index has */
 };
 struct hosts {
-    struct host *all;
+    struct host *all; /* by name */
     size_t count, max;
 };
 
+/* Returns where a name is, or belongs. */
+static size_t host_at(const struct hosts *in, const char *name)
+{
+    size_t from = 0, to = in->count;
+    while (from < to) {
+        size_t middle = from + (to - from) / 2;
+        if (strcmp(in->all[middle].name, name) < 0)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from;
+}
+
+/* Finds a host, or adds it. */
 static struct host *host_of(struct hosts *in, const char *name)
 {
-    for (size_t i = 0; i < in->count; i++)
-        if (strcmp(in->all[i].name, name) == 0)
-            return &in->all[i];
+    size_t at = host_at(in, name);
+    if (at < in->count && strcmp(in->all[at].name, name) == 0)
+        return &in->all[at];
     in->all =
         need(array_room(in->all, &in->max, in->count + 1, sizeof *in->all));
-    in->all[in->count] = (struct host){0};
-    snprintf(in->all[in->count].name, sizeof in->all->name, "%s", name);
-    return &in->all[in->count++];
+    memmove(&in->all[at + 1], &in->all[at],
+            (in->count++ - at) * sizeof *in->all);
+    in->all[at] = (struct host){0};
+    snprintf(in->all[at].name, sizeof in->all->name, "%s", name);
+    return &in->all[at];
 }
 
 struct answer {
@@ -98,25 +118,29 @@ struct answer {
     uint64_t asked_ns, took_ns; /* since 1970; until it was here */
 };
 
-/* Asks all agents until none answered for half a second, at least for a second,
- * and for 30 s should somebody answer for ever; then calls `each`, which takes
- * its time, with every answer. The hub says at once if there is no agent. */
+/* Asks all agents, and waits until none answered for half a second: at least a
+ * second, at most 30 s. Then calls `each`, which may be slow, with each answer.
+ * The hub answers at once if there is no agent. */
 static void ask(struct hub *hub, const char *request,
                 void (*each)(void *, const struct answer *), void *context)
 {
-    natsInbox *inbox;
+    char inbox[SUBJECT_MAX], subject[SUBJECT_MAX], service[65], id[64];
     natsSubscription *sub;
     struct answer *all = NULL, one = {0};
     uint64_t begun_ns;
     size_t count = 0, max = 0;
-    if (natsInbox_Create(&inbox) != NATS_OK ||
-        natsConnection_SubscribeSync(&sub, hub->connection, inbox) != NATS_OK)
-        fail("%s: the answers have no inbox", options.server);
+    nuid_new(id);
+    hub_token(service, options.service);
+    snprintf(inbox, sizeof inbox, "_INBOX.%s.reader.%s", service, id);
+    hub_subject(subject, "freeze", NULL);
+    if (natsConnection_SubscribeSync(&sub, hub->connection, inbox) != NATS_OK)
+        give_up("%s: the answers have no inbox", options.server);
+    natsSubscription_SetPendingLimits(sub, -1, -1);
     one.asked_ns = real_ns();
     begun_ns = now_ns();
-    if (natsConnection_PublishRequestString(hub->connection, hub_subject(),
-                                            inbox, request) != NATS_OK)
-        fail("%s: the request cannot be sent", options.server);
+    if (natsConnection_PublishRequestString(hub->connection, subject, inbox,
+                                            request) != NATS_OK)
+        give_up("%s: the request cannot be sent", options.server);
     while (now_ns() - begun_ns < 30 * SECOND &&
            natsSubscription_NextMsg(&one.message, sub,
                                     !count ? 5000
@@ -133,7 +157,6 @@ static void ask(struct hub *hub, const char *request,
     }
     free(all);
     natsSubscription_Destroy(sub);
-    natsInbox_Destroy(inbox);
 }
 
 /* Returns the value at a path of an answer, to be freed; null: there is
@@ -152,27 +175,12 @@ static uint64_t answer_number(const struct answer *a, const char *path)
 
 /* ---------------------------------------------------------------- freeze -- */
 
-struct objects {
-    struct object *all;
-    size_t count, max;
-    bool complete;
-};
-
-static void object_keep(void *context, const struct object *o)
-{
-    struct objects *to = context;
-    to->all =
-        need(array_room(to->all, &to->max, to->count + 1, sizeof *to->all));
-    to->all[to->count++] = *o;
-}
-
 struct freezing {
     struct hosts hosts;
     const char *id;
-    size_t answered, processes, stored;
-    uint64_t told_ns, bytes, from; /* what of the bucket was listed */
-    struct objects objects;        /* of this snapshot */
-    bool listed;                   /* once: who stored before is known */
+    size_t answered, processes, stored, refused;
+    uint64_t told_ns, bytes;
+    struct index index; /* of this snapshot */
 };
 
 static void freeze_answer(void *context, const struct answer *a)
@@ -180,49 +188,61 @@ static void freeze_answer(void *context, const struct answer *a)
     struct freezing *f = context;
     char *host = answer_text(a, "$.host"), name[65];
     struct host *of;
-    if (!host) /* no agent says that */
+    if (!host) /* it is no agent's answer */
         return;
     name_of(name, host);
     free(host);
     of = host_of(&f->hosts, name);
-    if (of->answered)
+    if (of->answered) {
         say("%s: several agents have this name: give each its own --host",
             name);
-    f->answered += !of->answered;
-    of->answered = true;
-    f->processes += answer_number(a, "$.processes");
+    } else {
+        f->answered++;
+        of->answered = true;
+        of->processes = answer_number(a, "$.processes");
+        f->processes += of->processes;
+        if (answer_number(a, "$.refused")) {
+            say("%s: refuses: it had too many freezes in this hour", name);
+            f->refused++;
+        }
+    }
     f->told_ns = a->took_ns;
 }
 
-/* Keeps an object of this snapshot, once: it may have been stored twice. */
-static void freeze_object(void *context, const struct object *o)
+static void freeze_host(void *context, const char *host)
 {
-    struct freezing *f = context;
-    if (!f->listed)
-        host_of(&f->hosts, o->host);
-    if (strcmp(o->snapshot, f->id) != 0)
-        return;
-    for (size_t i = 0; i < f->objects.count; i++)
-        if (strcmp(f->objects.all[i].name, o->name) == 0) {
-            f->objects.all[i] = *o;
-            return;
-        }
-    object_keep(&f->objects, o);
+    if (!options.hosts || recorder_regex_match_(options.hosts, host))
+        host_of(context, host);
 }
 
-/* Waits until each process that was told of has its object, at most --wait. */
+/* True if each host that answered has as many recordings in the index as it has
+ * processes. */
+static bool freeze_done(struct freezing *f)
+{
+    if (f->index.count < f->processes)
+        return false;
+    index_unique(&f->index);
+    for (size_t i = 0; i < f->hosts.count; i++)
+        f->hosts.all[i].found = 0;
+    for (size_t i = 0; i < f->index.count; i++)
+        host_of(&f->hosts, f->index.all[i].entry->host)->found++;
+    for (size_t i = 0; i < f->hosts.count; i++)
+        if (f->hosts.all[i].found < f->hosts.all[i].processes)
+            return false;
+    return true;
+}
+
+/* Waits until the index has all processes of the answers, at most --wait. */
 static void freeze_wait(struct hub *hub, struct freezing *f, uint64_t begun_ns)
 {
-    bool known = true;
-    while (f->objects.count < f->processes &&
-           now_ns() - begun_ns <= options.wait_ns) {
-        usleep(known ? 200000 : 1000000);
-        /* What cannot be listed now may be so later: the line gets its end. */
-        known = store_list(hub, &f->from, freeze_object, f);
+    while (!freeze_done(f) && now_ns() - begun_ns <= options.wait_ns) {
+        usleep(50000);
+        index_read(hub, f->id, &f->index);
     }
-    for (size_t i = 0; i < f->objects.count; i++) {
-        f->stored += !*f->objects.all[i].error;
-        f->bytes += f->objects.all[i].size;
+    index_unique(&f->index);
+    for (size_t i = 0; i < f->index.count; i++) {
+        f->stored += !*f->index.all[i].recording->error;
+        f->bytes += f->index.all[i].recording->size;
     }
 }
 
@@ -240,41 +260,48 @@ static size_t unheard_say(const struct freezing *f)
 
 static void failures_say(const struct freezing *f)
 {
-    for (size_t i = 0; i < f->objects.count; i++) {
-        const struct object *o = &f->objects.all[i];
-        if (*o->error)
-            say("%s: %s is not saved: %s", o->host, o->process,
-                shown(o->error));
+    for (size_t i = 0; i < f->index.count; i++) {
+        const struct object *o = &f->index.all[i];
+        if (*o->recording->error)
+            say("%s: %s is not saved: %s", o->entry->host,
+                o->recording->process, shown(o->recording->error));
     }
+}
+
+/* Asks all agents; ends the command if none answers. */
+static void freeze_ask(struct hub *hub, struct freezing *f)
+{
+    const char *user = getenv("USER");
+    char by[65], *request;
+    name_of(by, user ? user : "somebody");
+    request = snapshot_request(f->id, by, options.why);
+    ask(hub, request, freeze_answer, f);
+    free(request);
+    if (!f->answered)
+        give_up("no agent of %s answers", options.service);
 }
 
 int fleet_freeze(void)
 {
     struct freezing f = {0};
     struct hub hub;
-    char id[65], by[65], *request;
-    const char *user = getenv("USER");
+    char id[65];
     size_t missing;
     uint64_t begun_ns;
-    bool known;
     snapshot_new(id);
     f.id = id;
-    name_of(by, user ? user : "somebody");
-    request = snapshot_request(id, by, options.why, false);
     hub_connect(&hub, false);
+    f.index.next = index_end(&hub);
     begun_ns = now_ns();
-    ask(&hub, request, freeze_answer, &f);
-    free(request);
-    if (!f.answered)
-        fail("no agent of %s answers", options.service);
-    known = store_list(&hub, &f.from, freeze_object, &f);
-    f.listed = true;
+    freeze_ask(&hub, &f);
+    if (f.index.next && !index_hosts(&hub, freeze_host, &f.hosts))
+        f.index.next = 0;
     printf("snapshot %s: %zu of %zu agents within %" PRIu64
            " ms, %zu processes%s",
            id, f.answered, f.hosts.count, (f.told_ns + 999999) / 1000000,
-           f.processes, known ? "" : "; what is stored is not known\n");
+           f.processes, f.index.next ? "" : "; what is stored is not known\n");
     fflush(stdout);
-    if (!known)
+    if (!f.index.next)
         return 1;
     freeze_wait(&hub, &f, begun_ns);
     printf("; %zu stored, %s, %.1f s", f.stored, bytes_text(f.bytes),
@@ -282,208 +309,74 @@ int fleet_freeze(void)
     missing = unheard_say(&f);
     failures_say(&f);
     hub_close(&hub);
-    return missing || f.stored < f.processes;
+    return missing || f.refused || f.stored < f.processes;
 }
 
 /* ------------------------------------------------------------------ list -- */
 
-static int object_compare(const void *a, const void *b)
+static bool is_host_end(const struct object *o, size_t i, size_t count)
 {
-    const struct object *left = a, *right = b;
-    int by = strcmp(left->snapshot, right->snapshot);
-    return by ? by : strcmp(left->name, right->name);
+    return i + 1 == count ||
+           strcmp(o[i].entry->host, o[i + 1].entry->host) != 0;
 }
 
-static struct objects objects_read(struct hub *hub)
-{
-    struct objects all = {0};
-    uint64_t from = 0;
-    all.complete = store_list(hub, &from, object_keep, &all);
-    if (all.count)
-        qsort(all.all, all.count, sizeof *all.all, object_compare);
-    return all;
-}
-
+/* Prints the line of a snapshot of `count` recordings. Lacking are processes
+ * that their agents counted, and neither stored nor gave up. */
 static void snapshot_print(const struct object *o, size_t count)
 {
     char date[32] = "?";
-    time_t when = (time_t)(o->when_ns / SECOND);
-    size_t hosts = 0, failed = 0;
+    time_t when = (time_t)(o->entry->when_ns / SECOND);
+    size_t hosts = 0, failed = 0, lacking = 0, of_host = 0;
     uint64_t bytes = 0;
     struct tm tm;
     if (gmtime_r(&when, &tm))
         strftime(date, sizeof date, "%Y-%m-%d %H:%M:%S", &tm);
     for (size_t i = 0; i < count; i++) {
-        hosts += i == 0 || strcmp(o[i].host, o[i - 1].host) != 0;
-        failed += *o[i].error != '\0';
-        bytes += o[i].size;
+        failed += *o[i].recording->error != '\0';
+        bytes += o[i].recording->size;
+        of_host++;
+        if (!is_host_end(o, i, count))
+            continue;
+        if (o[i].entry->processes > of_host)
+            lacking += o[i].entry->processes - of_host;
+        hosts++;
+        of_host = 0;
     }
-    printf("%-22s %-19s %5zu %9zu %8s  %s", o->snapshot, date, hosts, count,
-           bytes_text(bytes), shown(o->why));
+    printf("%-22s %-19s %5zu %9zu %8s  %s", o->entry->snapshot, date, hosts,
+           count, bytes_text(bytes), shown(o->entry->why));
     if (failed)
         printf(" (%zu not saved)", failed);
+    if (lacking)
+        printf(" (%zu not stored yet)", lacking);
     putchar('\n');
     for (size_t i = 0; i < count && options.verbose; i++)
-        printf("    %-30s %-24s %s\n", o[i].host, o[i].process,
-               *o[i].error ? shown(o[i].error) : bytes_text(o[i].size));
+        printf("    %-30s %-24s %s\n", o[i].entry->host,
+               o[i].recording->process,
+               *o[i].recording->error ? shown(o[i].recording->error)
+                                      : bytes_text(o[i].recording->size));
 }
 
 int fleet_list(void)
 {
     struct hub hub;
-    struct objects all;
+    struct index in = {0};
+    bool complete;
     hub_connect(&hub, false);
-    all = objects_read(&hub);
-    if (!all.complete && !all.count)
+    complete = index_read(&hub, NULL, &in);
+    if (!complete && !in.count)
         return 1;
+    index_unique(&in);
     printf("%-22s %-19s %5s %9s %8s  WHY\n", "SNAPSHOT", "WHEN", "HOSTS",
            "PROCESSES", "SIZE");
-    for (size_t i = 0, k; i < all.count; i = k) {
-        for (k = i + 1; k < all.count &&
-                        strcmp(all.all[k].snapshot, all.all[i].snapshot) == 0;
+    for (size_t i = 0, k; i < in.count; i = k) {
+        for (k = i + 1; k < in.count && strcmp(in.all[k].entry->snapshot,
+                                               in.all[i].entry->snapshot) == 0;
              k++)
             ;
-        snapshot_print(&all.all[i], k - i);
+        snapshot_print(&in.all[i], k - i);
     }
-    free(all.all);
     hub_close(&hub);
-    return !all.complete;
-}
-
-/* ----------------------------------------------------------------- fetch -- */
-
-/* A recording that is being fetched: it gets its name when it is whole. */
-struct fetched {
-    const struct object *object; /* null: it cannot be fetched */
-    char *path;
-    int64_t offset_ns, error_ns;
-};
-
-/* OUTPUT/HOST-PROGRAM.PID.rec, with a number where that is another's name: of
- * b-shop.1 on host a, and of shop.1 on host a-b. */
-static char *fetched_name(const struct object *o, const struct fetched *all,
-                          const struct fetched *end)
-{
-    char path[4096], number[16] = "";
-    for (unsigned n = 2;; n++) {
-        const struct fetched *other = all;
-        snprintf(path, sizeof path, "%.3900s/%s-%s%s.rec", options.output,
-                 o->host, o->process, number);
-        while (other < end && strcmp(other->path, path) != 0)
-            other++;
-        if (other == end)
-            return need(strdup(path));
-        snprintf(number, sizeof number, "-%u", n);
-    }
-}
-
-/* Opens a file under the name that it has until it is whole, which is stored in
- * `part`. */
-static int part_open(const struct fetched *f, char part[4104], int flags)
-{
-    int fd;
-    snprintf(part, 4104, "%.4096s.part", f->path);
-    if (flags)
-        unlink(part); /* of a fetch that was killed */
-    fd = open(part, O_RDWR | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
-    if (fd < 0)
-        fail("%s: %s", part, strerror(errno));
-    return fd;
-}
-
-/* True if a file is there that is of another snapshot. */
-static bool is_taken(const char *path, const char *snapshot)
-{
-    int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    struct stat is;
-    bool taken = fd >= 0 && fstat(fd, &is) == 0 && S_ISREG(is.st_mode) &&
-                 note_is_other(fd, snapshot);
-    if (fd >= 0)
-        close(fd);
-    return taken;
-}
-
-static void fetch_begin(struct hub *hub, const struct object *o,
-                        struct fetched *f, const struct fetched *all)
-{
-    char part[4104];
-    const char *wrong;
-    int fd;
-    f->path = fetched_name(o, all, f);
-    if (*o->error) {
-        say("%s: was not saved: %s", o->name, shown(o->error));
-        return;
-    }
-    if (is_taken(f->path, o->snapshot)) {
-        say("%s: is of another snapshot: -o names another folder", f->path);
-        return;
-    }
-    fd = part_open(f, part, O_CREAT | O_EXCL);
-    wrong = store_get(hub, o, fd, &f->offset_ns, &f->error_ns);
-    close(fd); /* there may be more of them than may be open */
-    if (wrong) {
-        unlink(part);
-        say("%s: %s", o->name, wrong);
-    } else {
-        f->object = o;
-    }
-}
-
-/* Sets a recording's clock by the narrowest measurement of its host. */
-static bool fetch_end(struct fetched *f, const struct fetched *all,
-                      size_t count)
-{
-    const struct fetched *best = f;
-    char part[4104];
-    int fd = part_open(f, part, 0);
-    bool done;
-    for (size_t i = 0; i < count; i++)
-        if (all[i].object && all[i].error_ns &&
-            strcmp(all[i].object->host, f->object->host) == 0 &&
-            (!best->error_ns || all[i].error_ns < best->error_ns))
-            best = &all[i];
-    if (best->error_ns && !note_clock(fd, best->offset_ns, best->error_ns))
-        say("%s: has no note for its clock", f->object->name);
-    done = fsync(fd) == 0 && rename(part, f->path) == 0;
-    if (!done)
-        say("%s: %s", f->path, strerror(errno));
-    close(fd);
-    if (done)
-        puts(f->path);
-    return done;
-}
-
-int fleet_fetch(const char *snapshot)
-{
-    struct hub hub;
-    struct objects all;
-    struct fetched *fetched;
-    size_t chosen = 0, done = 0, i;
-    if (!is_name(snapshot))
-        fail("%.80s: is no snapshot", shown(snapshot));
-    hub_connect(&hub, false);
-    all = objects_read(&hub);
-    if (!all.complete && !all.count)
-        return 1;
-    fetched = need(calloc(all.count + 1, sizeof *fetched));
-    for (i = 0; i < all.count; i++) {
-        if (strcmp(all.all[i].snapshot, snapshot) != 0 ||
-            (options.hosts &&
-             !recorder_regex_match_(options.hosts, all.all[i].host)))
-            continue;
-        if (!chosen && mkdir(options.output, 0700) != 0 && errno != EEXIST)
-            fail("%s: %s", options.output, strerror(errno));
-        fetch_begin(&hub, &all.all[i], &fetched[chosen++], fetched);
-    }
-    for (i = 0; i < chosen; i++)
-        done += fetched[i].object && fetch_end(&fetched[i], fetched, chosen);
-    free(fetched);
-    free(all.all);
-    hub_close(&hub);
-    if (!chosen)
-        fail("%s has no such snapshot: recorder-fleet list %s", hub_bucket(),
-             options.service);
-    return done < chosen || !all.complete;
+    return !complete;
 }
 
 /* ------------------------------------------------------------------- who -- */
@@ -510,9 +403,11 @@ int fleet_who(void)
     hub_connect(&hub, false);
     printf("%-30s %9s %10s %9s\n", "HOST", "PROCESSES", "SPOOL", "CLOCK");
     ask(&hub, "{\"who\":1}", who_answer, &count);
+    if (count)
+        budget_print(&hub);
     hub_close(&hub);
     if (!count)
-        fail("no agent of %s answers", options.service);
+        give_up("no agent of %s answers", options.service);
     return 0;
 }
 
@@ -524,51 +419,77 @@ static int64_t limit_of(const char *text, const char *units,
 {
     uint64_t limit;
     if (!quantity(text, units, each, &limit))
-        fail("%s: is no number with one of %s behind it", text, units);
+        give_up("%s: is no number and one of %s", text, units);
     return (int64_t)limit;
 }
 
+void stream_make(struct hub *hub, jsStreamConfig *config)
+{
+    jsErrCode code = 0;
+    natsStatus status;
+    config->Discard = js_DiscardNew;
+    config->DenyDelete = config->DenyPurge = true;
+    if (config->MaxAge && config->MaxAge < config->Duplicates)
+        config->Duplicates = config->MaxAge;
+    status = js_AddStream(NULL, hub->stream, config, NULL, &code);
+    if (status != NATS_OK && code == 10058) /* there is one: change it */
+        status = js_UpdateStream(NULL, hub->stream, config, NULL, &code);
+    if (code == 10047)
+        give_up("bucket %s: the hub has less room than %s: its max_file, or "
+                "another --max",
+                config->Name, options.max);
+    if (status != NATS_OK)
+        give_up("bucket %s: %s (%d)", config->Name, natsStatus_GetText(status),
+                (int)code);
+}
+
+/* Makes the stream of the chunks, or of the index. Users read messages one at a
+ * time: the right to make a consumer would let them write anywhere. */
+static void store_make(struct hub *hub, const char *kind, const char *last,
+                       const char *host, int64_t bytes, int64_t age,
+                       int64_t replicas)
+{
+    char name[96], subject[SUBJECT_MAX], other[SUBJECT_MAX];
+    const char *subjects[] = {subject, other};
+    jsStreamConfig config;
+    jsStreamConfig_Init(&config);
+    hub_host_subject(subject, "*", kind, last);
+    if (host)
+        hub_host_subject(other, "*", host, NULL);
+    config.Name = hub_stream(name, kind);
+    config.Subjects = subjects;
+    config.SubjectsLen = host ? 2 : 1;
+    config.AllowDirect = true;
+    config.MaxBytes = bytes;
+    config.MaxAge = age;
+    config.Duplicates = 10 * MINUTE;
+    config.Replicas = replicas;
+    stream_make(hub, &config);
+}
+
+/* The index outlives the message of an agent that it is on a host. */
 int fleet_bucket(void)
 {
     static const uint64_t bytes[] = {1 << 20, 1 << 30, UINT64_C(1) << 40, 0};
     static const uint64_t ns[] = {MINUTE, 60 * MINUTE, 24 * 60 * MINUTE, 0};
-    char name[160], chunks[160], metas[160];
-    const char *subjects[] = {chunks, metas};
+    static const int64_t index_age = 3 * 60 * MINUTE;
     struct hub hub;
-    jsStreamConfig config;
-    jsErrCode code = 0;
-    natsStatus status;
-    snprintf(name, sizeof name, "OBJ_%s", hub_bucket());
-    snprintf(chunks, sizeof chunks, "$O.%s.C.>", hub_bucket());
-    snprintf(metas, sizeof metas, "$O.%s.M.>", hub_bucket());
-    jsStreamConfig_Init(&config);
-    config.Name = name;
-    config.Subjects = subjects;
-    config.SubjectsLen = 2;
-    config.DenyDelete = config.DenyPurge = true; /* nor rollup headers */
-    config.Discard = js_DiscardNew;
-    config.MaxBytes = limit_of(options.max, "MGT", bytes);
-    config.MaxAge = limit_of(options.age, "mhd", ns);
-    config.Duplicates = 10 * MINUTE;
-    config.Replicas = atoi(options.replicas);
-    if (config.Replicas < 1 || config.Replicas > 5)
-        fail("--replicas %s: a bucket is on 1 to 5 servers", options.replicas);
-    if (config.MaxAge && config.MaxAge < config.Duplicates)
-        config.Duplicates = config.MaxAge;
+    int64_t max = limit_of(options.max, "MGT", bytes);
+    int64_t age = limit_of(options.age, "mhd", ns);
+    int64_t replicas = atoi(options.replicas);
+    if (replicas < 1 || replicas > 5)
+        give_up("--replicas %s: a bucket is on 1 to 5 servers",
+                options.replicas);
+    if (options.join_ns < SECOND)
+        give_up("--join is at least a second");
     hub_connect(&hub, false);
-    status = js_AddStream(NULL, hub.stream, &config, NULL, &code);
-    if (status != NATS_OK && code == 10058) /* there is one: change it */
-        status = js_UpdateStream(NULL, hub.stream, &config, NULL, &code);
-    if (code == 10047)
-        fail("bucket %s: the hub has less room than %s: its max_file, or "
-             "another --max",
-             hub_bucket(), options.max);
-    if (status != NATS_OK)
-        fail("bucket %s: %s (%d)", hub_bucket(), natsStatus_GetText(status),
-             (int)code);
-    printf("bucket %s: at most %s, for %s\n", hub_bucket(),
-           config.MaxBytes ? options.max : "what the hub takes",
-           config.MaxAge ? options.age : "ever");
+    store_make(&hub, "data", "*", NULL, max, age, replicas);
+    store_make(&hub, "index", "*", "host", 0,
+               age && age < index_age ? index_age : age, replicas);
+    budget_make(&hub, replicas);
+    printf("bucket %s: at most %s, for %s\n", options.service,
+           max ? options.max : "what the hub takes",
+           age ? options.age : "ever");
     hub_close(&hub);
     return 0;
 }

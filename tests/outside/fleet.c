@@ -4,10 +4,10 @@
 
 TestSuite(fleet, .init = fleet_begin, .fini = fleet_end, .timeout = 300);
 
-/* Goal: who freezes gets what each process held, whole, once for each agent,
+/* Goal: a freeze stores the records of each process, whole, once for each agent,
  * and with the clocks' difference; the processes go on as before. Method: one
- * of two agents lives 2 s in the future; what is fetched is compared with dumps
- * of the processes. */
+ * of two programs, and an agent, live 2 s in the future; all that is fetched is
+ * compared with dumps of the processes. An agent's wall clock does not count. */
 Test(fleet, a_snapshot_has_all_that_was_there)
 {
     pid_t pid;
@@ -48,7 +48,7 @@ Test(fleet, a_snapshot_has_all_that_was_there)
         " export json in/web1*.rec -o - | head -n 1 >one; " RECORDER
         " export json in/web2*.rec -o - | head -n 1 >two; "
         "python3 -c \"\nimport json\n"
-        "for name, ahead in ((\\\"one\\\", 0), (\\\"two\\\", -2e9)):\n"
+        "for name, ahead in ((\\\"one\\\", 0), (\\\"two\\\", 0)):\n"
         " e = json.load(open(name))\n"
         " assert e[\\\"service\\\"] == \\\"shop\\\", e\n"
         " assert abs(e[\\\"offset_ns\\\"] - ahead) <= e[\\\"error_ns\\\"]"
@@ -140,93 +140,121 @@ Test(fleet, a_recording_is_enough)
                "| wc -l | grep -x 2");
 }
 
-/* Goal: the layout is that of NATS' object store: names, base64url, digest. */
-Test(fleet, the_layout_is_the_object_stores)
+/* Goal: setting the time moves no record, before the program begins, before the
+ * freeze, or before sending. Method: a program lives 2 s in the future; its
+ * agent's clock is right, then set by an hour while there is no bucket. */
+Test(fleet, setting_the_time_moves_no_record, .init = build_long)
+{
+    hub_start("");
+    build_must("cat >ahead.c <<END\n"
+               "#define _GNU_SOURCE\n#include <stdlib.h>\n#include <time.h>\n"
+               "#include <sys/syscall.h>\n#include <unistd.h>\n"
+               "int clock_gettime(clockid_t c, struct timespec *t)\n"
+               "{ int r = (int)syscall(SYS_clock_gettime, c, t);\n"
+               "if (c == CLOCK_REALTIME && !access(getenv(\"AHEAD\"), 0)) "
+               "t->tv_sec += "
+               "atoi(getenv(\"SECONDS_AHEAD\")); return r; }\nEND\n"
+               "gcc -shared -fPIC -O1 ahead.c -o ahead.so");
+    program_start("env LD_PRELOAD=./ahead.so AHEAD=/ SECONDS_AHEAD=2 "
+                  "here/command quiet");
+    agent_start("web1", "LD_PRELOAD=./ahead.so AHEAD=set SECONDS_AHEAD=3600");
+    cr_assert_eq(build_run(FLEET " freeze shop --why x --wait 1 " HUB), 1);
+    build_must(UNTIL("ls spool-web1/*/*.rec* 2>/dev/null") "; touch set; " FLEET
+                                                           " bucket shop --max "
+                                                           "50M --age 1d " HUB);
+    build_must(UNTIL(FLEET " list shop -v " HUB ">list; grep -q command list"));
+    build_must(FLEET " fetch shop $(awk \"NR == 2 { print \\$1 }\" list) -o "
+                     "in " HUB "&& " RECORDER
+                     " export json in/*.rec -o - | head -n 1 >one; python3 -c "
+                     "\"\nimport json\n"
+                     "e = json.load(open(\\\"one\\\"))\nprint(e)\n"
+                     "assert 0 < e[\\\"error_ns\\\"] < 1.9e9\n"
+                     "assert abs(e[\\\"offset_ns\\\"] + 2e9) <= "
+                     "e[\\\"error_ns\\\"], e\n\"");
+    fputs(build_text, stderr);
+}
+
+/* Goal: the streams hold the documented layout: chunks below the host, ids,
+ * sizes, digests, and one index entry for a snapshot and host. */
+Test(fleet, the_layout_is_the_manuals)
 {
     fleet_start();
     build_must(FLEET " freeze shop --why x " HUB ">said");
-    build_must(CLIENT(
+    build_must(CLIENT("read", "recorder-data-shop") " >all; " CLIENT(
         "read",
-        "OBJ_recordings-shop") " >all; python3 -c \"\n"
-                               "import base64, json\n"
-                               "chunks, metas = {}, []\n"
-                               "for line in open(\\\"all\\\"):\n"
-                               " subject, size, rest = line.split(\\\" \\\", "
-                               "2)\n"
-                               " kind, last = subject.split(\\\".\\\", 3)[2:]\n"
-                               " if kind == \\\"C\\\":\n"
-                               "  chunks.setdefault(last, "
+        "recorder-index-shop") " >>all; cat all; cat >check.py <<END\n"
+                               "import json\n"
+                               "chunks, entries = {}, []\n"
+                               "for line in open('all'):\n"
+                               "    subject, size, rest = "
+                               "line.rstrip('\\n').split(' ', 2) + ['']"
+                               " if line.count(' ') < 2 else "
+                               "line.rstrip('\\n').split(' ', 2)\n"
+                               "    part = subject.split('.')\n"
+                               "    assert part[:4] == ['recorder', 'store', "
+                               "'shop', 'web1'], part\n"
+                               "    if part[4] == 'data':\n"
+                               "        chunks.setdefault(part[5], "
                                "[]).append((int(size), rest))\n"
-                               " else:\n"
-                               "  o = "
-                               "json.loads(rest[rest.index(\\\"{\\\"):])\n"
-                               "  name = "
-                               "base64.urlsafe_b64decode(last).decode()\n"
-                               "  assert name == o[\\\"name\\\"] and len(last) "
-                               "%% 4 == 0\n"
-                               "  assert \\\"Nats-Rollup\\\" not in rest, "
-                               "rest\n"
-                               "  assert "
-                               "name.startswith(\\\"web1/command.\\\"), name\n"
-                               "  assert o[\\\"bucket\\\"] == "
-                               "\\\"recordings-shop\\\"\n"
-                               "  metas.append(o)\n"
-                               "assert len(metas) == len(chunks) == 2\n"
-                               "for o in metas:\n"
-                               " mine = chunks[o[\\\"nuid\\\"]]\n"
-                               " assert len(mine) == o[\\\"chunks\\\"]\n"
-                               " assert sum(c[0] for c in mine) == "
-                               "o[\\\"size\\\"]\n"
-                               " top = "
-                               "o[\\\"options\\\"][\\\"max_chunk_size\\\"]\n"
-                               " assert all(c[0] <= top for c in mine)\n"
-                               " for i, c in enumerate(mine):\n"
-                               "  assert \\\"Nats-Msg-Id=%%s.%%d\\\" %% "
-                               "(o[\\\"nuid\\\"], i) in "
-                               "c[1]\n"
-                               " d = o[\\\"digest\\\"]\n"
-                               " assert d.startswith(\\\"SHA-256=\\\") and "
-                               "len(d) == 52\n"
-                               "\"");
+                               "    elif part[4] == 'index':\n"
+                               "        e = "
+                               "json.loads(rest[rest.index('{'):])\n"
+                               "        assert e['snapshot'] == part[5] and "
+                               "e['host'] == 'web1', e\n"
+                               "        assert e['processes'] == 2 and "
+                               "'Nats-Rollup' not in rest\n"
+                               "        entries.append(e)\n"
+                               "assert len(entries) == 1 and len(chunks) == 2\n"
+                               "for r in entries[0]['recordings']:\n"
+                               "    mine = chunks[r['nuid']]\n"
+                               "    assert len(mine) == r['chunks']\n"
+                               "    assert sum(c[0] for c in mine) == "
+                               "r['size'] < r['bytes']\n"
+                               "    for i, c in enumerate(mine):\n"
+                               "        assert 'Nats-Msg-Id=%%s.%%d' %% "
+                               "(r['nuid'], i) in c[1]\n"
+                               "    assert len(r['digest']) == 48\n"
+                               "END\npython3 check.py");
 }
 
 /* Goal: fetch writes over no recording of another process, or of another
- * snapshot. Method: an object gets two more names, of which hosts and programs
- * make one file's name; another snapshot is fetched into the same folder. */
+ * snapshot. Method: two hosts and programs whose names together are alike; then
+ * another snapshot into the same folder. */
 Test(fleet, fetch_writes_over_nothing, .init = build_long)
 {
     hub_start("");
     build_must(FLEET " bucket shop --max 50M --age 1d " HUB);
-    program_start("here/command quiet");
-    agent_start("web1", "");
+    build_must("cp here/command here/b-shop && mv here/command here/shop");
+    program_start("here/shop quiet");
+    agent_start("a-b", "");
     build_must("for i in 1 2; do " FLEET " freeze shop --why x " HUB
                "| cut -d \" \" -f 2 | tr -d : >>ids || exit 1; done");
-    build_must("name() { echo -n $1/$2/$(head -n 1 ids).rec.zst; }; " CLIENT(
-        "read", "OBJ_recordings-shop") " | sed -n "
-                                       "\"s/^[^ ]*[.]M[.][^{]*//p\" "
-                                       "| grep $(head -n 1 ids) >meta; "
-                                       "for i in 1 2; do test $i = 1 && "
-                                       "name=$(name a b-shop.1) || "
-                                       "name=$(name a-b shop.1); " CLIENT(
-                                           "put",
-                                           "\\$O.recordings-shop.M.$(echo "
-                                           "-n $name | base64 -w 0 | tr +/ "
-                                           "-_)") " \"$(sed "
-                                                  "\"s,\\\"name\\\":\\\"[^"
-                                                  "\\\"]*\\\",\\\"name\\\":"
-                                                  "\\\"$name\\\",\" meta)"
-                                                  "\" || exit 1; done");
-    build_must(FLEET
-               " fetch shop $(head -n 1 ids) -o in " HUB
-               ">said; cat said; ls in; test $(ls in | wc -l) = 3 && sort "
-               "-u said | wc -l | grep -x 3 && ls in/a-b-shop.1.rec "
-               "in/a-b-shop.1-2.rec && for i in in/*; do " RECORDER
-               " dump $i | grep -q \"main: third\" || exit 1; done");
-    build_must("cat in/web1* >before; " FLEET
-               " fetch shop $(tail -n 1 ids) -o in " HUB
-               "2>said; test $? = 1 && grep -q \"is of another snapshot\" said "
-               "&& cat in/web1* | cmp - before");
-    build_must(FLEET " fetch shop $(head -n 1 ids) -o in " HUB); /* again */
+    /* The entry of shop.PID is stored again, as b-shop.PID of host a. */
+    build_must(CLIENT(
+        "read",
+        "recorder-index-shop") " | grep $(head -n 1 ids) "
+                               "| sed \"s/^[^{]*//; "
+                               "s/\\\"host\\\":\\\"a-b\\\"/\\\"host\\\":"
+                               "\\\"a\\\"/; "
+                               "s/\\\"process\\\":\\\"shop/\\\"process\\\":"
+                               "\\\"b-shop/\" >entry; cat entry; " CLIENT(
+                                   "put", "recorder.store.shop.a.index.$(head "
+                                          "-n 1 ids)") " \"$(cat "
+                                                       "entry)\"");
+    cr_assert_eq(
+        build_run(FLEET " fetch shop $(head -n 1 ids) -o in " HUB "2>&1"), 1);
+    /* Its chunks are not below host a. */
+    cr_assert_neq(strstr(build_text, "a/b-shop"), NULL, "%s", build_text);
+    cr_assert_neq(strstr(build_text, "chunk 1 of"), NULL, "%s", build_text);
+    build_must("ls in | grep a-b-shop.*-2.rec && rm -r in && " FLEET
+               " fetch shop $(head -n 1 ids) -o in --host a-b " HUB
+               "&& cat in/a-b-shop* >before");
+    cr_assert_eq(
+        build_run(FLEET " fetch shop $(tail -n 1 ids) -o in " HUB "2>&1"), 1);
+    cr_assert_neq(strstr(build_text, "is of another snapshot"), NULL, "%s",
+                  build_text);
+    build_must("cat in/a-b-shop* | cmp - before && " FLEET
+               " fetch shop $(head -n 1 ids) -o in --host a-b " HUB);
     cr_assert_eq(build_run(FLEET " fetch shop none -o none " HUB), 1);
     build_must("test ! -e none");
 }

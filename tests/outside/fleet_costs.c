@@ -106,3 +106,43 @@ Test(fleet, a_hundred_agents, .init = build_long)
                " dump in/*.rec | grep -c "
                "\"main: third\" | grep -x 100");
 }
+
+/* Goal: a freeze counts hosts and processes exactly, whatever the bucket holds:
+ * with light agents, of which 1,000 are in one process. Method: three freezes
+ * among entries of other snapshots; then a host that is known is gone. */
+static void light_agents(int hosts, int processes)
+{
+    hub_start("");
+    build_must(FLEET " bucket shop --max 50M --age 1d " HUB);
+    build_once("gcc -O1 -o fleet_light " BUILD_PROGRAMS "/fleet_light.c");
+    build_must(
+        "./fleet_light $(cat port) %d %d >ready 2>&1 & echo $! >light; cat "
+        "light >>pids; " UNTIL("grep -q ready ready"),
+        hosts, processes);
+    for (int i = 0; i < 3; i++)
+        build_must(FLEET " freeze shop --why x --wait 60 " HUB
+                         ">said; cat said; grep -q \"%d of %d agents within "
+                         ".* ms, %d processes; %d stored\" said",
+                   hosts, hosts, hosts * processes, hosts * processes);
+    fputs(build_text, stderr);
+    build_must(FLEET " list shop " HUB ">list; cat list; test $(grep -c \" %d  "
+                     "*%d .*x\\$\" list) = 3",
+               hosts, hosts * processes);
+    build_must(
+        "kill $(cat light); ./fleet_light $(cat port) %d %d >ready2 2>&1 & "
+        "echo $! >>pids; " UNTIL("grep -q ready ready2"),
+        hosts - 1, processes);
+    cr_assert_eq(build_run(FLEET " freeze shop --why y --wait 60 " HUB), 1);
+    build_must("echo \"%s\" >said; grep -q \"%d of %d agents .* %d stored.*; "
+               "not heard of: h%d\\$\" said",
+               build_text, hosts - 1, hosts, (hosts - 1) * processes,
+               hosts - 1);
+}
+Test(fleet, a_hundred_light_agents)
+{
+    light_agents(100, 3);
+}
+Test(fleet, a_thousand_light_agents, .init = build_long)
+{
+    light_agents(1000, 10);
+}

@@ -4,14 +4,13 @@
 
 TestSuite(fleet, .init = fleet_begin, .fini = fleet_end, .timeout = 300);
 
-/* Makes ./save, in the place of the recorder command of an agent: before and
- * behind that, it runs some lines. $2 is the process that is to be saved, $4 the
- * file to write. */
-static void save_make(const char *before, const char *behind)
+/* Makes ./save, in the place of the recorder command of an agent: it runs some
+ * lines before and after that command. $2 is the process, $4 the file to write. */
+static void save_make(const char *before, const char *after)
 {
     build_must("cat >save <<\\END\n#!/bin/sh\n%s\n" RECORDER
                " \"$@\"\nstatus=$?\n%s\nexit $status\nEND\nchmod +x save",
-               before, behind);
+               before, after);
 }
 
 static void bucket_make(void)
@@ -29,30 +28,125 @@ static int freeze(const char *why)
     return status;
 }
 
-/* Goal: triggers and deaths make no more snapshots than --automatic allows,
- * which is said; a person may always; when the time is over, they may again.
- * Method: of two in an hour, the third is refused; of one in a second, there are
- * soon two. */
-Test(fleet, automatic_ones_are_limited, .init = build_long)
+/* Goal: triggers and deaths of all hosts share one budget, which `who` shows; a
+ * refusal is logged; a person may always freeze; when the time is over, they may
+ * again; while the hub is away, an agent has a limit. Method: two in an hour of
+ * two hosts, so the third is refused; then one in a second. */
+Test(fleet, one_budget_for_all, .init = build_long)
 {
-    bucket_make();
+    hub_start("");
+    build_must(FLEET
+               " bucket shop --max 50M --age 1d --automatic 2 --join 1 " HUB);
     program_start("here/command words");
-    agent_start("web1", "--trigger sm.ll --join 0 --automatic 2");
+    agent_start("web1", "--trigger sm.ll");
+    agent_start("web2", "--trigger none");
     for (int i = 1; i <= 2; i++) {
         command_goes();
-        build_must(UNTIL("test $(ls spool-web1/*/about | wc -l) = %d"), i);
+        build_must(UNTIL(FLEET " list shop " HUB ">list; test $(grep -c \" 2  "
+                               "*2 .*sm.ll of command\" list) = %d"),
+                   i);
+        build_must("sleep 1.1");
     }
+    build_must(FLEET " who shop " HUB ">said; cat said; grep -q \"^of triggers "
+                     "and deaths: 2 of 2 snapshots in 3600 s\" said");
     command_goes();
-    build_must(UNTIL("grep -q \"there were 2 automatic snapshots in 3600 s\" "
+    build_must(UNTIL("grep -q \"as many snapshots as the budget allows\" "
                      "web1.log"));
     cr_assert_eq(freeze("person"), 0, "%s", build_text);
-    build_must(UNTIL(FLEET " list shop " HUB ">list; test $(grep -c ^2 list) = "
-                           "3") "; grep -c \"sm.ll of command\" list | grep -x "
-                                "2");
-    build_must("kill -9 $(cat web1.pid); rm -r spool-web1");
-    agent_start("web1", "--trigger sm.ll --join 0 --automatic 1/1");
-    build_must(UNTIL("touch go; sleep 0.5; test $(ls spool-web1/*/about | wc "
-                     "-l) -ge 2"));
+    build_must("test $(grep -c ^2 list) = 3");
+    build_must(FLEET
+               " bucket shop --max 50M --age 1d --automatic 1/1 --join 1 " HUB);
+    build_must(UNTIL("touch go; sleep 0.5; " FLEET " list shop " HUB
+                     ">list; test $(grep -c ^2 list) -ge 5"));
+}
+
+/* Goal: a normal end takes no snapshot, and uses no budget; a death does.
+ * Method: programs end in each way; one dies last, so that all were seen. */
+Test(fleet, a_normal_exit_is_no_death, .init = build_long)
+{
+    bucket_make();
+    build_must("cat >ends.c <<END\n#include \"recorder_dump.h\"\n"
+               "#include <signal.h>\n#include <stdio.h>\n#include <stdlib.h>\n"
+               "#include <unistd.h>\nRECORDER(ends, 16)\n"
+               "int main(int c, char **v)\n{ int how = atoi(v[1]);\n"
+               "record(ends, \"%%d\", how); while (access(\"go\", 0)) "
+               "usleep(10000);\nif (how > 99) kill(getpid(), how - 100);\n"
+               "return how; }\nEND\ngcc -O1 " BUILD_INCLUDE
+               "ends.c -o here/ends -lpthread");
+    build_must("for i in 0 0 115 102; do RECORDER_FILE=n$i-$RANDOM.rec "
+               "here/ends $i >/dev/null 2>&1 & echo $! >>pids; done");
+    agent_start("web1", "");
+    build_must(UNTIL(FLEET " who shop " HUB "| grep \"^web1  *4 \""));
+    build_must(
+        "touch go; " UNTIL(FLEET " who shop " HUB "| grep \"^web1  *0 \""));
+    build_must(FLEET " who shop " HUB "| grep \"deaths: 0 of 12 \"; rm go; "
+                     "RECORDER_FILE=d.rec here/ends 3 >/dev/null 2>&1 & echo "
+                     "$! >>pids");
+    build_must(UNTIL(FLEET " who shop " HUB "| grep \"^web1  *1 \""));
+    build_must("touch go; " UNTIL(FLEET " list shop -v " HUB
+                                        ">list; grep -q ends.*-ended list"));
+    build_must("cat list; test $(grep -c -e -ended list) = 1");
+}
+
+/* Goal: people's freezes have a limit, too, and a refusal is told. */
+Test(fleet, a_flood_of_freezes_is_refused, .init = build_long)
+{
+    bucket_make();
+    agent_start("web1", "");
+    build_must("for i in $(seq 70); do " CLIENT(
+        "reply", "recorder.freeze.shop") " \"{\\\"id\\\":\\\"f$i\\\"}\" x; "
+                                         "done");
+    cr_assert_eq(freeze("x"), 1, "%s", build_text);
+    build_must("cat said; grep -q \"web1: refuses\" said; ls spool-web1 | wc "
+               "-l >count; test $(cat count) -le 60");
+}
+
+/* Goal: --host freezes some hosts; others neither answer nor are missed. */
+Test(fleet, a_freeze_of_some_hosts, .init = build_long)
+{
+    bucket_make();
+    program_start("here/command quiet");
+    agent_start("web1", "");
+    agent_start("db1", "");
+    build_must(FLEET " freeze shop --host \"web.*\" " HUB
+                     ">said; cat said; grep -q \"1 of 1 agents .* 1 processes; "
+                     "1 stored\" said");
+    cr_assert_eq(freeze("all"), 0, "%s", build_text);
+    build_must("grep -q \"2 of 2 agents\" said");
+}
+
+/* Goal: a recording of a container is saved by its file, also when the container
+ * is gone, and never a file of the same path on the host. Method: a program in a
+ * mount namespace with its own tmpfs; the host has a recording at that path. */
+Test(fleet, a_recording_of_a_container, .init = build_long)
+{
+    if (build_run("unshare -m true") != 0)
+        build_skip("no right to make a mount namespace");
+    bucket_make();
+    build_must("mkdir box && cat >deny.c <<END\n#include <errno.h>\n"
+               "#include <sys/types.h>\n"
+               "ssize_t process_vm_readv(void) { errno = EPERM; return -1; }\n"
+               "END\ngcc -shared -fPIC -O1 deny.c -o deny.so");
+    build_must("RECORDER_FILE=$PWD/box/a.rec timeout 5 here/command "
+               "everything in.txt >/dev/null 2>&1; ls box/a.rec; cp box/a.rec "
+               "host.rec");
+    build_must("unshare -m sh -c \"mount -t tmpfs none box && cp here/command "
+               "box/inside && RECORDER_FILE=$PWD/box/a.rec exec box/inside "
+               "quiet\" >inside.out 2>&1 & echo $! >inside; cat inside "
+               ">>pids; " UNTIL("grep -q PID inside.out"));
+    build_must(
+        "LD_PRELOAD=./deny.so " FLEET " agent --service shop --host web1 "
+        "--spool spool-web1 --match \".*/inside\" " HUB
+        ">web1.log 2>&1 & echo $! >>pids; " UNTIL("grep -q \"agent of shop on "
+                                                  "web1: 1 \" web1.log"));
+    cr_assert_eq(freeze("x"), 0, "%s", build_text);
+    build_must("kill -9 $(cat inside); cmp box/a.rec host.rec; " UNTIL(
+        FLEET " list shop -v " HUB ">list; grep -q \"inside.*-ended\" list"));
+    build_must("for i in $(grep -o ^2[^\\ ]* list); do " FLEET
+               " fetch shop $i -o in-$i " HUB "|| exit 1; done; ls in-*; for i "
+               "in in-*/*.rec; do " RECORDER
+               " dump $i | grep -q \"main: third\" || exit 1; done; ls in-*/*-"
+               "ended.rec");
 }
 
 /* Goal: a save that hangs is ended, it is said, nothing of it stays, and others

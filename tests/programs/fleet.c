@@ -9,9 +9,16 @@
                                         by its clock, and all was here
     fleet bare URL SUBJECT COUNT        so many processes that only answer, for
                                         ever: no agent can be faster
-    fleet put URL SUBJECT TEXT          publishes, and waits until it is stored
+    fleet put URL SUBJECT TEXT [ID]     publishes, and waits until it is stored;
+                                        TEXT may be @FILE
     fleet read URL STREAM               prints each message: its subject, size,
-                                        headers, and metadata's text
+                                        headers, and an index entry's text
+    fleet try URL USER INBOX FILE       as the user of USER.pem, tries each line
+                                        of FILE; prints the line and `refused` or
+                                        `allowed`. Lines: "subscribe SUBJECT",
+                                        "publish SUBJECT HEADER VALUE TEXT" with
+                                        - for no header, and "reply SUBJECT REPLY
+                                        TEXT", whose answer goes to REPLY
 */
 #include <inttypes.h>
 #include <nats/nats.h>
@@ -113,6 +120,99 @@ static void bare(const char *url, const char *subject, int count)
         pause();
 }
 
+/* Waits until the hub has seen all that was sent. Returns `refused` if it
+ * reported a violation of rights. */
+static const char *outcome(natsConnection *nc)
+{
+    const char *text = NULL;
+    must(natsConnection_FlushTimeout(nc, 60000), "flush");
+    natsConnection_GetLastError(nc, &text);
+    return text && strstr(text, "Permissions Violation") ? "refused" : NULL;
+}
+
+/* Publishes with an inbox for the answer; an error in it is a refusal, too. */
+static const char *try_publish(natsConnection *nc, const char *inbox,
+                               char *line)
+{
+    char subject[256], name[64], value[64], reply[300];
+    int at = 0;
+    static int number;
+    natsSubscription *sub;
+    natsMsg *message, *got = NULL;
+    const char *is;
+    if (sscanf(line, "publish %255s %63s %63s %n", subject, name, value, &at) <
+        3)
+        return "not understood";
+    snprintf(reply, sizeof reply, "%s.%d", inbox, number++);
+    must(natsConnection_SubscribeSync(&sub, nc, reply), "inbox");
+    must(natsMsg_Create(&message, subject, reply, line + at,
+                        (int)strlen(line + at)),
+         "message");
+    if (strcmp(name, "-") != 0)
+        must(natsMsgHeader_Set(message, name, value), "header");
+    must(natsConnection_PublishMsg(nc, message), "publish");
+    is = outcome(nc);
+    if (!is && natsSubscription_NextMsg(&got, sub, 2000) == NATS_OK)
+        is = natsMsg_GetDataLength(got) &&
+                     strstr(natsMsg_GetData(got), "\"error\"")
+                 ? "refused"
+                 : "allowed";
+    natsMsg_Destroy(got);
+    natsMsg_Destroy(message);
+    natsSubscription_Destroy(sub);
+    return is ? is : "allowed";
+}
+
+static const char *try_line(natsConnection *nc, const char *inbox, char *line)
+{
+    char subject[256], reply[256];
+    natsSubscription *sub;
+    const char *is;
+    int at = 0;
+    if (sscanf(line, "subscribe %255s", subject) == 1) {
+        must(natsConnection_SubscribeSync(&sub, nc, subject), "subscribe");
+        is = outcome(nc);
+        natsSubscription_Destroy(sub);
+        return is ? is : "allowed";
+    }
+    if (sscanf(line, "reply %255s %255s %n", subject, reply, &at) < 2)
+        return try_publish(nc, inbox, line);
+    must(natsConnection_PublishRequestString(nc, subject, reply, line + at),
+         "publish");
+    is = outcome(nc);
+    return is ? is : "allowed";
+}
+
+static natsConnection *user_connect(const char *url, const char *user)
+{
+    char cert[128], key[128];
+    natsConnection *nc;
+    natsOptions *o;
+    snprintf(cert, sizeof cert, "%s.pem", user);
+    snprintf(key, sizeof key, "%s.key", user);
+    must(natsOptions_Create(&o), "options");
+    must(natsOptions_SetURL(o, url), "options");
+    must(natsOptions_SetSecure(o, true), "options");
+    must(natsOptions_LoadCATrustedCertificates(o, "ca.pem"), "ca");
+    must(natsOptions_LoadCertificatesChain(o, cert, key), "certificate");
+    must(natsConnection_Connect(&nc, o), "connect");
+    natsOptions_Destroy(o);
+    return nc;
+}
+
+/* Each line has a connection: the last error is that of the line. */
+static void try_all(char **values)
+{
+    char line[4096];
+    FILE *from = fopen(values[5], "r");
+    while (from && fgets(line, sizeof line, from)) {
+        natsConnection *nc = user_connect(values[2], values[3]);
+        line[strcspn(line, "\n")] = '\0';
+        printf("%s: %s\n", try_line(nc, values[4], line), line);
+        natsConnection_Destroy(nc);
+    }
+}
+
 static void print(natsMsg *message)
 {
     static const char *const names[] = {"Nats-Msg-Id", "Nats-Rollup",
@@ -124,9 +224,25 @@ static void print(natsMsg *message)
         if (natsMsgHeader_Get(message, names[i], &value) == NATS_OK)
             printf(" %s=%s", names[i], value);
     /* Not of chunks, which may begin with any byte. */
-    if (size && *data == '{' && strstr(natsMsg_GetSubject(message), ".M."))
+    if (size && *data == '{' && strstr(natsMsg_GetSubject(message), ".index."))
         printf(" %.*s", size, data);
     putchar('\n');
+}
+
+static void put(jsCtx *js, const char *subject, const char *text,
+                const char *id)
+{
+    static char bytes[1 << 20];
+    size_t size = strlen(text);
+    FILE *from = *text == '@' ? fopen(text + 1, "r") : NULL;
+    jsPubOptions how;
+    jsPubOptions_Init(&how);
+    how.MsgId = id;
+    if (from) {
+        size = fread(bytes, 1, sizeof bytes, from);
+        text = bytes;
+    }
+    must(js_Publish(NULL, js, subject, text, (int)size, &how, NULL), "put");
 }
 
 int main(int count, char **values)
@@ -137,6 +253,8 @@ int main(int count, char **values)
         return 2;
     if (strcmp(values[1], "bare") == 0)
         bare(values[2], values[3], atoi(values[4]));
+    if (strcmp(values[1], "try") == 0 && count > 5)
+        return try_all(values), 0;
     must(natsConnection_ConnectTo(&nc, values[2]), "connect");
     must(natsConnection_JetStream(&js, nc, NULL), "JetStream");
     if (strcmp(values[1], "request") == 0) {
@@ -158,9 +276,7 @@ int main(int count, char **values)
     } else if (strcmp(values[1], "told") == 0) {
         told(nc, values[3], values[4], atoi(values[5]));
     } else if (strcmp(values[1], "put") == 0) {
-        must(js_Publish(NULL, js, values[3], values[4], (int)strlen(values[4]),
-                        NULL, NULL),
-             "put");
+        put(js, values[3], values[4], count > 5 ? values[5] : NULL);
     } else {
         jsStreamInfo *info;
         must(js_GetStreamInfo(&info, js, values[3], NULL, NULL), "stream");

@@ -78,7 +78,7 @@ def operator(users):
                                           "limits": dict(limits, **stores)})))
     for name in users:
         user = Key("U")
-        deny = {"deny": ["$O.>"]} if name == "reader" else {}
+        deny = {"deny": ["recorder.store.>"]} if name == "reader" else {}
         text = jwt(account, user, name, {"type": "user", "pub": deny, "sub": {},
                                          "subs": -1, "data": -1,
                                          "payload": -1})

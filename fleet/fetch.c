@@ -1,0 +1,269 @@
+/* fetch.c - recordings from the hub into files. */
+/* SPDX-License-Identifier: MIT */
+#include "fleet.h"
+#include "source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "recorder/regex.h"
+
+/* A recording that is being fetched: it gets its name when it is whole. */
+struct fetched {
+    const struct entry *entry;
+    const struct recording *recording;
+    char *path;
+    bool got;
+    struct measured clock;
+};
+struct fetching {
+    const char *snapshot;
+    struct fetched *all;
+    size_t count;
+};
+
+/* Makes OUTPUT/HOST-PROGRAM.PID.rec, with a number where another recording has
+ * that name: b-shop.1 of host a, and shop.1 of host a-b. */
+static char *fetched_name(const struct fetching *in, const struct fetched *f)
+{
+    char path[4096], number[16] = "";
+    for (unsigned n = 2;; n++) {
+        const struct fetched *other = in->all;
+        snprintf(path, sizeof path, "%.3900s/%s-%s%s.rec", options.output,
+                 f->entry->host, f->recording->process, number);
+        while (other < f && strcmp(other->path, path) != 0)
+            other++;
+        if (other == f)
+            return need(strdup(path));
+        snprintf(number, sizeof number, "-%u", n);
+    }
+}
+
+/* Makes the name that a file has until it is whole. */
+static void part_name(const struct fetched *f, char part[4104])
+{
+    snprintf(part, 4104, "%.4096s.part", f->path);
+}
+
+static int part_open(const struct fetched *f, int flags)
+{
+    char part[4104];
+    int fd;
+    part_name(f, part);
+    if (flags)
+        unlink(part); /* of a fetch that was killed */
+    fd = open(part, O_RDWR | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
+    if (fd < 0)
+        give_up("%s: %s", part, strerror(errno));
+    return fd;
+}
+
+/* True if there is a file that is a recording of another snapshot. */
+static bool is_taken(const char *path, const char *snapshot)
+{
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    struct stat is;
+    char other[65];
+    bool taken = fd >= 0 && fstat(fd, &is) == 0 && S_ISREG(is.st_mode) &&
+                 note_label(fd, "snapshot", other, sizeof other) &&
+                 strcmp(other, snapshot) != 0;
+    if (fd >= 0)
+        close(fd);
+    return taken;
+}
+
+/* Returns null if a recording names the host that stored it, which the hub has
+ * checked; else what is wrong. */
+static const char *owner_wrong(int fd, const struct fetched *f,
+                               const char *snapshot)
+{
+    static char text[256];
+    char host[65] = "", of[65] = "";
+    if (!note_label(fd, "host", host, sizeof host) ||
+        !note_label(fd, "snapshot", of, sizeof of))
+        return "it does not tell its host and snapshot";
+    if (strcmp(host, f->entry->host) == 0 && strcmp(of, snapshot) == 0)
+        return NULL;
+    snprintf(text, sizeof text, "it pretends to be of host %s, snapshot %s",
+             shown(host), shown(of));
+    return text;
+}
+
+static void fetch_begin(struct hub *hub, struct fetching *in, struct fetched *f)
+{
+    const char *wrong, *process = f->recording->process;
+    char part[4104];
+    int fd;
+    f->path = fetched_name(in, f);
+    if (*f->recording->error) {
+        say("%s/%s: was not saved: %s", f->entry->host, process,
+            shown(f->recording->error));
+        return;
+    }
+    if (is_taken(f->path, in->snapshot)) {
+        say("%s: is of another snapshot: -o names another folder", f->path);
+        return;
+    }
+    fd = part_open(f, O_CREAT | O_EXCL);
+    wrong = store_get(hub, f->entry->host, f->recording, fd, &f->clock);
+    if (!wrong)
+        wrong = owner_wrong(fd, f, in->snapshot);
+    close(fd); /* there may be more of them than may be open */
+    f->got = !wrong;
+    if (wrong) {
+        part_name(f, part);
+        unlink(part);
+        say("%s/%s: %s", f->entry->host, process, wrong);
+    }
+}
+
+/* ----------------------------------------------------------------- clock -- */
+
+/* Reads the wall time of a recording's CLOCK_MONOTONIC 0. The program took it
+ * when it began: whatever sets the time later changes nothing in a recording. */
+static bool wall_read(const char *path, int64_t *wall_ns)
+{
+    struct source source;
+    struct source_how how = {0};
+    struct reader reader;
+    bool read;
+    memset(&source, 0, sizeof source);
+    if (source_open_file(&source, path, &how))
+        return false;
+    read = source.registry &&
+           !reader_open(&reader, source.memory, source.registry);
+    if (read) {
+        const struct recorder_moment *start = &reader.clock.start;
+        *wall_ns = (int64_t)(start->realtime_ns - start->monotonic_ns);
+        read = start->realtime_ns;
+        reader_close(&reader);
+    }
+    source_close(&source);
+    return read;
+}
+
+/* Two clocks of one computer differ by at most 1 in 1000, adjustments included,
+ * and a pair of them is read within 20 us. */
+static int64_t error_of(const struct measured *m, uint64_t taken_ns)
+{
+    int64_t apart = (int64_t)(m->at_ns - taken_ns);
+    return m->error_ns + 20000 + (apart < 0 ? -apart : apart) / 1000;
+}
+
+/* Finds the best measurement of a host since it started, as of a time of its
+ * CLOCK_BOOTTIME. Null: there is none. */
+static const struct measured *clock_best(const struct fetching *in,
+                                         const struct fetched *f,
+                                         const char *boot, uint64_t taken_ns)
+{
+    const struct measured *best = NULL;
+    for (size_t i = 0; i < in->count; i++) {
+        const struct fetched *other = &in->all[i];
+        if (other->got && other->clock.error_ns &&
+            strcmp(other->entry->host, f->entry->host) == 0 &&
+            strcmp(other->entry->boot, boot) == 0 &&
+            (!best ||
+             error_of(&other->clock, taken_ns) < error_of(best, taken_ns)))
+            best = &other->clock;
+    }
+    return best;
+}
+
+/* Writes into a recording how its wall clock differs from the hub's. */
+static void clock_set(const struct fetching *in, const struct fetched *f,
+                      int fd, const char *part)
+{
+    uint64_t monotonic = note_number(fd, "taken_monotonic_ns");
+    uint64_t boottime = note_number(fd, "taken_boottime_ns");
+    const struct measured *m;
+    char boot[40] = "";
+    int64_t wall_ns;
+    note_label(fd, "boot", boot, sizeof boot);
+    m = clock_best(in, f, boot, boottime);
+    if (!m)
+        say("%s: its clock is not known: its host was started again before "
+            "it was sent, or it was sent in one piece",
+            f->path);
+    else if (!monotonic || !boottime || !wall_read(part, &wall_ns) ||
+             !note_clock(
+                 fd, m->offset_ns + (int64_t)(boottime - monotonic) - wall_ns,
+                 error_of(m, boottime)))
+        say("%s: its clock is not known: it lacks a note or a start", f->path);
+}
+
+static bool fetch_end(const struct fetching *in, const struct fetched *f)
+{
+    char part[4104];
+    int fd = part_open(f, 0);
+    bool done;
+    part_name(f, part);
+    clock_set(in, f, fd, part);
+    done = fsync(fd) == 0 && rename(part, f->path) == 0;
+    if (!done)
+        say("%s: %s", f->path, strerror(errno));
+    close(fd);
+    if (done)
+        puts(f->path);
+    return done;
+}
+
+/* Reports who stored the files: the hub lets a host write for itself alone. */
+static void owners_say(const struct fetching *in)
+{
+    for (size_t i = 0, k, count; i < in->count; i = k) {
+        count = 0;
+        for (k = i; k < in->count &&
+                    strcmp(in->all[k].entry->host, in->all[i].entry->host) == 0;
+             k++)
+            count += in->all[k].got;
+        if (count)
+            say("%zu stored by %s", count, in->all[i].entry->host);
+    }
+}
+
+/* Chooses the recordings of hosts that --host matches. */
+static void fetching_choose(struct fetching *to, const struct index *from)
+{
+    to->all = need(calloc(from->count + 1, sizeof *to->all));
+    for (size_t i = 0; i < from->count; i++) {
+        const struct object *o = &from->all[i];
+        if (!options.hosts ||
+            recorder_regex_match_(options.hosts, o->entry->host))
+            to->all[to->count++] =
+                (struct fetched){.entry = o->entry, .recording = o->recording};
+    }
+}
+
+int fleet_fetch(const char *snapshot)
+{
+    struct hub hub;
+    struct fetching in = {.snapshot = snapshot};
+    struct index index = {0};
+    size_t done = 0;
+    bool complete;
+    if (!is_name(snapshot))
+        give_up("%.80s: is no snapshot", shown(snapshot));
+    hub_connect(&hub, false);
+    complete = index_read(&hub, snapshot, &index);
+    index_unique(&index);
+    fetching_choose(&in, &index);
+    if (!in.count && !complete)
+        return 1;
+    if (!in.count)
+        give_up("%s has no such snapshot: recorder-fleet list %s",
+                options.service, options.service);
+    if (mkdir(options.output, 0700) != 0 && errno != EEXIST)
+        give_up("%s: %s", options.output, strerror(errno));
+    for (size_t i = 0; i < in.count; i++)
+        fetch_begin(&hub, &in, &in.all[i]);
+    for (size_t i = 0; i < in.count; i++)
+        done += in.all[i].got && fetch_end(&in, &in.all[i]);
+    owners_say(&in);
+    hub_close(&hub);
+    return done < in.count || !complete;
+}
