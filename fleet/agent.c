@@ -127,18 +127,13 @@ static void answer(natsConnection *connection, natsMsg *message,
     free(json);
 }
 
-/* Logs at most once a minute that a request is refused: clients cannot fill our
- * log. */
 static void refused(const char *why, const natsMsg *message)
 {
     static uint64_t said_ns;
-    uint64_t now = now_ns();
-    if (said_ns && now - said_ns < MINUTE)
-        return;
-    said_ns = now;
-    say("a request %s is refused (%d bytes); the next minute's refusals are "
-        "not logged",
-        why, natsMsg_GetDataLength(message));
+    say_seldom(&said_ns,
+               "a request %s is refused (%d bytes); the next minute's refusals "
+               "are not logged",
+               why, natsMsg_GetDataLength(message));
 }
 
 /* Returns the stream that the hub copied a message from; null: none; "": a
@@ -244,14 +239,14 @@ static bool freeze_all(struct hub *hub, const char *why, char id[65])
     static bool said;
     char *request, own[65];
     enum claim claim;
-    if (joins(id, options.join_ns, true))
+    if (joins(id, options.join, true))
         return true;
     snapshot_new(own);
     request = snapshot_request(own, options.host, why);
     claim = budget_claim(hub, request);
     free(request);
     if ((claim == CLAIM_LOST && joins_soon(id)) ||
-        (claim == CLAIM_ALONE && joins(id, options.join_ns, false)))
+        (claim == CLAIM_ALONE && joins(id, options.join, false)))
         return true;
     if (claim == CLAIM_REFUSED || (claim != CLAIM_WON && !budget_alone(true))) {
         if (!said)
@@ -293,15 +288,11 @@ static struct {
 
 static uint64_t memory_of(int pid)
 {
-    char path[32];
-    unsigned long all, resident = 0;
-    FILE *from;
+    char path[32], text[128];
+    unsigned long resident = 0;
     snprintf(path, sizeof path, "/proc/%d/statm", pid);
-    from = fopen(path, "re");
-    if (from && fscanf(from, "%lu %lu", &all, &resident) != 2)
-        resident = 0;
-    if (from)
-        fclose(from);
+    if (file_text(path, text, sizeof text))
+        sscanf(text, "%*u %lu", &resident);
     return (uint64_t)resident * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
@@ -361,7 +352,7 @@ static int save_start(const struct target *t, const char *path, int said,
                       pid_t *pid)
 {
     char labels[LABELS][160], source[16];
-    const char *arguments[6 + 2 * LABELS] = {options.command, "save", source,
+    const char *arguments[6 + 2 * LABELS] = {options.recorder, "save", source,
                                              "-o", path};
     posix_spawn_file_actions_t files;
     int count = 5, failed;
@@ -381,7 +372,7 @@ static int save_start(const struct target *t, const char *path, int said,
         posix_spawn_file_actions_adddup2(&files, t->file, 0);
     posix_spawn_file_actions_addopen(&files, 1, "/dev/null", O_WRONLY, 0);
     posix_spawn_file_actions_adddup2(&files, said, 2);
-    failed = posix_spawnp(pid, options.command, &files, NULL,
+    failed = posix_spawnp(pid, options.recorder, &files, NULL,
                           (char **)(uintptr_t)arguments, environ);
     posix_spawn_file_actions_destroy(&files);
     return failed;
@@ -527,7 +518,7 @@ static void triggers_look(struct hub *hub, struct processes *in)
 {
     char why[128], id[65];
     for (size_t i = 0; i < in->count; i++)
-        if (in->all[i].writes_count && in->all[i].alive &&
+        if (in->all[i].writes.count && in->all[i].alive &&
             process_triggered(&in->all[i])) {
             snprintf(why, sizeof why, "%s of %s.%d", options.trigger,
                      in->all[i].program, in->all[i].pid);

@@ -70,9 +70,9 @@ void budget_make(struct hub *hub, int64_t replicas)
     config.MaxMsgs = (int64_t)options.automatic;
     config.MaxAge = (int64_t)options.automatic_ns;
     config.MaxMsgSize = 4096;
-    config.Duplicates = (int64_t)(options.join_ns < options.automatic_ns
-                                      ? options.join_ns
-                                      : options.automatic_ns);
+    config.Duplicates =
+        (int64_t)(options.join < options.automatic_ns ? options.join
+                                                      : options.automatic_ns);
     config.Replicas = replicas;
     stream_make(hub, &config);
 }

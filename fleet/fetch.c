@@ -207,23 +207,11 @@ static bool fetch_end(const struct fetching *in, const struct fetched *f)
     if (!done)
         say("%s: %s", f->path, strerror(errno));
     close(fd);
-    if (done)
+    if (done) { /* the hub lets a host write for itself alone */
         puts(f->path);
-    return done;
-}
-
-/* Reports who stored the files: the hub lets a host write for itself alone. */
-static void owners_say(const struct fetching *in)
-{
-    for (size_t i = 0, k, count; i < in->count; i = k) {
-        count = 0;
-        for (k = i; k < in->count &&
-                    strcmp(in->all[k].entry->host, in->all[i].entry->host) == 0;
-             k++)
-            count += in->all[k].got;
-        if (count)
-            say("%zu stored by %s", count, in->all[i].entry->host);
+        say("%s: stored by %s", f->path, f->entry->host);
     }
+    return done;
 }
 
 /* Chooses the recordings of hosts that --host matches. */
@@ -263,7 +251,6 @@ int fleet_fetch(const char *snapshot)
         fetch_begin(&hub, &in, &in.all[i]);
     for (size_t i = 0; i < in.count; i++)
         done += in.all[i].got && fetch_end(&in, &in.all[i]);
-    owners_say(&in);
     hub_close(&hub);
     return done < in.count || !complete;
 }

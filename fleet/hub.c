@@ -26,12 +26,10 @@ static void hub_error(natsConnection *connection, natsSubscription *sub,
     natsConnection_GetLastError(connection, &text);
     text = text && *text ? text : natsStatus_GetText(status);
     pthread_mutex_lock(&lock);
-    if (strncmp(text, said, sizeof said - 1) != 0 ||
-        now_ns() - said_ns > MINUTE) {
-        say("%s: %s", options.server, text);
-        snprintf(said, sizeof said, "%s", text);
-        said_ns = now_ns();
-    }
+    if (strncmp(text, said, sizeof said - 1) != 0)
+        said_ns = 0;
+    snprintf(said, sizeof said, "%s", text);
+    say_seldom(&said_ns, "%s: %s", options.server, text);
     pthread_mutex_unlock(&lock);
 }
 
@@ -350,6 +348,12 @@ void json_write(FILE *to, const char *text)
     texts_unlock();
     fputs(need(quoted), to);
     free(quoted);
+}
+
+void json_member(FILE *to, const char *name, const char *text)
+{
+    fprintf(to, ",\"%s\":", name);
+    json_write(to, text);
 }
 
 uint64_t json_number(const char *json, size_t size, const char *path)

@@ -23,8 +23,7 @@ static void recording_write(FILE *to, const struct recording *r)
 {
     fprintf(to, "{\"process\":\"%s\"", r->process);
     if (*r->error) {
-        fputs(",\"error\":", to);
-        json_write(to, r->error);
+        json_member(to, "error", r->error);
     } else {
         fprintf(to,
                 ",\"nuid\":\"%s\",\"size\":%" PRIu64 ",\"bytes\":%" PRIu64
@@ -42,11 +41,10 @@ static char *entry_write(const struct entry *e, size_t *size)
     FILE *to = text_begin(&json, size);
     fprintf(to,
             "{\"host\":\"%s\",\"snapshot\":\"%s\",\"when_ns\":%" PRIu64
-            ",\"processes\":%" PRIu64 ",\"boot\":\"%s\",\"why\":",
+            ",\"processes\":%" PRIu64 ",\"boot\":\"%s\"",
             e->host, e->snapshot, e->when_ns, e->processes, e->boot);
-    json_write(to, e->why);
-    fputs(",\"by\":", to);
-    json_write(to, e->by);
+    json_member(to, "why", e->why);
+    json_member(to, "by", e->by);
     fputs(",\"recordings\":[", to);
     for (size_t i = 0; i < e->count; i++) {
         if (i)
@@ -87,13 +85,6 @@ void index_host_put(struct hub *hub)
 
 /* ------------------------------------------------------------------ read -- */
 
-struct recording *entry_add(struct entry *e)
-{
-    e->all = need(array_room(e->all, &e->max, e->count + 1, sizeof *e->all));
-    e->all[e->count] = (struct recording){0};
-    return &e->all[e->count++];
-}
-
 static const char recordings_query[] =
     "select json_extract(value, '$.process'), json_extract(value, '$.nuid'), "
     "json_extract(value, '$.digest'), json_extract(value, '$.error'), "
@@ -118,7 +109,7 @@ static uint64_t number_take(sqlite3_stmt *row, int column)
 static void recording_take(void *context, sqlite3_stmt *row)
 {
     struct entry *e = context;
-    struct recording *r = entry_add(e);
+    struct recording *r = ADD(e);
     text_take(r->process, sizeof r->process, row, 0);
     text_take(r->nuid, sizeof r->nuid, row, 1);
     text_take(r->digest, sizeof r->digest, row, 2);
@@ -240,10 +231,8 @@ static uint64_t read_once(struct hub *hub, const char *subject,
         const struct entry *e = entry_read(message);
         natsMsg_Destroy(message);
         for (size_t i = 0; e && i < e->count; i++) {
-            to->all = need(
-                array_room(to->all, &to->max, to->count + 1, sizeof *to->all));
-            to->all[to->count] = (struct object){e, &e->all[i], to->count};
-            to->count++;
+            struct object *o = ADD(to);
+            *o = (struct object){e, &e->all[i], to->count};
         }
     }
     return count;

@@ -22,13 +22,13 @@ struct options options = {.server = "nats://127.0.0.1:4222",
                           .max = "10G",
                           .age = "7d",
                           .replicas = "1",
-                          .keep_bytes = UINT64_C(1) << 30,
+                          .keep = UINT64_C(1) << 30,
                           .automatic = 12,
                           .automatic_ns = 60 * MINUTE,
-                          .join_ns = 30 * SECOND,
+                          .join = 30 * SECOND,
                           .save_ns = MINUTE,
-                          .wait_ns = 30 * SECOND,
-                          .largest_bytes = UINT64_C(8) << 30};
+                          .wait = 30 * SECOND,
+                          .largest = UINT64_C(8) << 30};
 
 /* --------------------------------------------------------------- trouble -- */
 
@@ -72,6 +72,28 @@ void give_up(const char *format, ...)
     say_all(format, arguments);
     va_end(arguments);
     exit(1);
+}
+
+/* Logs a kind of message once a minute. */
+void say_seldom(uint64_t *said_ns, const char *format, ...)
+{
+    va_list arguments;
+    if (*said_ns && now_ns() - *said_ns < MINUTE)
+        return;
+    *said_ns = now_ns();
+    va_start(arguments, format);
+    say_all(format, arguments);
+    va_end(arguments);
+}
+
+size_t file_text(const char *path, char *to, size_t max)
+{
+    FILE *from = fopen(path, "re");
+    size_t size = from ? fread(to, 1, max - 1, from) : 0;
+    if (from)
+        fclose(from);
+    to[size] = '\0';
+    return size;
 }
 
 void *need(void *memory)
@@ -144,81 +166,48 @@ void name_of(char to[65], const char *text)
 
 /* --------------------------------------------------------------- options -- */
 
-enum {
-    SERVER = 256,
-    CA,
-    CERT,
-    KEY,
-    CREDS,
-    NKEY,
-    INSECURE,
-    SERVICE,
-    HOST,
-    SPOOL,
-    MATCH,
-    TRIGGER,
-    COMMAND,
-    KEEP,
-    NO_DEATHS,
-    WHY,
-    MAX,
-    AGE,
-    REPLICAS,
-    WAIT,
-    LARGEST,
-    AUTOMATIC,
-    JOIN,
-    SAVE_LIMIT
-};
-
+enum kind { TEXT, FLAG, SIZE, TIME, AUTOMATIC, HELP };
 static const struct row {
-    int key;
     const char *name, *argument, *help;
+    enum kind kind;
+    void *to;
 } rows[] = {
-    {SERVER, "server", "URL",
-     "the hub: tls://HOST:4222, or nats://127.0.0.1:4222, the default; of a "
-     "cluster: URL,URL,..."},
-    {CA, "ca", "FILE", "certificate of the authority that signed the hub's"},
-    {CERT, "cert", "FILE", "our certificate; --key FILE its key"},
-    {KEY, "key", "FILE", NULL},
-    {CREDS, "creds", "FILE", "our credentials: a file of a JWT and its seed"},
-    {NKEY, "nkey", "FILE",
-     "our key: a file of its seed, SU..., and the public key, U..., as nk -gen "
-     "user -pubout writes both"},
-    {INSECURE, "insecure", NULL, "a hub without TLS that is not on this host"},
-    {SERVICE, "service", "NAME", "agent: the service of its processes"},
-    {HOST, "host", "NAME",
-     "agent: another name than the host's; freeze, fetch: only hosts that "
-     "match, a REGEX"},
-    {SPOOL, "spool", "DIR", "agent: where recordings wait to be stored"},
-    {KEEP, "keep", "SIZE", "agent: how much of them at most: 1G"},
-    {MATCH, "match", "REGEX",
-     "agent: processes of any user whose executable's path matches; without "
-     "it, all processes of the agent's user"},
-    {TRIGGER, "trigger", "REGEX",
-     "agent: a new record freezes the service, if its recorder's name "
-     "matches"},
-    {NO_DEATHS, "no-deaths", NULL,
-     "agent: the end of a process with a recording freezes nothing"},
-    {SAVE_LIMIT, "save-limit", "SECONDS",
-     "agent: how long saving a process may take: 60"},
-    {COMMAND, "recorder", "FILE", "agent: the recorder command"},
-    {WHY, "why", "TEXT", "freeze: what happened"},
-    {WAIT, "wait", "SECONDS", "freeze: how long to wait for what is stored"},
-    {'o', "output", "DIR", "fetch: where to"},
-    {LARGEST, "largest", "SIZE",
-     "fetch: bytes of all recordings, unpacked, at most: 8G"},
-    {'v', "verbose", NULL, "list: a line for each process"},
-    {MAX, "max", "SIZE", "bucket: bytes at most: 10G"},
-    {AGE, "age", "TIME", "bucket: how long they are kept: 7d"},
-    {REPLICAS, "replicas", "N", "bucket: the number of servers that keep it"},
-    {AUTOMATIC, "automatic", "N[/SECONDS]",
-     "bucket: snapshots of triggers and deaths at most, of all hosts together: "
-     "12/3600"},
-    {JOIN, "join", "SECONDS",
-     "bucket: triggers and deaths of this time are one snapshot: 30"},
-    {'h', "help", NULL, "this text"}};
-enum { ROWS = sizeof rows / sizeof *rows };
+#define ROW(name, kind, argument, help)                                        \
+    {                                                                          \
+#name, argument, help, kind, &options.name                             \
+    }
+    {"help", NULL, "this text", HELP, NULL},
+    ROW(server, TEXT, "URL,...", "the hub: nats://127.0.0.1:4222"),
+    ROW(ca, TEXT, "FILE", "certificate of the hub's authority"),
+    ROW(cert, TEXT, "FILE", "our certificate; --key FILE its key"),
+    ROW(key, TEXT, "FILE", NULL),
+    ROW(creds, TEXT, "FILE", "our credentials: a JWT and its seed"),
+    ROW(nkey, TEXT, "FILE", "our key: SU... and U..., as nk writes them"),
+    ROW(insecure, FLAG, NULL, "a hub without TLS, not on this host"),
+    ROW(service, TEXT, "NAME", "agent: the service of its processes"),
+    ROW(host, TEXT, "NAME", "agent: its host; freeze, fetch: a REGEX"),
+    ROW(spool, TEXT, "DIR", "agent: recordings wait here for the hub"),
+    ROW(keep, SIZE, "SIZE", "agent: bytes in there at most: 1G"),
+    ROW(match, TEXT, "REGEX", "agent: executables' paths, of all users"),
+    ROW(trigger, TEXT, "REGEX", "agent: recorders whose records freeze"),
+    {"no-deaths", NULL, "agent: a process's death freezes nothing", FLAG,
+     &options.no_deaths},
+    {"save-limit", "SECONDS", "agent: for saving a process: 60", TIME,
+     &options.save_ns},
+    ROW(recorder, TEXT, "FILE", "agent: the recorder command"),
+    ROW(why, TEXT, "TEXT", "freeze: the reason"),
+    ROW(wait, TIME, "SECONDS", "freeze: for what is stored: 30"),
+    ROW(output, TEXT, "DIR", "fetch: the folder of the files"),
+    ROW(largest, SIZE, "SIZE", "fetch: unpacked bytes in all: 8G"),
+    ROW(verbose, FLAG, NULL, "list: a line for each process"),
+    ROW(max, TEXT, "SIZE", "bucket: bytes at most: 10G"),
+    ROW(age, TEXT, "TIME", "bucket: how long they are kept: 7d"),
+    ROW(replicas, TEXT, "N", "bucket: servers that keep it: 1"),
+    {"automatic", "N/SECONDS", "bucket: triggers and deaths of all: 12/3600",
+     AUTOMATIC, NULL},
+    ROW(join, TIME, "SECONDS", "bucket: which are one snapshot: 30")};
+#undef ROW
+enum { ROWS = sizeof rows / sizeof *rows, FIRST = 256 };
 
 static void help(void)
 {
@@ -297,53 +286,16 @@ static void automatic_take(const char *text)
         options.automatic_ns = ns_of(slash + 1);
 }
 
-static void option_take(int key, char *value)
+static void option_take(const struct row *row, char *value)
 {
-    const char **const texts[] = {&options.server,
-                                  &options.ca,
-                                  &options.cert,
-                                  &options.key,
-                                  &options.creds,
-                                  &options.nkey,
-                                  NULL,
-                                  &options.service,
-                                  &options.host,
-                                  &options.spool,
-                                  &options.match,
-                                  &options.trigger,
-                                  &options.command,
-                                  NULL,
-                                  NULL,
-                                  &options.why,
-                                  &options.max,
-                                  &options.age,
-                                  &options.replicas};
-    if (key == 'h')
-        help(), exit(0);
-    else if (key == 'o')
-        options.output = value;
-    else if (key == 'v')
-        options.verbose = true;
-    else if (key == INSECURE)
-        options.insecure = true;
-    else if (key == NO_DEATHS)
-        options.no_deaths = true;
-    else if (key == KEEP)
-        options.keep_bytes = bytes_of(value);
-    else if (key == LARGEST)
-        options.largest_bytes = bytes_of(value);
-    else if (key == WAIT)
-        options.wait_ns = ns_of(value);
-    else if (key == AUTOMATIC)
-        automatic_take(value);
-    else if (key == JOIN)
-        options.join_ns = ns_of(value);
-    else if (key == SAVE_LIMIT)
-        options.save_ns = ns_of(value);
-    else if (key >= SERVER && key <= REPLICAS)
-        *texts[key - SERVER] = value;
-    else
-        misuse("there is no such option, or its argument is missing");
+    switch (row->kind) {
+    case TEXT: *(const char **)row->to = value; break;
+    case FLAG: *(bool *)row->to = true; break;
+    case SIZE: *(uint64_t *)row->to = bytes_of(value); break;
+    case TIME: *(uint64_t *)row->to = ns_of(value); break;
+    case AUTOMATIC: automatic_take(value); break;
+    case HELP: help(), exit(0);
+    }
 }
 
 static void parse(int argc, char **argv)
@@ -354,10 +306,16 @@ static void parse(int argc, char **argv)
     for (int i = 0; i < ROWS; i++)
         longs[i] = (struct option){.name = rows[i].name,
                                    .has_arg = rows[i].argument != NULL,
-                                   .val = rows[i].key};
+                                   .val = FIRST + i};
     opterr = 0;
-    while ((key = getopt_long(argc, argv, "o:vh", longs, NULL)) != -1)
-        option_take(key, optarg);
+    while ((key = getopt_long(argc, argv, "o:vh", longs, NULL)) != -1) {
+        int i = key < FIRST ? 0 : key - FIRST;
+        while (key < FIRST && i < ROWS && *rows[i].name != key)
+            i++; /* -o, -v and -h: no other name begins so */
+        if (i == ROWS)
+            misuse("there is no such option, or its argument is missing");
+        option_take(&rows[i], optarg);
+    }
 }
 
 /* Finds the recorder command: beside this one, or in PATH. */
@@ -370,8 +328,8 @@ static void command_find(void)
     slash = strrchr(path, '/');
     if (slash)
         strcpy(slash + 1, "recorder");
-    if (!options.command)
-        options.command = slash && access(path, X_OK) == 0 ? path : "recorder";
+    if (!options.recorder)
+        options.recorder = slash && access(path, X_OK) == 0 ? path : "recorder";
 }
 
 static int agent_verb(void)

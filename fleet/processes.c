@@ -23,21 +23,19 @@
 
 enum { WRITES_MAX = 256 };
 
+/* Reads /proc/PID/stat; returns the text after the program's name, which may
+ * hold any characters. Null: the process is gone. */
+static char *stat_of(int pid, char text[1024])
+{
+    char path[32];
+    snprintf(path, sizeof path, "/proc/%d/stat", pid);
+    return file_text(path, text, 1024) ? strrchr(text, ')') : NULL;
+}
+
 /* Returns when a process started, in ticks since boot; 0: it is gone. */
 static uint64_t start_of(int pid)
 {
-    char path[32], text[1024], *at;
-    ssize_t size;
-    int fd;
-    snprintf(path, sizeof path, "/proc/%d/stat", pid);
-    fd = open(path, O_RDONLY | O_CLOEXEC);
-    size = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
-    if (fd >= 0)
-        close(fd);
-    if (size <= 0)
-        return 0;
-    text[size] = '\0';
-    at = strrchr(text, ')'); /* a name may hold anything */
+    char text[1024], *at = stat_of(pid, text);
     for (int i = 2; at && i < 22; i++)
         at = strchr(at + 1, ' ');
     return at ? strtoull(at + 1, NULL, 10) : 0;
@@ -157,13 +155,9 @@ static void triggers_of(struct process *p, struct source *source)
         uint64_t lanes = r->figures.lanes ? r->figures.lanes : 1;
         if (!recorder_regex_match_(options.trigger, r->name))
             continue;
-        for (uint64_t k = 0; k < lanes && p->writes_count < WRITES_MAX; k++) {
-            p->writes =
-                need(array_room(p->writes, &p->writes_max, p->writes_count + 1,
-                                sizeof *p->writes));
-            p->writes[p->writes_count++] = (struct process_write){
+        for (uint64_t k = 0; k < lanes && p->writes.count < WRITES_MAX; k++)
+            *ADD(&p->writes) = (struct process_write){
                 r->rings + k * r->ring_bytes, UINT64_MAX};
-        }
     }
     reader_close(&reader);
     process_triggered(p); /* older records trigger nothing */
@@ -172,8 +166,8 @@ static void triggers_of(struct process *p, struct source *source)
 bool process_triggered(struct process *p)
 {
     bool any = false;
-    for (size_t i = 0; i < p->writes_count; i++) {
-        struct process_write *write = &p->writes[i];
+    for (size_t i = 0; i < p->writes.count; i++) {
+        struct process_write *write = &p->writes.all[i];
         uint64_t word = 0;
         struct iovec to = {&word, sizeof word},
                      from = {(void *)(uintptr_t)write->address, sizeof word};
@@ -224,22 +218,14 @@ static bool status_of(const struct process *p, int *status)
         uint32_t ids[11];
         int32_t exit_code;
     } info = {.mask = 1 << 3 /* PIDFD_INFO_EXIT */};
-    char path[32], text[1024], *at;
-    FILE *from;
-    size_t size;
+    char text[1024], *at;
     if (ioctl(p->fd, _IOWR(0xff, 11, info), &info) == 0 && info.mask & 1 << 3) {
         *status = info.exit_code;
         return true;
     }
     if (p->by_file)
         return false; /* its stat tells 0 to a process that may not read it */
-    snprintf(path, sizeof path, "/proc/%d/stat", p->pid);
-    from = fopen(path, "re");
-    size = from ? fread(text, 1, sizeof text - 1, from) : 0;
-    if (from)
-        fclose(from);
-    text[size] = '\0';
-    at = strrchr(text, ')'); /* a name may hold anything */
+    at = stat_of(p->pid, text);
     if (!at || strncmp(at, ") Z ", 4) != 0 || !(at = strrchr(at, ' ')))
         return false;
     *status = atoi(at + 1); /* the last number */
@@ -264,7 +250,7 @@ static void process_drop(struct process *p)
     if (p->file >= 0)
         close(p->file);
     free(p->executable);
-    free(p->writes);
+    free(p->writes.all);
 }
 
 static struct process *process_begin(struct process *p, int pid, uint64_t start,
@@ -290,9 +276,7 @@ static struct process *process_of(struct processes *in, int pid, uint64_t start,
         process_drop(p);
         return process_begin(p, pid, start, executable);
     }
-    in->all =
-        need(array_room(in->all, &in->max, in->count + 1, sizeof *in->all));
-    return process_begin(&in->all[in->count++], pid, start, executable);
+    return process_begin(ADD(in), pid, start, executable);
 }
 
 void processes_scan(struct processes *in)

@@ -148,7 +148,7 @@ void spool_expect(const char *snapshot, const char *process)
         close(fd);
 }
 
-void spool_expected(const char *snapshot, const char *process)
+static void spool_expected(const char *snapshot, const char *process)
 {
     char path[4096];
     spool_path(path, snapshot, process, BEGUN);
@@ -208,13 +208,10 @@ const char *spool_begin(const char *snapshot, const char *why, const char *by,
     size_t size;
     FILE *to = text_begin(&json, &size);
     const char *wrong;
-    fprintf(to,
-            "{\"when_ns\":%" PRIu64 ",\"automatic\":%d,\"processes\":%zu"
-            ",\"why\":",
+    fprintf(to, "{\"when_ns\":%" PRIu64 ",\"automatic\":%d,\"processes\":%zu",
             real_ns(), automatic, processes);
-    json_write(to, why);
-    fputs(",\"by\":", to);
-    json_write(to, by);
+    json_member(to, "why", why);
+    json_member(to, "by", by);
     putc('}', to);
     text_end(to);
     spool_path(path, snapshot, "", "");
@@ -251,23 +248,12 @@ struct files {
     size_t count, max;
 };
 
-/* Reads a snapshot's `about`, as text to be freed. Null: it has none. */
-static char *about_read(const char *snapshot, size_t *size)
+/* Reads a snapshot's `about`; returns its size, 0: it has none. */
+static size_t about_read(const char *snapshot, char text[ABOUT_MAX])
 {
-    char path[4096], *text = need(malloc(ABOUT_MAX));
-    ssize_t got;
-    int fd;
+    char path[PATH_SIZE];
     spool_path(path, snapshot, "about", "");
-    fd = open(path, O_RDONLY | O_CLOEXEC);
-    got = fd < 0 ? -1 : read(fd, text, ABOUT_MAX);
-    if (fd >= 0)
-        close(fd);
-    if (got > 0) {
-        *size = (size_t)got;
-        return text;
-    }
-    free(text);
-    return NULL;
+    return file_text(path, text, ABOUT_MAX);
 }
 
 static void file_add(struct files *to, const struct file *like,
@@ -286,9 +272,7 @@ static void file_add(struct files *to, const struct file *like,
     spool_path(path, like->snapshot, name, "");
     if (lstat(path, &is) != 0 || !S_ISREG(is.st_mode))
         return;
-    to->all =
-        need(array_room(to->all, &to->max, to->count + 1, sizeof *to->all));
-    f = &to->all[to->count++];
+    f = ADD(to);
     *f = *like;
     f->bytes = (uint64_t)is.st_size;
     snprintf(f->name, sizeof f->name, "%s", name);
@@ -297,7 +281,7 @@ static void file_add(struct files *to, const struct file *like,
 /* Lists the files of a snapshot, and removes an old snapshot without files. */
 static void snapshot_read(struct files *to, const char *snapshot)
 {
-    char path[PATH_SIZE], *about;
+    char path[PATH_SIZE], about[ABOUT_MAX];
     struct file like = {.automatic = true};
     size_t size, first = to->count, entries = 0;
     struct dirent *entry;
@@ -305,8 +289,8 @@ static void snapshot_read(struct files *to, const char *snapshot)
     int64_t age;
     DIR *folder;
     snprintf(like.snapshot, sizeof like.snapshot, "%s", snapshot);
-    about = about_read(snapshot, &size);
-    if (about) {
+    size = about_read(snapshot, about);
+    if (size) {
         like.when_ns = json_number(about, size, "$.when_ns");
         like.automatic = json_number(about, size, "$.automatic");
     }
@@ -322,14 +306,13 @@ static void snapshot_read(struct files *to, const char *snapshot)
     age = (int64_t)(real_ns() - like.when_ns);
     for (size_t i = first; i < to->count; i++)
         to->all[i].waits =
-            !about || (begun && age >= 0 && age < (int64_t)TOGETHER_NS);
-    if (!entries && about && age > (int64_t)MINUTE) {
+            !size || (begun && age >= 0 && age < (int64_t)TOGETHER_NS);
+    if (!entries && size && age > (int64_t)MINUTE) {
         spool_path(path, snapshot, "about", "");
         unlink(path);
         spool_path(path, snapshot, "", "");
         rmdir(path);
     }
-    free(about);
 }
 
 static int file_compare(const void *a, const void *b)
@@ -386,7 +369,7 @@ static uint64_t file_drop(const struct file *f)
         return f->bytes;
     spool_path(path, f->snapshot, process, ".error");
     say("%s/%s is thrown away: the spool has more than %" PRIu64 " bytes",
-        f->snapshot, f->name, options.keep_bytes);
+        f->snapshot, f->name, options.keep);
     return file_write(path, why, sizeof why - 1) || f->bytes < sizeof why
                ? f->bytes
                : f->bytes - (sizeof why - 1);
@@ -402,7 +385,7 @@ static void spool_keep(void)
     in = spool_read();
     bytes = files_bytes(&in);
     for (int pass = 0; pass < 3; pass++)
-        for (size_t i = 0; i < in.count && bytes > options.keep_bytes; i++) {
+        for (size_t i = 0; i < in.count && bytes > options.keep; i++) {
             const struct file *f = &in.all[i];
             bool error = ends_with(f->name, ".error");
             if (pass == (error ? 2 : !f->automatic))
@@ -487,11 +470,8 @@ static const char *pack(const char *path)
 const char *boot_id(void)
 {
     static char text[40];
-    FILE *from = *text ? NULL : fopen("/proc/sys/kernel/random/boot_id", "re");
-    if (from && fscanf(from, "%36s", text) != 1)
+    if (!file_text("/proc/sys/kernel/random/boot_id", text, 37))
         strcpy(text, "unknown");
-    if (from)
-        fclose(from);
     return text;
 }
 
@@ -521,7 +501,7 @@ static const char *ship_one(struct hub *hub, const struct file *f,
         strcpy(r.error, "unknown");
     close(fd);
     if (!wrong)
-        *entry_add(e) = r;
+        *ADD(e) = r;
     return wrong;
 }
 
@@ -543,10 +523,10 @@ static void entry_remove(const struct entry *e)
 static const char *ship(struct hub *hub, const struct file *files, size_t count)
 {
     struct entry e = {0};
-    size_t size;
-    char *about = about_read(files->snapshot, &size);
+    char about[ABOUT_MAX];
+    size_t size = about_read(files->snapshot, about);
     const char *wrong = NULL, *unnamed;
-    if (!about)
+    if (!size)
         return NULL;
     snprintf(e.snapshot, sizeof e.snapshot, "%s", files->snapshot);
     snprintf(e.host, sizeof e.host, "%s", options.host);
@@ -555,7 +535,6 @@ static const char *ship(struct hub *hub, const struct file *files, size_t count)
     json_copy(e.by, sizeof e.by, about, size, "$.by");
     e.when_ns = json_number(about, size, "$.when_ns");
     e.processes = json_number(about, size, "$.processes");
-    free(about);
     for (size_t i = 0; i < count && !wrong; i++)
         wrong = ship_one(hub, &files[i], &e);
     unnamed = e.count ? index_put(hub, &e) : NULL;
@@ -591,10 +570,9 @@ void *spool_ship(void *context)
         in = spool_read();
         wrong = ship_all(context, &in);
         free(in.all);
-        if (wrong && (!said_ns || now_ns() - said_ns > MINUTE)) {
-            say("recordings stay in %s: %s", options.spool, wrong);
-            said_ns = now_ns();
-        }
+        if (wrong)
+            say_seldom(&said_ns, "recordings stay in %s: %s", options.spool,
+                       wrong);
         clock_gettime(CLOCK_MONOTONIC, &until);
         until.tv_sec += wrong ? 5 : 1;
         pthread_mutex_lock(&lock);

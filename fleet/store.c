@@ -199,9 +199,9 @@ static const char *chunk_unpack(struct getter *g, const void *bytes,
         g->ended = left == 0;
         if (g->written + to.pos > g->recording->bytes)
             return "it unpacks to more than its index entry says";
-        if (to.pos > options.largest_bytes)
+        if (to.pos > options.largest)
             return "it is larger than --largest allows, with all before it";
-        options.largest_bytes -= to.pos;
+        options.largest -= to.pos;
         if (to.pos && (*out || memcmp(out, out + 1, to.pos - 1) != 0))
             wrong = write_wrong(pwrite(g->fd, out, to.pos, (off_t)g->written),
                                 to.pos);
@@ -308,14 +308,14 @@ const char *store_get(struct hub *hub, const char *host,
 {
     const char *wrong = "a";
     for (int i = 0; i < 2 && wrong; i++) {
-        uint64_t largest = options.largest_bytes;
+        uint64_t largest = options.largest;
         if (i)
             usleep(300000);
         if (ftruncate(fd, 0) != 0)
             return strerror(errno);
         wrong = get_once(hub, host, r, fd, clock);
         if (wrong)
-            options.largest_bytes = largest;
+            options.largest = largest;
         if (wrong && !strstr(wrong, "is missing"))
             break;
     }

@@ -37,14 +37,11 @@ char *snapshot_request(const char *snapshot, const char *by, const char *why)
     char *json;
     size_t size;
     FILE *to = text_begin(&json, &size);
-    fprintf(to, "{\"id\":\"%s\",\"by\":", snapshot);
-    json_write(to, by);
-    fputs(",\"why\":", to);
-    json_write(to, why);
-    if (options.hosts) {
-        fputs(",\"hosts\":", to);
-        json_write(to, options.hosts);
-    }
+    fprintf(to, "{\"id\":\"%s\"", snapshot);
+    json_member(to, "by", by);
+    json_member(to, "why", why);
+    if (options.hosts)
+        json_member(to, "hosts", options.hosts);
     putc('}', to);
     text_end(to);
     return json;
@@ -104,10 +101,9 @@ static struct host *host_of(struct hosts *in, const char *name)
     size_t at = host_at(in, name);
     if (at < in->count && strcmp(in->all[at].name, name) == 0)
         return &in->all[at];
-    in->all =
-        need(array_room(in->all, &in->max, in->count + 1, sizeof *in->all));
+    (void)ADD(in);
     memmove(&in->all[at + 1], &in->all[at],
-            (in->count++ - at) * sizeof *in->all);
+            (in->count - 1 - at) * sizeof *in->all);
     in->all[at] = (struct host){0};
     snprintf(in->all[at].name, sizeof in->all->name, "%s", name);
     return &in->all[at];
@@ -126,9 +122,12 @@ static void ask(struct hub *hub, const char *request,
 {
     char inbox[SUBJECT_MAX], subject[SUBJECT_MAX], service[65], id[64];
     natsSubscription *sub;
-    struct answer *all = NULL, one = {0};
+    struct {
+        struct answer *all;
+        size_t count, max;
+    } got = {0};
+    struct answer one = {0};
     uint64_t begun_ns;
-    size_t count = 0, max = 0;
     nuid_new(id);
     hub_token(service, options.service);
     snprintf(inbox, sizeof inbox, "_INBOX.%s.reader.%s", service, id);
@@ -143,19 +142,18 @@ static void ask(struct hub *hub, const char *request,
         give_up("%s: the request cannot be sent", options.server);
     while (now_ns() - begun_ns < 30 * SECOND &&
            natsSubscription_NextMsg(&one.message, sub,
-                                    !count ? 5000
+                                    !got.count ? 5000
                                     : now_ns() - begun_ns < SECOND
                                         ? 1000
                                         : 500) == NATS_OK) {
         one.took_ns = now_ns() - begun_ns;
-        all = need(array_room(all, &max, count + 1, sizeof *all));
-        all[count++] = one;
+        *ADD(&got) = one;
     }
-    for (size_t i = 0; i < count; i++) {
-        each(context, &all[i]);
-        natsMsg_Destroy(all[i].message);
+    for (size_t i = 0; i < got.count; i++) {
+        each(context, &got.all[i]);
+        natsMsg_Destroy(got.all[i].message);
     }
-    free(all);
+    free(got.all);
     natsSubscription_Destroy(sub);
 }
 
@@ -235,7 +233,7 @@ static bool freeze_done(struct freezing *f)
 /* Waits until the index has all processes of the answers, at most --wait. */
 static void freeze_wait(struct hub *hub, struct freezing *f, uint64_t begun_ns)
 {
-    while (!freeze_done(f) && now_ns() - begun_ns <= options.wait_ns) {
+    while (!freeze_done(f) && now_ns() - begun_ns <= options.wait) {
         usleep(50000);
         index_read(hub, f->id, &f->index);
     }
@@ -480,7 +478,7 @@ int fleet_bucket(void)
     if (replicas < 1 || replicas > 5)
         give_up("--replicas %s: a bucket is on 1 to 5 servers",
                 options.replicas);
-    if (options.join_ns < SECOND)
+    if (options.join < SECOND)
         give_up("--join is at least a second");
     hub_connect(&hub, false);
     store_make(&hub, "data", "*", NULL, max, age, replicas);
