@@ -127,6 +127,14 @@ static void light_start(struct light *l, int port, int loop)
     snprintf(subject, sizeof subject, "recorder.store.shop.h%d.host",
              l->number);
     publish(l, subject, "{}");
+    send_all(l, "PING\r\n", 6);
+    while (!strstr(l->in, "PONG")) { /* the hub knows its subscription */
+        ssize_t got = read(l->fd, l->in + l->size, sizeof l->in - 1 - l->size);
+        must(got > 0, "the server");
+        l->size += (size_t)got;
+    }
+    memset(l->in, 0, sizeof l->in);
+    l->size = 0;
     must(epoll_ctl(loop, EPOLL_CTL_ADD, l->fd, &event) == 0, "epoll");
 }
 
