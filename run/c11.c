@@ -13,66 +13,33 @@ int run_c11_of(int result)
     }
 }
 
-RUN_EXPORT int mtx_lock(mtx_t *m)
-{
-    static const struct run_limit forever = {.how = RUN_FOREVER};
-    return run_c11_of(
-        run_mutex_lock((pthread_mutex_t *)m, &forever, RUN_SITE, RUN_CFA));
-}
-RUN_EXPORT int mtx_timedlock(mtx_t *restrict m,
-                             const struct timespec *restrict until)
-{
-    const struct run_limit limit = {.how = RUN_TIMED, .until = until};
-    return run_c11_of(
-        run_mutex_lock((pthread_mutex_t *)m, &limit, RUN_SITE, RUN_CFA));
-}
-RUN_EXPORT int mtx_trylock(mtx_t *m)
-{
-    return run_c11_of(
-        run_mutex_trylock((pthread_mutex_t *)m, RUN_SITE, RUN_CFA));
-}
-RUN_EXPORT int mtx_unlock(mtx_t *m)
-{
-    return run_c11_of(run_mutex_unlock((pthread_mutex_t *)m, RUN_SITE));
-}
-RUN_EXPORT int mtx_init(mtx_t *m, int type)
-{
-    run_object_forget(m);
-    return run_real.mtx_init(m, type);
-}
+#define C11(call, name, ...)                                                   \
+    RUN_EXPORT int name(__VA_ARGS__)                                           \
+    {                                                                          \
+        return run_c11_of(call);                                               \
+    }
+#define MUTEX(limit)                                                           \
+    run_mutex_lock((pthread_mutex_t *)m, limit, RUN_SITE, RUN_CFA)
+#define COND(limit)                                                            \
+    run_cond_wait(&run_cond_new, (pthread_cond_t *)c, (pthread_mutex_t *)m,    \
+                  limit, RUN_SITE, RUN_CFA)
+C11(MUTEX(RUN_ALWAYS), mtx_lock, mtx_t *m)
+C11(MUTEX(RUN_AT(until)), mtx_timedlock, mtx_t *restrict m,
+    const struct timespec *restrict until)
+C11(run_mutex_trylock((pthread_mutex_t *)m, RUN_SITE, RUN_CFA), mtx_trylock,
+    mtx_t *m)
+C11(run_mutex_unlock((pthread_mutex_t *)m, RUN_SITE), mtx_unlock, mtx_t *m)
+C11(COND(RUN_ALWAYS), cnd_wait, cnd_t *c, mtx_t *m)
+C11(COND(RUN_AT(until)), cnd_timedwait, cnd_t *restrict c, mtx_t *restrict m,
+    const struct timespec *restrict until)
+C11(run_cond_signal(&run_cond_new, (pthread_cond_t *)c), cnd_signal, cnd_t *c)
+C11(run_cond_broadcast(&run_cond_new, (pthread_cond_t *)c), cnd_broadcast,
+    cnd_t *c)
+
 RUN_EXPORT void mtx_destroy(mtx_t *m)
 {
     run_object_forget(m);
     run_real.mtx_destroy(m);
-}
-
-RUN_EXPORT int cnd_wait(cnd_t *c, mtx_t *m)
-{
-    static const struct run_limit forever = {.how = RUN_FOREVER};
-    return run_c11_of(run_cond_wait(&run_cond_new, (pthread_cond_t *)c,
-                                    (pthread_mutex_t *)m, &forever, RUN_SITE,
-                                    RUN_CFA));
-}
-RUN_EXPORT int cnd_timedwait(cnd_t *restrict c, mtx_t *restrict m,
-                             const struct timespec *restrict until)
-{
-    const struct run_limit limit = {.how = RUN_TIMED, .until = until};
-    return run_c11_of(run_cond_wait(&run_cond_new, (pthread_cond_t *)c,
-                                    (pthread_mutex_t *)m, &limit, RUN_SITE,
-                                    RUN_CFA));
-}
-RUN_EXPORT int cnd_signal(cnd_t *c)
-{
-    return run_c11_of(run_cond_signal(&run_cond_new, (pthread_cond_t *)c));
-}
-RUN_EXPORT int cnd_broadcast(cnd_t *c)
-{
-    return run_c11_of(run_cond_broadcast(&run_cond_new, (pthread_cond_t *)c));
-}
-RUN_EXPORT int cnd_init(cnd_t *c)
-{
-    run_object_forget(c);
-    return run_real.cnd_init(c);
 }
 RUN_EXPORT void cnd_destroy(cnd_t *c)
 {

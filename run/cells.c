@@ -11,22 +11,15 @@ RECORDER_LANES(thread_self, 4, RUN_LANES, "Who each thread is")
 RECORDER_LANES(thread_held, 4, RUN_LANES, "What each thread holds")
 RECORDER_LANES(thread_calls, 4, RUN_LANES, "How often each thread called")
 RECORDER_LANES(lock_total, 4, RUN_OBJECTS, "What was waited for")
-/* Of one slot: what a thread waits for is one record, written by itself. */
+/* Of one slot: the wait of a thread is one record. */
 RECORDER_DEFINE_SLOTS_(thread_now, 1, RUN_LANES, "What each thread waits for");
 #pragma GCC visibility pop
 
-/* A library's constructor may make a thread before those of this file run. */
+/* Another library's constructor may make a thread before this file's run. */
 void run_cells_begin(void)
 {
-    recorder_enter(&recorder_for_thread_life);
-    recorder_enter(&recorder_for_lock_wait);
-    recorder_enter(&recorder_for_lock_order);
-    recorder_enter(&recorder_for_call_stack);
-    recorder_enter(&recorder_for_thread_self);
-    recorder_enter(&recorder_for_thread_now);
-    recorder_enter(&recorder_for_thread_held);
-    recorder_enter(&recorder_for_thread_calls);
-    recorder_enter(&recorder_for_lock_total);
+#define ENTER(name) recorder_enter(&recorder_for_##name);
+    RUN_RECORDERS(ENTER)
 }
 
 void run_record(const struct recorder *r, const char *format, uintptr_t caller,

@@ -23,10 +23,9 @@ int run_cond_wait(const struct run_cond_real *real, pthread_cond_t *c,
                   pthread_mutex_t *m, const struct run_limit *l, uintptr_t site,
                   uintptr_t cfa)
 {
-    struct run_thread *t;
+    struct run_thread *t = run_thread();
     bool held;
     int result;
-    t = run_thread();
     if (!t)
         return wait_real(real, c, m, l);
     run_count(t, RUN_COND);
@@ -66,17 +65,15 @@ int run_cond_broadcast(const struct run_cond_real *real, pthread_cond_t *c)
 
 /* The functions of one version, by their names. Where there are two versions,
  * those of a name alone are hidden (versions.map). */
-static const struct run_limit forever = {.how = RUN_FOREVER};
 #define CONDS(real, WAIT, TIMEDWAIT, SIGNAL, BROADCAST, INIT, DESTROY)         \
     RUN_EXPORT int WAIT(pthread_cond_t *c, pthread_mutex_t *m)                 \
     {                                                                          \
-        return run_cond_wait(&real, c, m, &forever, RUN_SITE, RUN_CFA);        \
+        return run_cond_wait(&real, c, m, RUN_ALWAYS, RUN_SITE, RUN_CFA);      \
     }                                                                          \
     RUN_EXPORT int TIMEDWAIT(pthread_cond_t *c, pthread_mutex_t *m,            \
                              const struct timespec *until)                     \
     {                                                                          \
-        const struct run_limit limit = {.how = RUN_TIMED, .until = until};     \
-        return run_cond_wait(&real, c, m, &limit, RUN_SITE, RUN_CFA);          \
+        return run_cond_wait(&real, c, m, RUN_AT(until), RUN_SITE, RUN_CFA);   \
     }                                                                          \
     RUN_EXPORT int SIGNAL(pthread_cond_t *c)                                   \
     {                                                                          \
@@ -120,7 +117,6 @@ RUN_EXPORT int pthread_cond_clockwait(pthread_cond_t *c, pthread_mutex_t *m,
                                       clockid_t clock,
                                       const struct timespec *until)
 {
-    const struct run_limit limit = {
-        .how = RUN_CLOCK, .clock = clock, .until = until};
-    return run_cond_wait(&run_cond_new, c, m, &limit, RUN_SITE, RUN_CFA);
+    return run_cond_wait(&run_cond_new, c, m, RUN_BY(clock, until), RUN_SITE,
+                         RUN_CFA);
 }

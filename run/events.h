@@ -13,41 +13,21 @@
 #define RUN_LOCATION "recorder run" /* in place of a file and line */
 #define RUN_HEADING(words) "\1" RUN_SCHEMA " " words "\2"
 
-/* X(name) for each event. */
+/* X(name) for each event, by its recorder. */
+/* clang-format off: columns */
 #define RUN_EVENTS(X)                                                          \
-    /* thread_self */                                                          \
-    X(stranger)                                                                \
-    X(made)                                                                    \
-    X(over)                                                                    \
-    /* thread_life */                                                          \
-    X(create)                                                                  \
-    X(started)                                                                 \
-    X(named)                                                                   \
-    X(joined)                                                                  \
-    X(detached)                                                                \
-    X(cancelled)                                                               \
-    X(forked)                                                                  \
-    X(unseen)                                                                  \
-    X(sandboxed)                                                               \
-    X(ended)                                                                   \
-    /* thread_held, and thread_life at the end of a thread; thread_calls */    \
-    X(holds)                                                                   \
-    X(calls)                                                                   \
-    /* thread_now; lock_wait; lock_total: of a kind of wait */                 \
-    X(waits)                                                                   \
-    X(begins)                                                                  \
-    X(ends)                                                                    \
-    X(total)                                                                   \
-    /* lock_wait, with --all */                                                \
-    X(took)                                                                    \
-    X(gave)                                                                    \
-    /* lock_order */                                                           \
-    X(pair)                                                                    \
-    X(chain)                                                                   \
-    X(gone)                                                                    \
-    /* call_stack */                                                           \
-    X(stack)                                                                   \
-    X(module)
+    /* thread_self */ X(stranger) X(made) X(over)                              \
+    /* thread_life */ X(create) X(started) X(named) X(joined) X(detached)      \
+    X(cancelled) X(forked) X(unseen) X(sandboxed) X(ended)                     \
+    /* thread_held, or thread_life at the thread's end */ X(holds)             \
+    /* thread_calls */ X(calls)                                                \
+    /* thread_now */ X(waits)                                                  \
+    /* lock_wait */ X(begins) X(ends)                                          \
+    /* lock_total; the four from `waits` on have a kind of wait */ X(total)    \
+    /* lock_wait, with --all */ X(took) X(gave)                                \
+    /* lock_order */ X(pair) X(chain) X(gone)                                  \
+    /* call_stack */ X(stack) X(module)
+/* clang-format on */
 
 /* X(name, kind) for each kind of wait, and how readers name it. */
 #define RUN_KINDS(X)                                                           \

@@ -1,4 +1,4 @@
-/* join.c - waits for a thread's end, and what is done to a thread. */
+/* join.c - joins, and calls that name or cancel another thread. */
 /* SPDX-License-Identifier: MIT */
 #include "real.h"
 
@@ -82,16 +82,14 @@ RUN_EXPORT int pthread_join(pthread_t thread, void **value)
 RUN_EXPORT int pthread_timedjoin_np(pthread_t thread, void **value,
                                     const struct timespec *until)
 {
-    const struct run_limit limit = {.how = RUN_TIMED, .until = until};
-    return run_thread_join(thread, value, &limit, RUN_SITE, RUN_CFA);
+    return run_thread_join(thread, value, RUN_AT(until), RUN_SITE, RUN_CFA);
 }
 RUN_EXPORT int pthread_clockjoin_np(pthread_t thread, void **value,
                                     clockid_t clock,
                                     const struct timespec *until)
 {
-    const struct run_limit limit = {
-        .how = RUN_CLOCK, .clock = clock, .until = until};
-    return run_thread_join(thread, value, &limit, RUN_SITE, RUN_CFA);
+    return run_thread_join(thread, value, RUN_BY(clock, until), RUN_SITE,
+                           RUN_CFA);
 }
 RUN_EXPORT int thrd_join(thrd_t thread, int *value)
 {
@@ -108,30 +106,18 @@ RUN_EXPORT int pthread_tryjoin_np(pthread_t thread, void **value)
         life(joined, thread, result, RUN_SITE);
     return result;
 }
-RUN_EXPORT int pthread_detach(pthread_t thread)
-{
-    int result;
-    run_bind();
-    result = run_real.pthread_detach(thread);
-    life(detached, thread, result, RUN_SITE);
-    return result;
-}
-RUN_EXPORT int thrd_detach(thrd_t thread)
-{
-    int result;
-    run_bind();
-    result = run_real.thrd_detach(thread);
-    life(detached, thread, result, RUN_SITE);
-    return result;
-}
-RUN_EXPORT int pthread_cancel(pthread_t thread)
-{
-    int result;
-    run_bind();
-    result = run_real.pthread_cancel(thread);
-    life(cancelled, thread, result, RUN_SITE);
-    return result;
-}
+#define RECORDS(name, format)                                                  \
+    RUN_EXPORT int name(pthread_t thread)                                      \
+    {                                                                          \
+        int result;                                                            \
+        run_bind();                                                            \
+        result = run_real.name(thread);                                        \
+        life(format, thread, result, RUN_SITE);                                \
+        return result;                                                         \
+    }
+RECORDS(pthread_detach, detached)
+RECORDS(thrd_detach, detached)
+RECORDS(pthread_cancel, cancelled)
 
 RUN_EXPORT int pthread_setname_np(pthread_t thread, const char *name)
 {

@@ -95,7 +95,7 @@ static struct library library_of(const struct link_map *map)
     struct library l = {0};
     uintptr_t name = 0;
     for (const ElfW(Dyn) *d = map->l_ld; d->d_tag != DT_NULL; d++) {
-        /* The loader has added where the library lies, but not everywhere. */
+        /* Some loaders have added the address of the library. */
         const uintptr_t at =
             d->d_un.d_ptr + (d->d_un.d_ptr < map->l_addr ? map->l_addr : 0);
         if (d->d_tag == DT_STRTAB)
@@ -183,52 +183,20 @@ void *run_find_any(const char *name)
 
 /* ----------------------------------------------------------------- calls -- */
 
+/* clang-format off: columns */
 #define CALLS(X)                                                               \
-    X(_Unwind_Backtrace)                                                       \
-    X(_Unwind_GetCFA)                                                          \
-    X(_Unwind_GetGR)                                                           \
-    X(_Unwind_GetIP)                                                           \
-    X(_Unwind_Resume)                                                          \
-    X(_Unwind_VRS_Get)                                                         \
-    X(__errno_location)                                                        \
-    X(__gcc_personality_v0)                                                    \
-    X(__register_atfork)                                                       \
-    X(_exit)                                                                   \
-    X(clock_gettime)                                                           \
-    X(close)                                                                   \
-    X(dl_iterate_phdr)                                                         \
-    X(dlerror)                                                                 \
-    X(dlsym)                                                                   \
-    X(dlvsym)                                                                  \
-    X(fcntl)                                                                   \
-    X(fcntl64)                                                                 \
-    X(getauxval)                                                               \
-    X(getcwd)                                                                  \
-    X(getenv)                                                                  \
-    X(getrlimit)                                                               \
-    X(madvise)                                                                 \
-    X(mmap)                                                                    \
-    X(munmap)                                                                  \
-    X(pipe)                                                                    \
-    X(poll)                                                                    \
-    X(pthread_attr_destroy)                                                    \
-    X(pthread_attr_getdetachstate)                                             \
-    X(pthread_attr_getstacksize)                                               \
-    X(pthread_attr_init)                                                       \
-    X(pthread_key_create)                                                      \
-    X(pthread_self)                                                            \
-    X(pthread_setspecific)                                                     \
-    X(pthread_testcancel)                                                      \
-    X(read)                                                                    \
-    X(readlink)                                                                \
-    X(rename)                                                                  \
-    X(sigaction)                                                               \
-    X(sigpending)                                                              \
-    X(sigprocmask)                                                             \
-    X(sigtimedwait)                                                            \
-    X(sysconf)                                                                 \
-    X(unlink)                                                                  \
-    X(write)
+    X(_Unwind_Backtrace) X(_Unwind_GetCFA) X(_Unwind_GetGR) X(_Unwind_GetIP)   \
+    X(_Unwind_Resume) X(_Unwind_VRS_Get) X(__errno_location)                   \
+    X(__gcc_personality_v0) X(__register_atfork) X(_exit) X(_longjmp)          \
+    X(_setjmp) X(clock_gettime) X(close) X(dl_iterate_phdr) X(dlerror)         \
+    X(dlsym) X(dlvsym) X(fcntl) X(fcntl64) X(getauxval) X(getcwd) X(getenv)    \
+    X(getrlimit) X(madvise) X(mmap) X(munmap) X(pipe) X(poll)                  \
+    X(pthread_attr_destroy) X(pthread_attr_getdetachstate)                     \
+    X(pthread_attr_getstacksize) X(pthread_attr_init) X(pthread_key_create)    \
+    X(pthread_self) X(pthread_setspecific) X(pthread_testcancel) X(read)       \
+    X(readlink) X(rename) X(sigaction) X(sigpending) X(sigprocmask)            \
+    X(sigtimedwait) X(sysconf) X(unlink) X(write)
+/* clang-format on */
 
 static int missing(void)
 {

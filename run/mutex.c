@@ -35,7 +35,7 @@ static uintptr_t owner(const pthread_mutex_t *m)
                : (unsigned)m->__data.__lock & 0x3fffffff; /* FUTEX_TID_MASK */
 }
 
-/* The real function waits, and finds what a try does not tell: EDEADLK, the
+/* The real function waits, and finds more than a try: EDEADLK, the
  * inheritance of priorities, a time limit that is wrong. */
 __attribute__((noinline)) static int lock_waits(struct run_thread *t,
                                                 pthread_mutex_t *m,
@@ -112,21 +112,17 @@ int run_mutex_unlock(pthread_mutex_t *m, uintptr_t site)
 
 RUN_EXPORT int pthread_mutex_lock(pthread_mutex_t *m)
 {
-    static const struct run_limit forever = {.how = RUN_FOREVER};
-    return lock(m, &forever, RUN_SITE, RUN_CFA);
+    return lock(m, RUN_ALWAYS, RUN_SITE, RUN_CFA);
 }
 RUN_EXPORT int pthread_mutex_timedlock(pthread_mutex_t *m,
                                        const struct timespec *until)
 {
-    const struct run_limit limit = {.how = RUN_TIMED, .until = until};
-    return lock(m, &limit, RUN_SITE, RUN_CFA);
+    return lock(m, RUN_AT(until), RUN_SITE, RUN_CFA);
 }
 RUN_EXPORT int pthread_mutex_clocklock(pthread_mutex_t *m, clockid_t clock,
                                        const struct timespec *until)
 {
-    const struct run_limit limit = {
-        .how = RUN_CLOCK, .clock = clock, .until = until};
-    return lock(m, &limit, RUN_SITE, RUN_CFA);
+    return lock(m, RUN_BY(clock, until), RUN_SITE, RUN_CFA);
 }
 RUN_EXPORT int pthread_mutex_trylock(pthread_mutex_t *m)
 {
@@ -135,12 +131,6 @@ RUN_EXPORT int pthread_mutex_trylock(pthread_mutex_t *m)
 RUN_EXPORT int pthread_mutex_unlock(pthread_mutex_t *m)
 {
     return run_mutex_unlock(m, RUN_SITE);
-}
-RUN_EXPORT int pthread_mutex_init(pthread_mutex_t *m,
-                                  const pthread_mutexattr_t *a)
-{
-    run_object_forget(m);
-    return run_real.pthread_mutex_init(m, a);
 }
 RUN_EXPORT int pthread_mutex_destroy(pthread_mutex_t *m)
 {

@@ -7,8 +7,8 @@
 enum { FREE = 0, GONE = 1, BEGINS = 2, PROBES = 32 };
 
 static struct run_object objects[RUN_OBJECTS];
-/* Which 16ths of them have ever had an address: a bit each. The others lie in
- * pages that need not be touched. */
+/* Which 16ths of them have ever had an address: a bit each. The pages
+ * of the others need not be touched. */
 static uintptr_t blocks;
 enum { BLOCK = RUN_OBJECTS / 16 };
 uintptr_t run_waiting;
@@ -76,7 +76,7 @@ void run_object_gives(const struct run_thread *t, uintptr_t address)
         recorder_put_(&o->by, t->number);
 }
 
-/* The child of fork() has no totals and nobody who waits. */
+/* The child of fork() has no totals, and no thread of it waits. */
 void run_objects_forked(bool rings_are_new)
 {
     for (unsigned i = 0; i < RUN_OBJECTS; i++) {
@@ -88,3 +88,26 @@ void run_objects_forked(bool rings_are_new)
     }
     run_waiting = blocks = 0;
 }
+
+/* Objects that begin or end at an address: another was there, or will be. */
+#define FORGETS(name, parameters, ...)                                         \
+    RUN_EXPORT int name parameters                                             \
+    {                                                                          \
+        run_object_forget((const void *)o);                                    \
+        return run_real.name(__VA_ARGS__);                                     \
+    }
+FORGETS(pthread_mutex_init, (pthread_mutex_t * o, const pthread_mutexattr_t *a),
+        o, a)
+FORGETS(pthread_rwlock_init,
+        (pthread_rwlock_t * o, const pthread_rwlockattr_t *a), o, a)
+FORGETS(pthread_rwlock_destroy, (pthread_rwlock_t * o), o)
+FORGETS(pthread_spin_init, (pthread_spinlock_t * o, int shared), o, shared)
+FORGETS(pthread_spin_destroy, (pthread_spinlock_t * o), o)
+FORGETS(pthread_barrier_init,
+        (pthread_barrier_t * o, const pthread_barrierattr_t *a, unsigned count),
+        o, a, count)
+FORGETS(pthread_barrier_destroy, (pthread_barrier_t * o), o)
+FORGETS(sem_init, (sem_t * o, int shared, unsigned value), o, shared, value)
+FORGETS(sem_destroy, (sem_t * o), o)
+FORGETS(mtx_init, (mtx_t * o, int type), o, type)
+FORGETS(cnd_init, (cnd_t * o), o)

@@ -1,4 +1,4 @@
-/* order.c - what a thread holds, and in which orders locks are taken. */
+/* order.c - the locks that a thread holds, and orders of locks. */
 /* SPDX-License-Identifier: MIT */
 /*
    A chain is what a thread holds, in order, and the lock that it takes. Each is
@@ -166,9 +166,9 @@ void run_order_new(struct run_thread *t, uintptr_t object, uint64_t key,
 {
     static const char one[] =
         RUN_FORMAT("pair", "took %p holding %p from %p, stack %u");
-    static const char more[] =
-        RUN_FORMAT("chain", "took %p stack %u holding %u: %p from %p, %p from %p, "
-                   "%p from %p, %p from %p");
+    static const char more[] = RUN_FORMAT(
+        "chain", "took %p stack %u holding %u: %p from %p, %p from %p, "
+                 "%p from %p, %p from %p");
     unsigned known = t->depth < RUN_HELD ? t->depth : RUN_HELD, i;
     uintptr_t words[12] = {object};
     int error = errno;
@@ -213,7 +213,7 @@ static unsigned held_known(const struct run_thread *t)
     return known;
 }
 
-/* Moves what is held behind gaps down, and hashes it anew. */
+/* Closes gaps in the list of held locks, and hashes the list again. */
 static void held_close(struct run_thread *t)
 {
     unsigned to = 0, i;
@@ -243,7 +243,7 @@ void run_held_fill_gaps(struct run_thread *t)
 }
 
 /* A lock that this thread unlocks and another took, as is done with normal
- * mutexes and rwlocks: takes it out of what the other is said to hold. */
+ * mutexes and rwlocks: takes the lock out of the list of the other thread. */
 static void held_hand_over(uintptr_t object)
 {
     unsigned lanes = (unsigned)recorder_get_(&run_lanes_high);

@@ -7,19 +7,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* RECORDER_FILE, and what descriptor 2 leads to, are the program's. */
+/* RECORDER_FILE and the file of descriptor 2 are the program's. */
 #define RECORDER_FILE_PRELOADED
 #include "recorder_dump.h"
 
 static char pattern[RECORDER_PATH_MAX_];
 
-/* The recorders of cells.c. */
-static const struct recorder *const recorders[] = {
-    &recorder_for_thread_life,  &recorder_for_lock_wait,
-    &recorder_for_lock_order,   &recorder_for_call_stack,
-    &recorder_for_thread_self,  &recorder_for_thread_now,
-    &recorder_for_thread_held,  &recorder_for_thread_calls,
-    &recorder_for_lock_total};
+#define ADDRESS(name) &recorder_for_##name,
+static const struct recorder *const recorders[] = {RUN_RECORDERS(ADDRESS)};
 enum { RECORDERS = sizeof recorders / sizeof *recorders };
 
 /* Gives back the pages where the rings were before they moved into the file.

@@ -1,4 +1,4 @@
-/* real.c - finds the functions that stand behind the library's own. */
+/* real.c - finds the functions that the library interposes. */
 /* SPDX-License-Identifier: MIT */
 #include "real.h"
 

@@ -6,60 +6,27 @@
 #include "libc.h"
 #include "run.h"
 
+/* clang-format off: columns */
 #define RUN_REALS(X)                                                           \
-    X(pthread_create)                                                          \
-    X(pthread_join)                                                            \
-    X(pthread_timedjoin_np)                                                    \
-    X(pthread_clockjoin_np)                                                    \
-    X(pthread_tryjoin_np)                                                      \
-    X(pthread_detach)                                                          \
-    X(pthread_cancel)                                                          \
-    X(pthread_setname_np)                                                      \
-    X(pthread_mutex_lock)                                                      \
-    X(pthread_mutex_trylock)                                                   \
-    X(pthread_mutex_timedlock)                                                 \
-    X(pthread_mutex_clocklock)                                                 \
-    X(pthread_mutex_unlock)                                                    \
-    X(pthread_mutex_init)                                                      \
-    X(pthread_mutex_destroy)                                                   \
-    X(pthread_cond_clockwait)                                                  \
-    X(pthread_rwlock_rdlock)                                                   \
-    X(pthread_rwlock_timedrdlock)                                              \
-    X(pthread_rwlock_clockrdlock)                                              \
-    X(pthread_rwlock_tryrdlock)                                                \
-    X(pthread_rwlock_wrlock)                                                   \
-    X(pthread_rwlock_timedwrlock)                                              \
-    X(pthread_rwlock_clockwrlock)                                              \
-    X(pthread_rwlock_trywrlock)                                                \
-    X(pthread_rwlock_unlock)                                                   \
-    X(pthread_rwlock_init)                                                     \
-    X(pthread_rwlock_destroy)                                                  \
-    X(pthread_spin_lock)                                                       \
-    X(pthread_spin_trylock)                                                    \
-    X(pthread_spin_unlock)                                                     \
-    X(pthread_spin_init)                                                       \
-    X(pthread_spin_destroy)                                                    \
-    X(pthread_barrier_wait)                                                    \
-    X(pthread_barrier_init)                                                    \
-    X(pthread_barrier_destroy)                                                 \
-    X(pthread_once)                                                            \
-    X(flockfile)                                                               \
-    X(ftrylockfile)                                                            \
-    X(funlockfile)                                                             \
-    X(sem_wait)                                                                \
-    X(sem_timedwait)                                                           \
-    X(sem_clockwait)                                                           \
-    X(sem_trywait)                                                             \
-    X(sem_post)                                                                \
-    X(sem_init)                                                                \
-    X(sem_destroy)                                                             \
-    X(thrd_create)                                                             \
-    X(thrd_join)                                                               \
-    X(thrd_detach)                                                             \
-    X(mtx_init)                                                                \
-    X(mtx_destroy)                                                             \
-    X(cnd_init)                                                                \
-    X(cnd_destroy)
+    X(pthread_create) X(pthread_join) X(pthread_timedjoin_np)                  \
+    X(pthread_clockjoin_np) X(pthread_tryjoin_np) X(pthread_detach)            \
+    X(pthread_cancel) X(pthread_setname_np) X(pthread_mutex_lock)              \
+    X(pthread_mutex_trylock) X(pthread_mutex_timedlock)                        \
+    X(pthread_mutex_clocklock) X(pthread_mutex_unlock) X(pthread_mutex_init)   \
+    X(pthread_mutex_destroy) X(pthread_cond_clockwait)                         \
+    X(pthread_rwlock_rdlock) X(pthread_rwlock_timedrdlock)                     \
+    X(pthread_rwlock_clockrdlock) X(pthread_rwlock_tryrdlock)                  \
+    X(pthread_rwlock_wrlock) X(pthread_rwlock_timedwrlock)                     \
+    X(pthread_rwlock_clockwrlock) X(pthread_rwlock_trywrlock)                  \
+    X(pthread_rwlock_unlock) X(pthread_rwlock_init) X(pthread_rwlock_destroy)  \
+    X(pthread_spin_lock) X(pthread_spin_trylock) X(pthread_spin_unlock)        \
+    X(pthread_spin_init) X(pthread_spin_destroy) X(pthread_barrier_wait)       \
+    X(pthread_barrier_init) X(pthread_barrier_destroy) X(pthread_once)         \
+    X(flockfile) X(ftrylockfile) X(funlockfile) X(sem_wait) X(sem_timedwait)   \
+    X(sem_clockwait) X(sem_trywait) X(sem_post) X(sem_init) X(sem_destroy)     \
+    X(thrd_create) X(thrd_join) X(thrd_detach) X(mtx_init) X(mtx_destroy)      \
+    X(cnd_init) X(cnd_destroy)
+/* clang-format on */
 
 #pragma GCC visibility push(hidden)
 
@@ -69,19 +36,15 @@ struct run_real {
 };
 extern struct run_real run_real;
 #ifdef RUN_TIME64
+/* clang-format off: columns */
 #define RUN_WIDES(X)                                                           \
-    X(pthread_timedjoin_np)                                                    \
-    X(pthread_clockjoin_np)                                                    \
-    X(pthread_mutex_timedlock)                                                 \
-    X(pthread_mutex_clocklock)                                                 \
-    X(pthread_cond_timedwait)                                                  \
-    X(pthread_cond_clockwait)                                                  \
-    X(pthread_rwlock_timedrdlock)                                              \
-    X(pthread_rwlock_timedwrlock)                                              \
-    X(pthread_rwlock_clockrdlock)                                              \
-    X(pthread_rwlock_clockwrlock)                                              \
-    X(sem_timedwait)                                                           \
-    X(sem_clockwait)
+    X(pthread_timedjoin_np) X(pthread_clockjoin_np)                            \
+    X(pthread_mutex_timedlock) X(pthread_mutex_clocklock)                      \
+    X(pthread_cond_timedwait) X(pthread_cond_clockwait)                        \
+    X(pthread_rwlock_timedrdlock) X(pthread_rwlock_timedwrlock)                \
+    X(pthread_rwlock_clockrdlock) X(pthread_rwlock_clockwrlock)                \
+    X(sem_timedwait) X(sem_clockwait)
+/* clang-format on */
 /* Of the same types, but for the times that the pointers lead to. */
 struct run_wide {
     RUN_WIDES(RUN_REAL_MEMBER_)
@@ -113,9 +76,9 @@ struct run_cond_real {
 };
 extern struct run_cond_real run_cond_new, run_cond_old;
 
-/* Finds a function by its name: libc's, or what comes after the library. */
+/* Finds a function by its name, in libc or after this library. */
 typedef void *run_find(const char *name);
-/* Puts what was found there, unless nothing was. */
+/* Stores a function that was found; else does nothing. */
 void run_put_found(void *to, void *found);
 #define RUN_FIND(to, find, name) run_put_found(&(to), find(name))
 void run_sandbox_bind(run_find *);

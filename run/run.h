@@ -1,4 +1,4 @@
-/* run.h - what the parts of librecorder-run.so share. */
+/* run.h - declarations that the parts of librecorder-run.so share. */
 /* SPDX-License-Identifier: MIT */
 /*
    `recorder run` puts this library in front of a program's own. It interposes
@@ -53,15 +53,12 @@ enum {
     RUN_HELD = 6        /* locks of a thread that are known by name */
 };
 
-RECORDER_DECLARE(thread_life);
-RECORDER_DECLARE(lock_wait);
-RECORDER_DECLARE(lock_order);
-RECORDER_DECLARE(call_stack);
-RECORDER_DECLARE(thread_self);
-RECORDER_DECLARE(thread_now);
-RECORDER_DECLARE(thread_held);
-RECORDER_DECLARE(thread_calls);
-RECORDER_DECLARE(lock_total);
+/* All recorders of the library, which cells.c defines. */
+#define RUN_RECORDERS(X)                                                       \
+    X(thread_life) X(lock_wait) X(lock_order) X(call_stack) X(thread_self)     \
+    X(thread_now) X(thread_held) X(thread_calls) X(lock_total)
+#define RUN_DECLARE_(name) RECORDER_DECLARE(name);
+RUN_RECORDERS(RUN_DECLARE_)
 
 /* ----------------------------------------------------------------- cells -- */
 
@@ -123,7 +120,7 @@ enum run_call {
 };
 
 struct run_once;
-/* What a thread knows of itself. */
+/* The state of a thread. */
 struct run_thread {
     unsigned lane;   /* its lane + 1; 0: it has none, and is passed through */
     unsigned number; /* as in the registry's table */
@@ -133,7 +130,7 @@ struct run_thread {
     bool waits;      /* in a wait that is recorded */
     struct run_cell self, held, calls;
     uintptr_t stack_high, stack_bytes; /* 0: unknown */
-    uint64_t chain[RUN_HELD + 1]; /* hash of what it holds, for each depth */
+    uint64_t chain[RUN_HELD + 1]; /* hash of the held locks, for each depth */
     uintptr_t parts; /* of its life, between the threads it makes and joins */
     uint64_t part;   /* hash of the thread and its part */
     struct run_once *once; /* the innermost that it runs */
@@ -162,7 +159,7 @@ extern uintptr_t run_lanes_high;
 /* Prepares for the first thread; runs once. Returns false in a thread that is
  * in it. */
 bool run_begin(void);
-/* Takes over what the environment asks for. */
+/* Reads the options in the environment. */
 void run_process_begin(void);
 /* Moves the rings into the file that was asked for, if there is none yet. */
 void run_file(void);
@@ -211,7 +208,8 @@ void run_stacks_forked(void);
 struct run_object {
     uintptr_t address; /* 0: free, or below RUN_OBJECT_LEAST */
     struct run_cell total;
-    uintptr_t waiters, by; /* by: who unlocked, signalled or posted last */
+    uintptr_t waiters,
+        by; /* by: the thread that unlocked, signalled or posted last */
 };
 extern uintptr_t run_waiting; /* threads that wait for locks */
 
@@ -219,14 +217,14 @@ struct run_object *run_object(uintptr_t address);
 /* The same, made if it is new; null: there is no room. */
 struct run_object *run_object_make(uintptr_t address, const char *format,
                                    uintptr_t site);
-/* The address is that of another object from now on. */
+/* The address belongs to another object from now on. */
 void run_object_forget(const void *address);
 RUN_INLINE uintptr_t *run_object_word(const struct run_object *o, unsigned j)
 {
     return run_cell_word(&recorder_for_lock_total, &o->total, j);
 }
 void run_objects_forked(bool rings_are_new);
-/* Notes the calling thread where somebody waits for the object. */
+/* Notes the calling thread if a thread waits for the object. */
 void run_object_gives(const struct run_thread *, uintptr_t address);
 
 /* ----------------------------------------------------------------- locks -- */
@@ -269,9 +267,9 @@ void run_order_new(struct run_thread *, uintptr_t object, uint64_t key,
 /* The thread has made or joined another: what it does from now on comes after
  * that, and may be at the same time as what others do. */
 void run_order_part(struct run_thread *);
-/* Above 0: locks of chains have ended, in whose places others may lie. */
+/* Above 0: locks of chains have ended; others may have their addresses. */
 extern uintptr_t run_lives;
-/* Returns the object, as that of its life in its place. */
+/* Returns a key of the object and of its life. */
 uintptr_t run_order_life(uintptr_t object);
 RUN_INLINE uint64_t run_order_mix(uint64_t chain, uintptr_t object)
 {
@@ -282,10 +280,10 @@ RUN_INLINE uint64_t run_order_mix(uint64_t chain, uintptr_t object)
 /* The lock of the address has ended, or another begins there. */
 void run_order_forget(uintptr_t address);
 void run_order_forked(void);
-/* Other threads have unlocked what this lane's thread locked. */
+/* Other threads have unlocked locks of this lane's thread. */
 extern unsigned char run_handed[RUN_LANES];
 void run_held_fill_gaps(struct run_thread *);
-/* Takes a lock out of what the thread holds. False: it was not there. */
+/* Takes a lock out of the list of held locks. False: the list lacks it. */
 bool run_held_forget(struct run_thread *, uintptr_t object);
 /* The same of a lock that is unlocked and is not the last that was taken: it
  * may be one that is not known by name, or that another thread locked. */
@@ -387,6 +385,12 @@ struct run_limit {
     const struct timespec *until;
     bool wide; /* it is a struct run_timespec64 */
 };
+#define RUN_ALWAYS (&(const struct run_limit){.how = RUN_FOREVER})
+#define RUN_AT(time)                                                           \
+    (&(const struct run_limit){.how = RUN_TIMED, .until = time})
+#define RUN_BY(clock_, time)                                                   \
+    (&(const struct run_limit){                                                \
+        .how = RUN_CLOCK, .clock = clock_, .until = time})
 /* Machines whose time_t had 32 bits have functions for one of 64, too, under
  * names of their own: see time64.c. */
 #if defined(__TIMESIZE) && __TIMESIZE == 32 && __GLIBC_PREREQ(2, 34)

@@ -71,78 +71,44 @@ static int try(pthread_rwlock_t *l, bool writes, uintptr_t site, uintptr_t cfa)
     return result;
 }
 
-static const struct run_limit forever = {.how = RUN_FOREVER};
-RUN_EXPORT int pthread_rwlock_rdlock(pthread_rwlock_t *l)
-{
-    return run_rwlock_lock(l, false, &forever, RUN_SITE, RUN_CFA);
-}
-RUN_EXPORT int pthread_rwlock_wrlock(pthread_rwlock_t *l)
-{
-    return run_rwlock_lock(l, true, &forever, RUN_SITE, RUN_CFA);
-}
-RUN_EXPORT int pthread_rwlock_timedrdlock(pthread_rwlock_t *l,
-                                          const struct timespec *until)
-{
-    const struct run_limit limit = {.how = RUN_TIMED, .until = until};
-    return run_rwlock_lock(l, false, &limit, RUN_SITE, RUN_CFA);
-}
-RUN_EXPORT int pthread_rwlock_timedwrlock(pthread_rwlock_t *l,
-                                          const struct timespec *until)
-{
-    const struct run_limit limit = {.how = RUN_TIMED, .until = until};
-    return run_rwlock_lock(l, true, &limit, RUN_SITE, RUN_CFA);
-}
-RUN_EXPORT int pthread_rwlock_clockrdlock(pthread_rwlock_t *l, clockid_t clock,
-                                          const struct timespec *until)
-{
-    const struct run_limit limit = {
-        .how = RUN_CLOCK, .clock = clock, .until = until};
-    return run_rwlock_lock(l, false, &limit, RUN_SITE, RUN_CFA);
-}
-RUN_EXPORT int pthread_rwlock_clockwrlock(pthread_rwlock_t *l, clockid_t clock,
-                                          const struct timespec *until)
-{
-    const struct run_limit limit = {
-        .how = RUN_CLOCK, .clock = clock, .until = until};
-    return run_rwlock_lock(l, true, &limit, RUN_SITE, RUN_CFA);
-}
-RUN_EXPORT int pthread_rwlock_tryrdlock(pthread_rwlock_t *l)
-{
-    return try(l, false, RUN_SITE, RUN_CFA);
-}
-RUN_EXPORT int pthread_rwlock_trywrlock(pthread_rwlock_t *l)
-{
-    return try(l, true, RUN_SITE, RUN_CFA);
-}
+#define LOCKS(kind, writes)                                                    \
+    RUN_EXPORT int pthread_rwlock_##kind(pthread_rwlock_t *l)                  \
+    {                                                                          \
+        return run_rwlock_lock(l, writes, RUN_ALWAYS, RUN_SITE, RUN_CFA);      \
+    }                                                                          \
+    RUN_EXPORT int pthread_rwlock_timed##kind(pthread_rwlock_t *l,             \
+                                              const struct timespec *until)    \
+    {                                                                          \
+        return run_rwlock_lock(l, writes, RUN_AT(until), RUN_SITE, RUN_CFA);   \
+    }                                                                          \
+    RUN_EXPORT int pthread_rwlock_clock##kind(                                 \
+        pthread_rwlock_t *l, clockid_t clock, const struct timespec *until)    \
+    {                                                                          \
+        return run_rwlock_lock(l, writes, RUN_BY(clock, until), RUN_SITE,      \
+                               RUN_CFA);                                       \
+    }                                                                          \
+    RUN_EXPORT int pthread_rwlock_try##kind(pthread_rwlock_t *l)               \
+    {                                                                          \
+        return try(l, writes, RUN_SITE, RUN_CFA);                              \
+    }
+LOCKS(rdlock, false)
+LOCKS(wrlock, true)
 RUN_EXPORT int pthread_rwlock_unlock(pthread_rwlock_t *l)
 {
-    struct run_thread *t;
-    t = run_thread();
+    struct run_thread *t = run_thread();
     if (t) {
         run_count(t, RUN_UNLOCK);
         run_gave(t, l, RUN_SITE);
     }
     return run_real.pthread_rwlock_unlock(l);
 }
-RUN_EXPORT int pthread_rwlock_init(pthread_rwlock_t *l,
-                                   const pthread_rwlockattr_t *a)
-{
-    run_object_forget(l);
-    return run_real.pthread_rwlock_init(l, a);
-}
-RUN_EXPORT int pthread_rwlock_destroy(pthread_rwlock_t *l)
-{
-    run_object_forget(l);
-    return run_real.pthread_rwlock_destroy(l);
-}
 
 /* ------------------------------------------------------------------ spin -- */
 
 RUN_EXPORT int pthread_spin_lock(pthread_spinlock_t *l)
 {
-    struct run_thread *t;
+    struct run_thread *t = run_thread();
     int result;
-    t = run_thread();
     if (!t)
         return run_real.pthread_spin_lock(l);
     run_count(t, RUN_LOCK);
@@ -160,9 +126,8 @@ RUN_EXPORT int pthread_spin_lock(pthread_spinlock_t *l)
 }
 RUN_EXPORT int pthread_spin_trylock(pthread_spinlock_t *l)
 {
-    struct run_thread *t;
+    struct run_thread *t = run_thread();
     int result;
-    t = run_thread();
     result = run_real.pthread_spin_trylock(l);
     if (!t)
         return result;
@@ -175,21 +140,10 @@ RUN_EXPORT int pthread_spin_trylock(pthread_spinlock_t *l)
 }
 RUN_EXPORT int pthread_spin_unlock(pthread_spinlock_t *l)
 {
-    struct run_thread *t;
-    t = run_thread();
+    struct run_thread *t = run_thread();
     if (t) {
         run_count(t, RUN_UNLOCK);
         run_gave(t, l, RUN_SITE);
     }
     return run_real.pthread_spin_unlock(l);
-}
-RUN_EXPORT int pthread_spin_init(pthread_spinlock_t *l, int shared)
-{
-    run_object_forget((const void *)l);
-    return run_real.pthread_spin_init(l, shared);
-}
-RUN_EXPORT int pthread_spin_destroy(pthread_spinlock_t *l)
-{
-    run_object_forget((const void *)l);
-    return run_real.pthread_spin_destroy(l);
 }

@@ -38,26 +38,21 @@ int run_semaphore_wait(sem_t *s, const struct run_limit *l, uintptr_t site,
 
 RUN_EXPORT int sem_wait(sem_t *s)
 {
-    static const struct run_limit forever = {.how = RUN_FOREVER};
-    return run_semaphore_wait(s, &forever, RUN_SITE, RUN_CFA);
+    return run_semaphore_wait(s, RUN_ALWAYS, RUN_SITE, RUN_CFA);
 }
 RUN_EXPORT int sem_timedwait(sem_t *s, const struct timespec *until)
 {
-    const struct run_limit limit = {.how = RUN_TIMED, .until = until};
-    return run_semaphore_wait(s, &limit, RUN_SITE, RUN_CFA);
+    return run_semaphore_wait(s, RUN_AT(until), RUN_SITE, RUN_CFA);
 }
 RUN_EXPORT int sem_clockwait(sem_t *s, clockid_t clock,
                              const struct timespec *until)
 {
-    const struct run_limit limit = {
-        .how = RUN_CLOCK, .clock = clock, .until = until};
-    return run_semaphore_wait(s, &limit, RUN_SITE, RUN_CFA);
+    return run_semaphore_wait(s, RUN_BY(clock, until), RUN_SITE, RUN_CFA);
 }
 RUN_EXPORT int sem_trywait(sem_t *s)
 {
-    struct run_thread *t;
+    struct run_thread *t = run_thread();
     int result;
-    t = run_thread();
     result = run_real.sem_trywait(s);
     if (!t)
         return result;
@@ -69,32 +64,20 @@ RUN_EXPORT int sem_trywait(sem_t *s)
 /* Called in signal handlers, too. */
 RUN_EXPORT int sem_post(sem_t *s)
 {
-    struct run_thread *t;
-    t = run_thread();
+    struct run_thread *t = run_thread();
     if (t) {
         run_count(t, RUN_POST);
         run_object_gives(t, (uintptr_t)s);
     }
     return run_real.sem_post(s);
 }
-RUN_EXPORT int sem_init(sem_t *s, int shared, unsigned value)
-{
-    run_object_forget(s);
-    return run_real.sem_init(s, shared, value);
-}
-RUN_EXPORT int sem_destroy(sem_t *s)
-{
-    run_object_forget(s);
-    return run_real.sem_destroy(s);
-}
 
 /* --------------------------------------------------------------- barrier -- */
 
 RUN_EXPORT int pthread_barrier_wait(pthread_barrier_t *b)
 {
-    struct run_thread *t;
+    struct run_thread *t = run_thread();
     int result;
-    t = run_thread();
     if (!t)
         return run_real.pthread_barrier_wait(b);
     run_count(t, RUN_OTHER);
@@ -104,18 +87,6 @@ RUN_EXPORT int pthread_barrier_wait(pthread_barrier_t *b)
     result = run_real.pthread_barrier_wait(b);
     wait.result = (uintptr_t)(unsigned)result;
     return result;
-}
-RUN_EXPORT int pthread_barrier_init(pthread_barrier_t *b,
-                                    const pthread_barrierattr_t *a,
-                                    unsigned count)
-{
-    run_object_forget(b);
-    return run_real.pthread_barrier_init(b, a, count);
-}
-RUN_EXPORT int pthread_barrier_destroy(pthread_barrier_t *b)
-{
-    run_object_forget(b);
-    return run_real.pthread_barrier_destroy(b);
 }
 
 /* ------------------------------------------------------------------ once -- */

@@ -152,11 +152,11 @@ static const char *module_path(const char *name, char to[PATH_BYTES])
     return to;
 }
 
-/* Another module may come to lie where one was that was closed. */
+/* Another module may get the address of a closed one. */
 static void module_record(uintptr_t pc)
 {
-    static const char format[] =
-        RUN_FORMAT("module", "module %p to %p %s, build-id of %u: %p %p %p %p %p %p");
+    static const char format[] = RUN_FORMAT(
+        "module", "module %p to %p %s, build-id of %u: %p %p %p %p %p %p");
     struct dl_find_object found;
     char path[PATH_BYTES];
     const char *name;
@@ -226,7 +226,7 @@ static int codes_add(struct dl_phdr_info *info, size_t size, void *of)
     return of != NULL;
 }
 
-/* A hash of what may be return addresses in a stack, and where they are. */
+/* A hash of the words in a stack that may be return addresses. */
 static uintptr_t stack_words(uintptr_t cfa, uintptr_t room)
 {
     const uintptr_t *word = (const uintptr_t *)cfa;

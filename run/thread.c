@@ -13,14 +13,14 @@ enum {
     KEYS_AT_HAND = 32 /* values of keys below need no allocation */
 };
 
-/* What a new thread is to run, in the lane that its creator took for it. */
+/* The function of a new thread, in the lane that its creator took for it. */
 struct start {
     void *(*run)(void *);
     int (*run_c11)(void *); /* or this one */
     void *argument;
     uintptr_t first; /* the word that the argument points at */
     uintptr_t parent, stack, site, detached, stack_bytes;
-    uintptr_t after;  /* orders of what the creator did before are below it */
+    uintptr_t after;  /* earlier records of the creator have lower orders */
     pthread_t thread; /* set by itself; valid while `number` is not 0 */
     uintptr_t number;
 };
@@ -33,7 +33,7 @@ static pthread_key_t key;
 static bool ready;
 static bool lanes_ran_out;  /* a thread that has none is no stranger */
 static size_t usual_stack;  /* bytes of a thread without an attribute */
-static bool tells_readable; /* a system call tells what can be read */
+static bool tells_readable; /* a system call finds readable addresses */
 
 /* ----------------------------------------------------------------- lanes -- */
 
@@ -82,14 +82,14 @@ uintptr_t run_thread_number(pthread_t thread)
 
 /* ----------------------------------------------------------------- cells -- */
 
-static const char stranger_format[] =
-    RUN_FORMAT("stranger", "thread not made by pthread_create: %p, stack of %u up to %p");
-static const char thread_format[] =
-    RUN_FORMAT("made", "thread %p made by T%u: %p(%p -> %p), stack %u, detached %u, "
-               "stack of %u, after %u");
-static const char over_format[] =
-    RUN_FORMAT("over", "ended thread %p made by T%u: %p(%p -> %p), stack %u, detached "
-               "%u, stack of %u, after %u");
+static const char stranger_format[] = RUN_FORMAT(
+    "stranger", "thread not made by pthread_create: %p, stack of %u up to %p");
+static const char thread_format[] = RUN_FORMAT(
+    "made", "thread %p made by T%u: %p(%p -> %p), stack %u, detached %u, "
+            "stack of %u, after %u");
+static const char over_format[] = RUN_FORMAT(
+    "over", "ended thread %p made by T%u: %p(%p -> %p), stack %u, detached "
+            "%u, stack of %u, after %u");
 #define CALLS                                                                  \
     "lock %u waited %u, trylock %u failed %u, unlock %u, rwlock %u waited "    \
     "%u, cond wait %u signal %u, sem wait %u post %u, other %u"
@@ -214,10 +214,10 @@ static void thread_end(void *round)
 
 __attribute__((noinline)) static void *thread_run(void *of)
 {
-    static const char format[] =
-        RUN_FORMAT("started", "started %p(%p) as %p, made by T%u, stack %u, after %u");
-    static const char format_cpu[] =
-        RUN_FORMAT("started", "started %p(%p) as %p, made by T%u, stack %u, after %u, "
+    static const char format[] = RUN_FORMAT(
+        "started", "started %p(%p) as %p, made by T%u, stack %u, after %u");
+    static const char format_cpu[] = RUN_FORMAT(
+        "started", "started %p(%p) as %p, made by T%u, stack %u, after %u, "
                    "on cpu %u");
     struct start *s = of;
     void *(*run)(void *) = s->run;
@@ -254,11 +254,11 @@ static void cpu_find(void)
 {
     const unsigned *size = run_libc_find("__rseq_size");
     const ptrdiff_t *offset = run_libc_find("__rseq_offset");
-    if (size && offset && *size) /* behind the number at a sequence's start */
+    if (size && offset && *size) /* after the number at a sequence's start */
         run_cpu_at = *offset + (ptrdiff_t)sizeof(uint32_t);
 }
 
-/* Is a tool of valgrind's at work? Its libraries stand in LD_PRELOAD. */
+/* Returns true below a tool of valgrind: LD_PRELOAD has its library. */
 static bool is_under(const char *tool)
 {
     const char *libraries = getenv("LD_PRELOAD");
@@ -273,7 +273,7 @@ bool run_begin(void)
     if (ready || begins || !run_bind())
         return ready;
     begins = true;
-    /* These know only what is locked, and would report what is atomic here. */
+    /* These tools know no atomic operations, and would report the library's. */
     if (is_under("/vgpreload_helgrind") || is_under("/vgpreload_drd"))
         return false;
     run_cells_begin();
@@ -283,7 +283,7 @@ bool run_begin(void)
         pthread_attr_getstacksize(&attribute, &usual_stack);
         pthread_attr_destroy(&attribute);
     }
-    tells_readable = /* valgrind reports such a call */
+    tells_readable = /* valgrind reports this call */
         !is_under("/vgpreload_") &&
         syscall(SYS_rt_sigprocmask, -1, (void *)8, NULL, 8) == -1 &&
         errno == EFAULT;
@@ -340,7 +340,8 @@ static int create(struct start *start, pthread_t *to,
                   const pthread_attr_t *attribute, uintptr_t site,
                   uintptr_t cfa)
 {
-    static const char format[] = RUN_FORMAT("create", "create %p(%p): %d, stack %u");
+    static const char format[] =
+        RUN_FORMAT("create", "create %p(%p): %d, stack %u");
     const bool is_c11 = start->run_c11 != NULL;
     const bool sandboxed = recorder_get_(&run_sandboxed) != 0;
     void *argument = start->argument;
@@ -455,7 +456,7 @@ void run_threads_forked(bool rings_are_new)
         self.stack = 0; /* of the parent's stacks */
     starts[t->lane - 1] = self;
     cells_begin(t, &starts[t->lane - 1], t->kept[0], t->kept[1]);
-    if (!rings_are_new) /* they have what it did in the parent */
+    if (!rings_are_new) /* they have its records of the parent */
         run_record(&recorder_for_thread_life, format, 0, RUN_WORDS(parent), 1);
     t->inside--;
 }

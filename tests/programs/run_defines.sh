@@ -5,7 +5,7 @@
 # Each function of the list in libc.c is a trap until main() runs, and goes on
 # in libc from then on; those that libc's own machinery does not need, such as
 # dlsym(), are a trap for good.
-names=$(sed -n 's/^ *X(\([a-z][a-z_0-9]*\)).*/\1/p' "$1")
+names=$(grep -o 'X([a-z][a-z_0-9]*)' "$1" | sed 's/X(\(.*\))/\1/')
 cat <<X
 #define _GNU_SOURCE
 #include <dlfcn.h>

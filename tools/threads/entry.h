@@ -1,4 +1,4 @@
-/* entry.h - an event of `recorder run`, for what reads recordings of it. */
+/* entry.h - an event of `recorder run`, for the readers of its recordings. */
 /* SPDX-License-Identifier: MIT */
 #ifndef ENTRY_H
 #define ENTRY_H

@@ -1,4 +1,4 @@
-/* lives.c - reads what `recorder run` recorded of locks, and of joins. */
+/* lives.c - reads records of `recorder run` of locks and joins. */
 /* SPDX-License-Identifier: MIT */
 #include "array.h"
 #include "entry.h"

@@ -1,4 +1,4 @@
-/* recorded.c - reads what `recorder run` recorded of threads and locks. */
+/* recorded.c - reads records of `recorder run` of threads and locks. */
 /* SPDX-License-Identifier: MIT */
 #include "recorded.h"
 #include "array.h"
@@ -90,13 +90,12 @@ static void made_read(const struct entry *entry)
     past->stack_bytes = word[7];
     past->after = word[8];
     past->made_at = entry->event->event.caller;
-    if (entry->is != RUN_EVENT_over) /* else the time is that of its end */
+    if (entry->is != RUN_EVENT_over) /* an ended thread has its end as time */
         past->made_ns = entry->event->ns;
 }
 
-/* A thread went on as another one's copy, by fork(): all that was read so far
- * is of the parent's threads. An heir stands behind the thread that it goes on
- * from, so that chains of heirs have no circle. */
+/* fork() copied a thread: all earlier records are of the parent's threads. An
+ * heir follows its thread in the list: chains of heirs have no circle. */
 static void fork_read(const struct entry *entry)
 {
     struct recorded *recorded = entry->recorded;
@@ -226,8 +225,7 @@ static void wait_read(const struct entry *entry)
 
 /* ---------------------------------------------------------------- stacks -- */
 
-const struct stack *recorded_stack(const struct recorded *recorded,
-                                   uint64_t number)
+struct stack *recorded_stack(const struct recorded *recorded, uint64_t number)
 {
     size_t at = ids_find(&recorded->stack_ids, number, 0, 0);
     return at == IDS_NONE ? NULL : &recorded->stacks[at];
@@ -267,7 +265,7 @@ static void opened_read(const struct entry *entry)
     recorded->opened_count++;
 }
 
-/* Did another lie there, too, before or after? */
+/* Returns true if the addresses had another file, too, earlier or later. */
 static bool is_ambiguous(const struct recorded *recorded, size_t which)
 {
     const struct opened *all = recorded->opened, *own = &all[which];
@@ -288,12 +286,6 @@ bool recorded_opened(const struct recorded *recorded, struct source *source)
                                       from->path, from->id, from->id_size);
     }
     return done;
-}
-
-struct stack *recorded_stack_of(struct recorded *recorded, uint64_t number)
-{
-    size_t at = ids_find(&recorded->stack_ids, number, 0, 0);
-    return at == IDS_NONE ? NULL : &recorded->stacks[at];
 }
 
 /* Ten frames a record, of which the last is filled up with zeros. */
@@ -388,7 +380,7 @@ static void snapshot_note(struct recorded *recorded,
     struct stack *stack;
     recorded->is_other |= strcmp(location, RUN_LOCATION) == 0;
     if (format && strncmp(format, "snapshot %p: at %p, sp", 22) == 0 &&
-        (stack = recorded_stack_of(recorded, event->event.argument[0])))
+        (stack = recorded_stack(recorded, event->event.argument[0])))
         recorded->has_snapshots = stack->has_snapshot = true;
 }
 
@@ -433,7 +425,7 @@ static void (*const readers[])(const struct entry *) = {
     [RUN_EVENT_chain] = order_read,       [RUN_EVENT_gone] = order_read,
     [RUN_EVENT_stack] = stack_read,       [RUN_EVENT_module] = opened_read};
 
-/* Is the thread of no matter to an event? */
+/* Returns true for events of no thread. */
 static bool is_nobodys(enum run_event is)
 {
     return is == RUN_EVENT_total || is == RUN_EVENT_gone ||
@@ -460,7 +452,7 @@ static void event_read(struct recorded *recorded,
         readers[entry.is](&entry);
 }
 
-/* Gives what a thread did before fork() to its heir in the child. */
+/* Gives the records before fork() to the heir in the child. */
 static void heirs_join(struct recorded *recorded)
 {
     for (size_t i = 0; i < recorded->spans_count; i++)

@@ -16,7 +16,7 @@ enum { HOLDS_MAX = 6, CALLS_COUNT = 12, CHAIN_MAX = 6 };
 
 struct hold {
     uint64_t object, site;
-    uint64_t life; /* of a chain: how many locks lay there before it */
+    uint64_t life; /* of a chain: how many earlier locks had the address */
     bool reads;
 };
 
@@ -25,13 +25,13 @@ struct past {
     unsigned number; /* T1 */
     int32_t id;
     char name[17];
-    bool has_self; /* thread_self tells of it */
+    bool has_self; /* its record in thread_self was read */
     bool joined;
     bool is_made;   /* by pthread_create: these are known */
     unsigned maker; /* the number of the thread that made it */
-    uint64_t after; /* orders of what that one did before are below this */
+    uint64_t after; /* earlier records of the maker have lower orders */
     unsigned forked_from;            /* its number in the parent; 0: none */
-    uint64_t start, argument, first; /* what runs; a word at the argument */
+    uint64_t start, argument, first; /* function; a word at the argument */
     uint64_t made_at;                /* site */
     uint64_t made_stack, stack_bytes;
     bool detached;
@@ -42,7 +42,7 @@ struct past {
     struct hold holds[HOLDS_MAX];
     unsigned holds_count; /* HOLDS_MAX: there may be more */
     bool waits;           /* and these say for what */
-    uint64_t wait_order;  /* of the record that says so */
+    uint64_t wait_order;  /* of the record of the wait */
     struct wait wait;
     uint64_t wait_stack, wait_site;
     int64_t wait_ns; /* when it began */
@@ -91,9 +91,9 @@ struct stack {
     uint64_t number;
     uint64_t *frames; /* return addresses */
     unsigned count;
-    bool has_snapshot; /* which tells of more frames than these */
+    bool has_snapshot; /* with more frames than these */
     uint64_t same;     /* the number of the first that has these frames */
-    size_t first;      /* recorded.c's own: the first of those of one hash */
+    size_t first;      /* for recorded.c: the first stack of a hash */
 };
 
 /* A file of code that a stack or a function lies in. */
@@ -137,21 +137,20 @@ struct recorded {
  * says what is wrong. */
 extern const char recorded_other[]; /* wrong: its events are not known here */
 struct recorded *recorded_read(const struct reader *, const char **wrong);
-/* Does the same for the recorders of such names only. */
+/* Does the same for the recorders with these names only. */
 struct recorded *recorded_look(const struct reader *, const char *names,
                                const char **wrong);
 void recorded_free(struct recorded *);
 /* The recorded thread of a number; null: unknown. Of one that called fork(), the
  * one that it became in the child. */
 struct past *recorded_past(const struct recorded *, unsigned number);
-/* The past of a thread that goes on: it, or what it became. */
+/* The past of a thread that continues: it, or its heir. */
 size_t recorded_heir(const struct recorded *, size_t past);
 /* Adds the files that the program opened after the source's list of them was
  * made. False: there is no memory. */
 bool recorded_opened(const struct recorded *, struct source *);
 /* The frames of a stack; null: it is not kept. */
-const struct stack *recorded_stack(const struct recorded *, uint64_t number);
-struct stack *recorded_stack_of(struct recorded *, uint64_t number);
+struct stack *recorded_stack(const struct recorded *, uint64_t number);
 
 /* ------------------------------------------------------------------ join -- */
 

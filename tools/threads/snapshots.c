@@ -232,7 +232,7 @@ const char *snapshots_extend(struct threads *threads)
     if (!wrong)
         walk_all(&s);
     for (size_t i = 0; i < own.count && !wrong; i++) {
-        struct stack *stack = recorded_stack_of(recorded, own.all[i].snapshot);
+        struct stack *stack = recorded_stack(recorded, own.all[i].snapshot);
         if (stack && stack->count == 1 && stack->has_snapshot)
             stack_extend(stack, &own.all[i],
                          threads->machine->unwind.no_address);

@@ -1,4 +1,4 @@
-/* locks.c - recorder locks: what is waited for, who holds it, who waits. */
+/* locks.c - recorder locks: locks, their holders, and threads that wait. */
 /* SPDX-License-Identifier: MIT */
 #include "command.h"
 #include "json.h"

@@ -34,7 +34,7 @@ enum { RECORDING_BYTES = 6 << 20 }; /* of 64 bits; of 32, half */
 struct machine {
     int class, order, machine, flags;
 };
-/* What the ELF files of a program tell. */
+/* Facts of the ELF files of a program. */
 struct program {
     char path[PATH_MAX]; /* of the interpreter, of a script */
     struct machine machine;
@@ -148,7 +148,7 @@ static bool script_read(struct program *program, int fd)
     return *at != '\0';
 }
 
-/* Finds out what kind of program lies at the path; ends the command where it
+/* Finds the kind of the program at the path; ends the command where it
  * cannot be started or seen. */
 static void program_look(struct program *program)
 {
