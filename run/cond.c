@@ -63,8 +63,8 @@ int run_cond_broadcast(const struct run_cond_real *real, pthread_cond_t *c)
     return real->broadcast(c);
 }
 
-/* The functions of one version, by their names. Where there are two versions,
- * those of a name alone are hidden (versions.map). */
+/* The functions of one version, by their names. With two versions, names
+ * without a version are hidden (versions.map). */
 #define CONDS(real, WAIT, TIMEDWAIT, SIGNAL, BROADCAST, INIT, DESTROY)         \
     RUN_EXPORT int WAIT(pthread_cond_t *c, pthread_mutex_t *m)                 \
     {                                                                          \

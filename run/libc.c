@@ -119,8 +119,8 @@ static int begins(const char *text, const char *with)
     return memcmp(text, with, strlen(with)) == 0;
 }
 
-/* Where libc's functions are: before glibc 2.34, also in libraries of their
- * own. */
+/* Returns true for a library with functions of libc: before glibc 2.34, libc
+ * had several. */
 static int is_libc(const struct library *l)
 {
     return l->name &&

@@ -5,8 +5,8 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Returns what libc, its loader or libgcc_s defines by a name; null: none of
- * them defines it. Takes no lock, and calls no function of other files. */
+/* Returns the symbol of a name in libc, its loader or libgcc_s; null: none of
+ * these defines the name. Takes no lock, and calls functions of libc.c only. */
 void *run_libc_find(const char *name);
 /* The same of any library but this one. */
 void *run_find_any(const char *name);

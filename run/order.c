@@ -1,12 +1,13 @@
 /* order.c - the locks that a thread holds, and orders of locks. */
 /* SPDX-License-Identifier: MIT */
 /*
-   A chain is what a thread holds, in order, and the lock that it takes. Each is
-   recorded once for each part of a thread's life, which threads that it makes
-   and joins divide: the first RUN_PARTS_ALL of all threads, then some. The
-   readers make a graph of the chains, and find circles of chains that threads
-   can take at the same time. A lock that is destroyed, or initialised anew, is
-   another one from then on: its chains are recorded again.
+   A chain is the list of locks that a thread holds, in order, and the lock that
+   it takes. Each is recorded once for each part of a thread's life, which
+   threads that it makes and joins divide: the first RUN_PARTS_ALL of all
+   threads, then some. The readers make a graph of the chains, and find circles
+   of chains that threads can take at the same time. A lock that is destroyed,
+   or initialised anew, is another one from then on: its chains are recorded
+   again.
 */
 #include "run.h"
 
@@ -60,8 +61,8 @@ static bool entry_set(uint64_t *entry, uint64_t was, uint64_t word)
                                        __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
-/* Is a chain to be recorded: a new one, or one that was not recorded of this
- * part of the thread's life? */
+/* Returns true if a chain needs a record: a new chain, or a chain without a
+ * record of this part of the thread's life. */
 static bool chain_add(const struct run_thread *t, uint64_t key,
                       uintptr_t held_site, uintptr_t site)
 {

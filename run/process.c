@@ -72,8 +72,8 @@ static void forked(void)
     run_self.inside--;
 }
 
-/* The environment: RECORDER_RUN is the pattern of the file's path, in front of
- * which options may stand: "all,count,always:/tmp/%e.%p.rec". */
+/* The environment: RECORDER_RUN is options, and the pattern of the file's path:
+ * "all,count,always:/tmp/%e.%p.rec". */
 static bool has(const char *options, const char *option)
 {
     const char *at = strstr(options, option), *end = strchr(options, ':');

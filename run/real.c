@@ -41,7 +41,7 @@ static void *next_old(const char *name)
 #endif
 }
 
-/* By its bytes: C knows no conversion of a pointer to that of a function. */
+/* By its bytes: C has no conversion from data pointers to function pointers. */
 void run_put_found(void *to, void *found)
 {
     if (found)

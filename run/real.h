@@ -57,8 +57,8 @@ extern struct run_wide run_wide;
 #undef RUN_REAL_MEMBER_
 extern bool run_has_tsan; /* ThreadSanitizer is part of the program */
 
-/* Those of conditions, which some machines have in two versions: with another
- * struct for programs of 2002. */
+/* Functions of conditions, in two versions on some machines: the old one has
+ * another struct, for programs of 2002. */
 #if defined(__x86_64__) && !defined(__ILP32__)
 #define RUN_COND_NEW "GLIBC_2.3.2"
 #define RUN_COND_OLD "GLIBC_2.2.5"

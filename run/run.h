@@ -253,8 +253,8 @@ extern uint64_t run_chains[RUN_CHAINS];
 /* In an entry, below the bits of the chain: the hash of the part of a thread's
  * life that recorded it first, and how many parts did. */
 enum { RUN_CHAIN_BITS = 24, RUN_PARTS = 0xf, RUN_PARTS_ALL = 4 };
-/* Does a part record a chain that so many have recorded? Each of the first does,
- * then of twice as many one. */
+/* Returns true if a part records a chain that other parts have recorded, by
+ * their number in `word`: each of the first does, then one of twice as many. */
 RUN_INLINE bool run_part_records(uint64_t part, uint64_t word)
 {
     unsigned parts = word & RUN_PARTS;
@@ -264,8 +264,8 @@ RUN_INLINE bool run_part_records(uint64_t part, uint64_t word)
 }
 void run_order_new(struct run_thread *, uintptr_t object, uint64_t key,
                    uintptr_t site, uintptr_t cfa);
-/* The thread has made or joined another: what it does from now on comes after
- * that, and may be at the same time as what others do. */
+/* The thread has made or joined another: its later locks come after the call,
+ * and may be taken at the same time as locks of other threads. */
 void run_order_part(struct run_thread *);
 /* Above 0: locks of chains have ended; others may have their addresses. */
 extern uintptr_t run_lives;
@@ -300,8 +300,8 @@ RUN_INLINE void run_order(struct run_thread *t, uintptr_t object,
             (((is ^ t->part) & 0xfffff0) && run_part_records(t->part, is))))
         run_order_new(t, object, key, site, cfa);
 }
-/* Runs behind the real call that took the lock, so that who is said to hold a
- * lock does. */
+/* Runs after the real call that took the lock: a thread never holds a lock in a
+ * record earlier than in the program. */
 RUN_INLINE void run_took(struct run_thread *t, const volatile void *lock,
                          unsigned how, const char *total, uintptr_t site,
                          uintptr_t cfa)
@@ -392,7 +392,7 @@ struct run_limit {
     (&(const struct run_limit){                                                \
         .how = RUN_CLOCK, .clock = clock_, .until = time})
 /* Machines whose time_t had 32 bits have functions for one of 64, too, under
- * names of their own: see time64.c. */
+ * other names: see time64.c. */
 #if defined(__TIMESIZE) && __TIMESIZE == 32 && __GLIBC_PREREQ(2, 34)
 #define RUN_TIME64
 #endif

@@ -1,10 +1,10 @@
 /* sandbox.c - programs that forbid themselves system calls. */
 /* SPDX-License-Identifier: MIT */
 /*
-   A seccomp filter may end the program at any call that it did not think of.
-   Behind one, the library makes none of its own: no recording begins, new
-   threads and processes are passed through, and modules have the names that
-   the linker knows. A thread that has its lane records on, which needs none.
+   A seccomp filter may end the program at any call that its author forgot.
+   Under a filter, the library makes no system call: no recording begins, new
+   threads and processes are passed through, and modules have the names that the
+   linker knows. A thread that has its lane records on, which needs none.
 
    Both functions take any number of arguments, as libc's, which hands on as
    many words as a call may have. They are declared here as what they are on
@@ -49,8 +49,9 @@ void run_sandbox_begin(void)
         process = real_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0);
 }
 
-/* Notes a filter that is about to be set: what runs meanwhile is behind it, too.
- * A child of vfork() sets it for itself, not for whom it has the memory of. */
+/* Notes a filter that is about to be set: threads that run in the meantime
+ * count as filtered, too. A child of vfork() sets the filter for itself, not
+ * for the owner of its memory. */
 static uintptr_t filter_begin(bool sets)
 {
     if (!sets || real_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0) != process)

@@ -75,7 +75,7 @@ snapshot_registers(uintptr_t to[2 + SNAPSHOT_REGISTERS])
 
 /* Records the snapshot `id`: at most `bytes` of the stack, and nothing from
  * `top` on, where the thread's stack ends. Nothing where the machine is not
- * known here, or the stack pointer lies elsewhere. */
+ * known here, or the stack pointer is outside the stack. */
 __attribute__((noinline, unused)) static void
 snapshot_take(uintptr_t id, uintptr_t top, uintptr_t bytes)
 {

@@ -81,8 +81,8 @@ static uint32_t site_hash(uintptr_t site)
 #if __GLIBC_PREREQ(2, 35)
 static __typeof__(&_dl_find_object) find_object;
 
-/* The modules that call_stack has: a recording knows those by itself that were
- * loaded when it was made, and no other. */
+/* The modules that call_stack has: a recording has by itself only modules that
+ * were loaded when it began. */
 static uintptr_t modules[MODULES]; /* their hashes; 0: free */
 
 enum { PATH_BYTES = 512 };
@@ -249,7 +249,7 @@ void run_stacks_begin(void)
 #endif
 }
 
-/* The child of fork() begins with empty rings: its stacks are recorded anew. */
+/* The child of fork() begins with empty rings: its stacks get new records. */
 void run_stacks_forked(void)
 {
     for (uintptr_t i = 0; i < stacks_count && i < STACKS; i++)
@@ -493,8 +493,8 @@ static const struct stack *stack_find(uintptr_t site, uintptr_t cfa,
     return NULL;
 }
 
-/* Is there room for the stack of a call without tables? Of one call at most so
- * many, and of all not so many that others find no room. */
+/* Returns true if the stack of a call without tables has room: one call may
+ * have VARIANTS stacks, and all calls half of the ring. */
 static bool has_room(uintptr_t site)
 {
     const struct stack *s =
@@ -506,14 +506,14 @@ static bool has_room(uintptr_t site)
            recorder_get_(&slots_used) + SNAPSHOT_SLOTS < ROOM / 2;
 }
 
-/* As run_stack(). `snapshot`: how deep the stack is that is to be recorded. Not
- * a part of it: what this needs would be part of the snapshot. */
+/* As run_stack(). `snapshot`: set to the depth of the stack for the snapshot.
+ * Apart, as this function's frame would be part of the snapshot. */
 __attribute__((noinline)) static uintptr_t
 stack_of(uintptr_t site, uintptr_t cfa, bool creates, uintptr_t *snapshot)
 {
     struct run_thread *t = &run_self;
     /* How much of the thread's own stack lies above the call; 0: the call came
-     * from elsewhere, a coroutine or a signal handler's stack. */
+     * from a coroutine or a signal handler's stack. */
     uintptr_t room = t->stack_high - cfa < t->stack_bytes
                          ? t->stack_high - cfa - sizeof(uintptr_t)
                          : 0;

@@ -97,8 +97,8 @@ static const char over_format[] = RUN_FORMAT(
 #define HELD                                                                   \
     "%p from %p, %p from %p, %p from %p, %p from %p, %p from %p, %p from %p"
 
-/* Writes who the calling thread is, a stranger or made as `s` says, what it
- * holds, and how often it called. */
+/* Writes who the calling thread is, a stranger or made as `s` says, its held
+ * locks, and its numbers of calls. */
 static void cells_begin(struct run_thread *t, const struct start *s,
                         const uintptr_t *held, const uintptr_t *calls)
 {
@@ -183,8 +183,8 @@ struct run_thread *run_thread_enter(void)
 
 /* ------------------------------------------------------------ begin, end -- */
 
-/* The key's destructor. Those of the program's keys may lock: it runs again, a
- * few rounds later, behind them. */
+/* The key's destructor. Destructors of the program's keys may lock: this one
+ * runs again, a few rounds later, after them. */
 static void thread_end(void *round)
 {
     static const char format[] = RUN_FORMAT("ended", "ended: " CALLS);
@@ -300,9 +300,9 @@ bool run_begin(void)
 
 /* ---------------------------------------------------------------- create -- */
 
-/* The system call reads a signal mask before it refuses what it is asked to do
- * with it. Each pthread_create() makes it, so few sandboxes forbid it; behind
- * the program's own filter it is not made. */
+/* The system call reads a signal mask before it refuses the operation. Each
+ * pthread_create() makes the call, so few sandboxes forbid it; under a filter
+ * of the program, this function makes none. */
 uintptr_t run_word_at(const void *address)
 {
     uintptr_t word = 0;
@@ -413,8 +413,8 @@ RUN_EXPORT int thrd_create(thrd_t *to, thrd_start_t run, void *argument)
 
 /* ------------------------------------------------------------------ fork -- */
 
-/* The library's handlers run behind the program's, which may lock; the child's
- * run in front of the program's. */
+/* The library's handlers run after the program's, which may lock; in the child
+ * they run earlier. */
 void run_threads_fork(void)
 {
     struct run_thread *t = &run_self;

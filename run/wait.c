@@ -3,8 +3,8 @@
 #include "run.h"
 
 /* `word` is the kind in events.h; `what` names the second word of a wait and
- * ends in front of "stack": who has the mutex, the mutex of a condition, or
- * %.0d, which shows nothing for 0. */
+ * ends in front of "stack": the holder of the mutex, the mutex of a condition,
+ * or %.0d, which shows nothing for 0. */
 #define KIND(name, word, kind, what, is_lock)                                  \
     const struct run_kind name = {                                             \
         RUN_FORMAT("begins " word,                                             \

@@ -231,8 +231,8 @@ struct stack *recorded_stack(const struct recorded *recorded, uint64_t number)
     return at == IDS_NONE ? NULL : &recorded->stacks[at];
 }
 
-/* A piece of a file: its path, size and words of its build-id. Those of a cell
- * of code that no build-id tells are no proof of what lay there. */
+/* A piece of a file: its path, size and words of its build-id. Without a
+ * build-id, code at these addresses may be another file's. */
 static void opened_read(const struct entry *entry)
 {
     struct recorded *recorded = entry->recorded;

@@ -2,9 +2,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
    Headings name the events (run/events.h), whose arguments readers take by
-   position. What is in a cell (thread_self, thread_now,
-   thread_held, thread_calls, lock_total) is as it was last; the others are
-   rings, and their oldest records may be gone.
+   position. What is in a cell (thread_self, thread_now, thread_held,
+   thread_calls, lock_total) has the last state; the other recorders are rings,
+   and their oldest records may be gone.
 */
 #ifndef RECORDED_H
 #define RECORDED_H
@@ -59,7 +59,7 @@ struct span {
     size_t past;
     enum wait_kind kind;
     uint64_t object, stack, site;
-    int64_t begin_ns, end_ns; /* NS_UNKNOWN: before or after what is kept */
+    int64_t begin_ns, end_ns; /* NS_UNKNOWN: not in the records */
     unsigned by;              /* the thread that ended it; 0: unknown */
 };
 
@@ -73,7 +73,7 @@ struct total {
 /* A thread's end, for which another one waited. */
 struct joined {
     size_t past, by;
-    uint64_t order; /* what has a later one, `by` did after that */
+    uint64_t order; /* later orders of `by` are after the join */
 };
 
 /* A lock that was taken while others were held. */
@@ -96,7 +96,7 @@ struct stack {
     size_t first;      /* for recorded.c: the first stack of a hash */
 };
 
-/* A file of code that a stack or a function lies in. */
+/* A file of code, of a stack or a function. */
 struct opened {
     uint64_t start, end;
     char *path;
@@ -105,7 +105,7 @@ struct opened {
 };
 
 struct recorded {
-    struct reader reader; /* of its own: another has its own selection */
+    struct reader reader; /* another reader has another selection */
     struct past *pasts;
     size_t pasts_count, pasts_max;
     struct ids numbers; /* of pasts */
@@ -133,8 +133,8 @@ struct recorded {
     bool no_memory;
 };
 
-/* Reads what was recorded of a reader's program. Null: nothing was, or *wrong
- * says what is wrong. */
+/* Reads the records of a reader's program. Null: it has none, or *wrong is the
+ * reason. */
 extern const char recorded_other[]; /* wrong: its events are not known here */
 struct recorded *recorded_read(const struct reader *, const char **wrong);
 /* Does the same for the recorders with these names only. */
@@ -154,14 +154,13 @@ struct stack *recorded_stack(const struct recorded *, uint64_t number);
 
 /* ------------------------------------------------------------------ join -- */
 
-/* Gives threads their pasts, and adds those that have ended, or, of a source
- * that has no others, all. Null, or what is wrong. */
+/* Gives threads their pasts, and adds ended threads, or all threads to a source
+ * without any. Null, or what is wrong. */
 const char *recorded_join(struct threads *);
-/* Gives recorded threads that wait for something their waits, and finds who
- * holds that. */
+/* Gives recorded threads their waits, and finds the holders. */
 const char *recorded_waits(struct threads *);
-/* A second look at a running process: do recorded threads wait as they did? And
- * does one of them hold what another waits for? */
+/* A second look at a running process: true if recorded threads wait as before,
+ * and if one of them holds the lock of another's wait. */
 struct recorded *recorded_again(const struct threads *, const char *names);
 bool recorded_still(const struct recorded *again, const struct thread *);
 bool recorded_holds(struct threads *, const struct recorded *again,

@@ -39,7 +39,7 @@ static void locks_json(struct locks *locks)
 /* ------------------------------------------------------------------- dot -- */
 
 /* Prints a text as a string of Graphviz, which knows escapes of its own and
- * entities of HTML: what a terminal would be shown stands in the picture. */
+ * entities of HTML: the picture has the text of a terminal. */
 static void dot_string(const char *text)
 {
     size_t size = strlen(text);

@@ -133,8 +133,8 @@ static void rights_look(const char *path, int fd)
         unseen(path, "runs with more rights than its user");
 }
 
-/* Replaces the path of a script by that of its interpreter. Returns false if it
- * names none. */
+/* Replaces the path of a script by its interpreter's path. Returns false if the
+ * script names none. */
 static bool script_read(struct program *program, int fd)
 {
     char line[PATH_MAX], *at = line + 2;
@@ -221,8 +221,8 @@ static bool library_fits(const char *path, const struct machine *machine)
     return fits;
 }
 
-/* Looks for the library of a machine: in a folder, and in those in it, which
- * are named after machines. */
+/* Looks for the library of a machine: in a folder, and in its subfolders, which
+ * have names of machines. */
 static bool library_in(char to[PATH_MAX], const char *folder,
                        const struct machine *machine)
 {
@@ -293,9 +293,9 @@ static void library_for_all(char path[PATH_MAX], const struct program *program)
 
 /* ------------------------------------------------------------------- run -- */
 
-/* Puts the library in front of what LD_PRELOAD has. ASan ends a program whose
- * first library it is not, unless it is told not to look, as by what the program
- * starts. */
+/* Puts the library first in LD_PRELOAD. ASan ends a program that loads another
+ * library first, unless an option forbids the check, also in children of the
+ * program. */
 static void preload_set(const struct program *program, const char *library)
 {
     const char *was = getenv("LD_PRELOAD"), *asan = getenv("ASAN_OPTIONS");
@@ -367,8 +367,8 @@ static const char *recording_path(const char *pattern,
     return file.path;
 }
 
-/* Sets what the library reads: options, and the path of recordings, which is
- * absolute as programs change their folder. Says where they will be. */
+/* Sets RECORDER_RUN for the library: options, and the path of recordings, which
+ * is absolute as programs change their folder. Prints the path. */
 static void pattern_set(const struct call *call, const struct program *program)
 {
     const char *pattern = call_option(call, 'o'), *path;
