@@ -360,7 +360,8 @@ int recorder_reader_get_recorder(struct recorder_reader *r, size_t i,
                          : from->oldest_ns,
         .newest_ns = from->newest_ns == RECORDER_TIME_UNKNOWN_
                          ? RECORDER_READER_UNKNOWN
-                         : from->newest_ns};
+                         : from->newest_ns,
+        .missed = from->figures.missed};
     copy_sized(to, size, &recorder, sizeof recorder);
     return 1;
 }

@@ -101,6 +101,7 @@ struct recorder_reader_recorder {
     int64_t trace;     /* below 0: off; 0: records; above: prints, too */
     uint64_t slots, lanes, kept, overwritten, lost;
     int64_t oldest_ns, newest_ns; /* of what is kept */
+    uint64_t missed; /* slots that were overwritten while they were read */
 };
 
 /* A thread, or a task of a scheduler inside of the program. */

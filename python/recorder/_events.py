@@ -93,7 +93,7 @@ class Event:
 
 
 Recorder = namedtuple("Recorder", "name description wrong trace slots lanes "
-                      "kept overwritten lost oldest_ns newest_ns")
+                      "kept overwritten lost oldest_ns newest_ns missed")
 Thread = namedtuple("Thread", "name number id alive is_task")
 
 

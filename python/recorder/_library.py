@@ -105,7 +105,8 @@ class CRecorder(Structure):
                 ("wrong", c_char_p), ("trace", c_int64), ("slots", c_uint64),
                 ("lanes", c_uint64), ("kept", c_uint64),
                 ("overwritten", c_uint64), ("lost", c_uint64),
-                ("oldest_ns", c_int64), ("newest_ns", c_int64)]
+                ("oldest_ns", c_int64), ("newest_ns", c_int64),
+                ("missed", c_uint64)]
 
 
 class CThread(Structure):

@@ -109,13 +109,33 @@ static struct memory memory_here(void)
     return memory;
 }
 
+/* Checks that the figures of a take make up the records before its end: orders
+ * and the first arguments of records count alike. */
+static void check_figures(struct reader *reader, uint64_t before_end,
+                          uint64_t is)
+{
+    uint64_t all = 0, missed = 0, size = into_small ? SMALL : SIZE;
+    uint64_t held = before_end < size ? before_end : size;
+    reader_count(reader);
+    for (size_t i = 0; i < reader->recorders_count; i++) {
+        const struct recorder_figures_ *f = &reader->recorders[i]->figures;
+        all += f->slots_kept + f->slots_overwritten + f->missed + f->lost;
+        missed += f->missed;
+        cr_expect_leq(f->slots_kept + f->missed, f->size);
+    }
+    cr_expect(all >= before_end && all <= count, "%lu of %lu to %lu",
+              (unsigned long)all, (unsigned long)before_end,
+              (unsigned long)count);
+    cr_expect_eq(missed > 0, is < held);
+}
+
 /* How many records a dump shows, all of them whole and in order. */
 static uint64_t shown(size_t per_record)
 {
     struct memory memory = memory_here();
     struct reader reader;
     struct reader_event event;
-    uint64_t events = 0, before = 0;
+    uint64_t events = 0, before = 0, first = 0;
     bytes_per_record = per_record;
     cr_assert_null(reader_open(&reader, &memory,
                                (uintptr_t)&recorder_registry));
@@ -126,7 +146,10 @@ static uint64_t shown(size_t per_record)
         cr_assert(a[1] == a[0] * 3 && a[2] == (a[0] ^ 0x5a));
         cr_assert(event.event.order > before && event.event.order < reader.end);
         before = event.event.order;
+        first = event.event.order - a[0];
     }
+    if (events)
+        check_figures(&reader, reader.end - first - 1, events);
     reader_close(&reader);
     return events;
 }

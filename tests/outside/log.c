@@ -452,6 +452,30 @@ Test(log, damage_stays_in_its_chunk)
     }
 }
 
+/* Goal: a dump of a program that laps the reader counts what it missed. Method:
+ * one thread at full speed into 50 full rings of 64 slots: kept + missed make up
+ * all slots but the one that is being written. With the overwritten records,
+ * these make up all orders to between the last one of this dump and the next. */
+Test(log, a_dump_counts_what_it_missed)
+{
+    pid_t pid;
+    build_once("gcc -O2 " BUILD_INCLUDE "-o pour " BUILD_PROGRAMS "/pour.c");
+    pid = command_start("./pour");
+    build_must("until " RECORDER " list %d --json | grep -c overwritten.:[1-9] |"
+               " grep -qx 50; do sleep 0.1; done; sum=0; for i in $(seq %u);"
+               " do timeout 60 " RECORDER
+               " dump %d --line \"{order}\" >out || exit 1;"
+               " sum=$(awk -v before=$sum \"/^DUMPING net/ {"
+               " for (i = 2; i < NF; i++) {"
+               " if (\\$(i + 1) ~ /^(ENTRIES|MISSED)/) held += \\$i;"
+               " if (\\$(i + 1) ~ /^OVERW/) gone += \\$i } }"
+               " /^[0-9]/ { last = \\$1 } END { print held + gone;"
+               " exit held < 3199 || held > 3200 || held + gone < last ||"
+               " last + 1 < before }\" out) || { echo $sum; exit 2; }; done",
+               pid, scaled(40) + 10, pid);
+    command_stop(pid);
+}
+
 /* Goal: save chooses as dump does, from a process, a recording and a core file,
  * and all verbs read the result. Method: dumps of both. */
 Test(log, save_chooses)

@@ -22,7 +22,7 @@ static const char schema[] =
     "create table recorder (id integer primary key, name text, description "
     "text,"
     " size integer, lanes integer, overwritten integer, lost integer,"
-    " estimated integer);"
+    " missed integer, estimated integer);"
     "create table thread (id integer primary key, number integer, tid "
     "integer,"
     " name text);"
@@ -59,7 +59,7 @@ static const char schema_of_many[] =
     "create table recorder (id integer primary key, name text, description "
     "text,"
     " size integer, lanes integer, overwritten integer, lost integer,"
-    " estimated integer, source integer references source);"
+    " missed integer, estimated integer, source integer references source);"
     "create table thread (id integer primary key, number integer, tid "
     "integer,"
     " name text, source integer references source);"
@@ -213,7 +213,7 @@ static void bind_source(const struct sqlite *s, sqlite3_stmt *to, int column)
 static void put_recorders(struct sqlite *s)
 {
     const struct reader *reader = &s->timeline->call->reader;
-    sqlite3_stmt *to = prepare_rows(s, "recorder", 8, 1);
+    sqlite3_stmt *to = prepare_rows(s, "recorder", 9, 1);
     for (size_t i = 0; i < reader->recorders_count; i++) {
         const struct reader_recorder *recorder = reader->recorders[i];
         bind_integer(to, 1, s->recorders + (int64_t)i + 1);
@@ -223,8 +223,9 @@ static void put_recorders(struct sqlite *s)
         bind_integer(to, 5, (int64_t)recorder->figures.lanes);
         bind_integer(to, 6, (int64_t)recorder->figures.overwritten);
         bind_integer(to, 7, (int64_t)recorder->figures.lost);
-        bind_integer(to, 8, recorder->figures.estimated != 0);
-        bind_source(s, to, 9);
+        bind_integer(to, 8, (int64_t)recorder->figures.missed);
+        bind_integer(to, 9, recorder->figures.estimated != 0);
+        bind_source(s, to, 10);
         step(s, to);
     }
     sqlite3_finalize(to);

@@ -639,8 +639,46 @@ static void complete_count(struct reader_recorder *r, int64_t oldest_ns)
         r->complete_ns = oldest_ns;
 }
 
+/* Records of a recorder that are in its rings, but were made after the take's
+ * end, and what is missing of the records from before. */
+struct late {
+    uint64_t slots, heads; /* records after the take's end */
+    uint64_t handed;       /* positions that were handed out after that end */
+    uint64_t missed;       /* positions before, whose records are overwritten */
+};
+
+/* Returns by how many positions a commit word is older than the ring's next
+ * position; 0: the ring handed the commit word's position out later. */
+static uint64_t commit_age(const struct reader *reader, const struct lane *lane,
+                           uint64_t slot, uint64_t commit)
+{
+    unsigned bits = thread_bits(reader->memory);
+    uint64_t position = (commit >> bits) + slot - lane_size(lane);
+    uint64_t age = (lane->write - position) << bits & word_max(reader->memory);
+    return word_signed(reader->memory, age) > 0 ? age >> bits : 0;
+}
+
+/* Counts the positions that a program's ring held at the take's end, `handed`
+ * positions ago, and that the program overwrote before the reader copied them:
+ * their slots have later records, or are zero as the reader skipped them. */
+static uint64_t lane_overtaken(const struct reader *reader,
+                               const struct lane *lane, uint64_t handed)
+{
+    uint64_t size = lane_size(lane), max = word_max(reader->memory);
+    uint64_t end = lane->write - handed, held = end & max;
+    uint64_t gone = 0, skipped = 0;
+    for (held = held < size ? held : size; held; held--)
+        switch (position_look(reader, lane, (end - held + size) & max)) {
+        case FOUND: break;
+        case GONE: gone++; break;
+        case NOT_YET: /* skipped; or the slot's first writer is stopped */
+            skipped += commit_of(reader, lane, (end - held) & (size - 1)) == 0;
+        }
+    return gone ? gone + skipped : 0;
+}
+
 static void lane_count(struct reader *reader, const struct lane *lane,
-                       uint64_t *low, uint64_t *high)
+                       uint64_t *low, uint64_t *high, struct late *late)
 {
     struct reader_recorder *r = lane->recorder;
     uint64_t before = r->whole, oldest = UINT64_MAX;
@@ -649,16 +687,25 @@ static void lane_count(struct reader *reader, const struct lane *lane,
                                                : order_key(reader, reader->end);
     uint64_t slot, key, format, size = lane_size(lane);
     unsigned char raw[RECORD_MAX_BYTES], newest[RECORD_MAX_BYTES];
+    uint64_t commit, age, handed = 0; /* after the take's end */
     bool newer = false;
     for (slot = 0; slot < size; slot++) {
-        if (!lane_record(reader, lane, slot, raw))
+        commit = lane_record(reader, lane, slot, raw);
+        if (!commit)
             continue;
         format = bytes_word(reader->memory,
                             raw + offsets_of(reader->memory)->record_format);
         r->whole++;
         r->begun += recorder_is_head_(format);
-        if (!raw_key(reader, lane, raw, &key) || key >= end)
+        if (!raw_key(reader, lane, raw, &key))
             continue;
+        if (key >= end) {
+            late->slots++;
+            late->heads += recorder_is_head_(format);
+            age = commit_age(reader, lane, slot, commit);
+            handed = age > handed ? age : handed;
+            continue;
+        }
         r->figures.slots_kept++;
         r->figures.kept += recorder_is_head_(format);
         if (recorder_is_text_(format))
@@ -672,6 +719,10 @@ static void lane_count(struct reader *reader, const struct lane *lane,
             memcpy(newest, raw, sizeof raw);
             newer = true;
         }
+    }
+    if (reader->memory->live && lane->records) {
+        late->handed += handed;
+        late->missed += lane_overtaken(reader, lane, handed);
     }
     if (newer)
         r->newest_ns = reader_time(reader, newest);
@@ -696,7 +747,6 @@ uint64_t figures_damaged(const struct reader_recorder *r)
  * each recorder. */
 static void figures_kept(struct reader_recorder *r, const uint64_t *kept)
 {
-    r->figures.missed = r->figures.left_out = 0;
     if (!kept[KEPT_MARK])
         return;
     r->figures.overwritten = kept[KEPT_OVERWRITTEN];
@@ -715,6 +765,8 @@ void reader_count(struct reader *reader)
     while (i < inside->lanes_count) {
         struct reader_recorder *r = inside->lanes[i].recorder;
         uint64_t low = UINT64_MAX, high = 0;
+        struct late late = {0};
+        r->figures.left_out = 0;
         r->figures.kept = r->figures.slots_kept = r->figures.lost = 0;
         r->recorded = r->whole = r->begun = 0;
         r->oldest_ns = r->newest_ns = RECORDER_TIME_UNKNOWN_;
@@ -726,10 +778,16 @@ void reader_count(struct reader *reader)
             r->recorded +=
                 (lane->write - lane->given_up) & word_max(reader->memory);
             r->figures.lost += lane->lost;
-            lane_count(reader, lane, &low, &high);
+            lane_count(reader, lane, &low, &high, &late);
         }
-        recorder_figures_overwritten_(&r->figures, r->recorded, r->whole,
-                                      r->begun);
+        if (!reader->memory->live)
+            late = (struct late){0};
+        late.handed += late.missed;
+        recorder_figures_overwritten_(
+            &r->figures,
+            r->recorded > late.handed ? r->recorded - late.handed : 0,
+            r->whole - late.slots, r->begun - late.heads);
+        r->figures.missed = late.missed;
         figures_kept(r, inside->lanes[i - 1].kept);
         r->figures.kept += kernel_added(reader, r);
     }
