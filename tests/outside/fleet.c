@@ -5,9 +5,9 @@
 TestSuite(fleet, .init = fleet_begin, .fini = fleet_end, .timeout = 300);
 
 /* Goal: a freeze stores the records of each process, whole, once for each agent,
- * and with the clocks' difference; the processes go on as before. Method: one
- * of two programs, and an agent, live 2 s in the future; all that is fetched is
- * compared with dumps of the processes. An agent's wall clock does not count. */
+ * and with the clocks' difference; the processes continue as before. Method: the
+ * wall clock of one of two agents is 2 s ahead, which must not count; all
+ * fetched recordings are compared with dumps of the processes. */
 Test(fleet, a_snapshot_has_all_that_was_there)
 {
     pid_t pid;
