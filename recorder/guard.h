@@ -125,13 +125,13 @@ RECORDER_SELDOM_ void recorder_guard_end_(void)
 
 /* Runs a step of the dump. Returns the signal of the fault that ended it, 0 if
  * it came to its end. */
-RECORDER_SELDOM_ int recorder_guard_step_(void (*step)(void *of), void *of)
+RECORDER_SELDOM_ int recorder_guard_step_(void (*part)(void *of), void *of)
 {
     struct recorder_signal_set_ before;
     recorder_guarded_.fault = 0;
     if (recorder_os_mark_(recorder_guarded_.mark) == 0) {
         recorder_os_unblock_faults_();
-        step(of);
+        part(of);
     }
     recorder_os_block_(&before);
     return recorder_guarded_.fault;

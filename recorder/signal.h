@@ -196,9 +196,9 @@ RECORDER_SELDOM_ void recorder_crash_kernel_(void *of)
     (void)of;
     recorder_kernel_ask_();
 }
-RECORDER_SELDOM_ int recorder_crash_plain_(void (*step)(void *of), void *of)
+RECORDER_SELDOM_ int recorder_crash_plain_(void (*part)(void *of), void *of)
 {
-    step(of);
+    part(of);
     return 0;
 }
 RECORDER_SELDOM_ void recorder_crash_dump_(int sig, int32_t thread,
