@@ -27,7 +27,7 @@ tasks:Tasks of your own
 threads:Threads and locks
 Reference
 reference/index:The headers
-say:What you can say
+say:Macros and functions
 command:The command
 reference/command:Its options
 Background
