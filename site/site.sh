@@ -33,7 +33,7 @@ reference/command:Its options
 Background
 explanation:How it works, limits
 sizing:How large a ring
-cost:What a record costs
+cost:The price of a record
 benchmarks:Benchmarks
 proof:How we know that it is right"
 
