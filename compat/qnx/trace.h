@@ -19,7 +19,7 @@ PROMISES (each names the test that keeps it)
 LIMITS
     * A buffer is kept up to 1024 bytes (RECORDER_COPY_MAX); a reader says how
       long it was.
-    * What differs from QNX: compat/qnx/README.md.
+    * Differences from QNX: compat/qnx/README.md.
 */
 #ifndef RECORDER_QNX_TRACE_H
 #define RECORDER_QNX_TRACE_H
