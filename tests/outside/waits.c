@@ -551,14 +551,15 @@ Test(waits, a_busy_program_that_was_run_has_no_deadlock)
     cr_assert_eq(command("locks --check rec"), 0, "%s", build_text);
 }
 
-/* Goal: a program that hangs, one command, the answer: as README and docs tell
- * it. Method: types what stands there, in a folder that is empty. */
-Test(waits, what_readme_tells_to_type_is_true)
+/* Goal: a program that hangs, one command, the answer: as docs tell it.
+ * Method: types the lines of the page, in a folder that is empty. */
+Test(waits, lines_of_docs_are_true)
 {
     build_must("RECORDER=" RECORDER " python3 " BUILD_PROGRAMS
-               "/typed.py " TEST_ROOT "/README.md \"Why does it hang?\"");
+               "/typed.py " TEST_ROOT "/docs/threads.md \"A deadlock\"");
     build_must("RECORDER=" RECORDER " python3 " BUILD_PROGRAMS
-               "/typed.py " TEST_ROOT "/docs/threads.md");
+               "/typed.py " TEST_ROOT "/docs/threads.md "
+               "\"Recorded by recorder run\"");
 }
 
 /* Goal: a script reads --json of a process and of a recording alike, and each
