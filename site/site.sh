@@ -20,6 +20,7 @@ rtos:RTOS and bare metal
 diff:A good run and a bad one
 triggers:Triggers
 fleet:A fleet
+fleet-hub:The hub of a fleet
 python:Python
 languages:Other languages
 pipeline:A dropped frame
