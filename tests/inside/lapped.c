@@ -17,6 +17,7 @@
 #include "reader/ids.c"
 #include "reader/kernel.c"
 #include "reader/lists.c"
+#include "reader/lives.c"
 #include "reader/message.c"
 #include "reader/offsets.c"
 #include "reader/registry.c"
