@@ -34,7 +34,7 @@ static void export_as(const char *format)
     bool rows = strcmp(format, "csv") == 0 || strcmp(format, "json") == 0;
     const char *must = rows ? "has no use for --value\n"
                             : "1 of 190 records have no known time: they get "
-                              "that of the record before\n";
+                              "the time of the record before\n";
     build_must(EXPORT "%s $(cat source) -o out.%s", format, format);
     cr_assert_not_null(strstr(build_text, must), "%s: %s", format, build_text);
 }
@@ -464,7 +464,7 @@ Test(export, script_replaces_only_ours)
     build_must("echo precious >x.tcl && echo dear >file && ln -s file y.tcl");
     for (int i = 0; i < 2; i++) {
         build_must(RECORDER " export vcd $(cat source) -o %c.vcd", "xy"[i]);
-        cr_assert_not_null(strstr(build_text, ".tcl is there and not by "
+        cr_assert_not_null(strstr(build_text, ".tcl exists and is not by "
                                               "recorder export: it stays"),
                            "%s", build_text);
     }

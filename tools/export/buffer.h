@@ -24,7 +24,7 @@ void buffer_varint(struct buffer *, uint64_t);
 void buffer_little(struct buffer *, uint64_t, unsigned bytes);
 void buffer_real(struct buffer *, double); /* its bits, so */
 
-/* Does what ids_add() does, but ends the command if there is no memory. */
+/* ids_add(), but ends the command if there is no memory. */
 size_t ids_of(struct ids *, uint64_t a, uint64_t b, uint64_t c, bool *is_new);
 
 #endif

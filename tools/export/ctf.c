@@ -5,7 +5,7 @@
     which arguments were lost is of a class without them. babeltrace2 ends at a
     time that goes back in a stream, so that streams are sorted by time. Records
     overwritten are events that the first packet of a stream discarded. Several
-    sources are a trace each, in a folder of its own: readers take them all.
+    sources are a trace each, in separate folders: readers open them all.
 */
 #include "export.h"
 #include "shown.h"
@@ -77,7 +77,7 @@ static void put_literal(struct buffer *b, const char *text)
 }
 
 /* Lists the recorders whose counts of discarded events are estimates: a packet
- * has no place to say so. */
+ * has no field for that. */
 static void put_estimates(struct ctf *ctf)
 {
     const struct reader *reader = &ctf->timeline.call->reader;
@@ -192,7 +192,7 @@ static void put_class(struct ctf *ctf, const struct timeline_event *e,
                                         [READER_POINTER] = "pointer_t",
                                         [READER_STRING] =
                                             "string { encoding = UTF8; }"};
-    /* Those of syslog: information, warning, error, critical. */
+    /* syslog's: information, warning, error, critical. */
     static const unsigned loglevels[4] = {6, 4, 3, 2};
     buffer_print(b, "event {\n    id = %zu;\n    name = \"", id);
     put_literal(b, e->read.recorder->name);
@@ -249,7 +249,7 @@ static void put_argument(struct buffer *b,
     }
 }
 
-/* A reader shows what was discarded as the difference of two packets: the first
+/* A reader shows discarded events as the difference of two packets: the first
  * of a stream is empty, and ends where its recorder's records begin. */
 static void put_gap(struct ctf *ctf, size_t recorder, uint64_t first)
 {

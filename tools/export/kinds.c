@@ -1,4 +1,4 @@
-/* kinds.c - the words of headings that say what ran: recorder_switch.h's. */
+/* kinds.c - the words of headings of recorder_switch.h. */
 /* SPDX-License-Identifier: MIT */
 #include "kinds.h"
 

@@ -1,11 +1,11 @@
-/* kinds.h - the words of headings that say what ran: recorder_switch.h's. */
+/* kinds.h - the words of headings of recorder_switch.h. */
 /* SPDX-License-Identifier: MIT */
 #ifndef KINDS_H
 #define KINDS_H
 
 enum kind {
     KIND_OTHER,
-    KIND_SWITCH, /* the subject runs; how: who left b p e */
+    KIND_SWITCH, /* the subject runs; how: the other thread left: b p e */
     KIND_IN,     /* it runs */
     KIND_OUT,    /* it left; how: b blocked, p stays ready, e has ended */
     KIND_READY,
@@ -18,8 +18,8 @@ enum kind {
     KINDS
 };
 
-/* Reads the kind of an event; *how: the letter behind it, or 0. Words that it
- * does not know are skipped. */
+/* Reads the kind of an event; *how: the letter after it, or 0. Unknown words
+ * are skipped. */
 enum kind kind_of(const char *words, char *how);
 /* "in": the word of a kind. */
 const char *kind_word(enum kind);

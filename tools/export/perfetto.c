@@ -1,11 +1,11 @@
-/* perfetto.c - a Perfetto trace: protobuf, by an encoder of its own. */
+/* perfetto.c - a Perfetto trace: protobuf, encoded here. */
 /* SPDX-License-Identifier: MIT */
 /*
     Trace { packet* }: the clock, a track for each thread and value, then a
     TrackEvent for each record. Times are CLOCK_MONOTONIC, so that the file can
-    be appended to a trace of the system that was recorded meanwhile. Names are
+    be appended to a trace of the system of the same time. Names are
     interned: written in the first packet that needs them, then numbers. The
-    numbers of fields are those of perfetto's protos/perfetto/trace.
+    numbers of fields are from perfetto's protos/perfetto/trace.
 */
 #include "export.h"
 #include "switches.h"
@@ -63,10 +63,9 @@ enum { /* of clocks */ REALTIME = 1, MONOTONIC = 3 };
 enum { /* of events */ BEGIN = 1, END = 2, INSTANT = 3, COUNTER = 4 };
 /* Categories: recorders by their index, severities from here on. */
 static const uint64_t SEVERITIES = UINT64_C(1) << 32;
-enum { /* what a packet says of its sequence */ CLEARED = 1, NEEDED = 2 };
-/* Each of several sources is a machine of its own in trace_processor's tables,
- * as they have threads and processors of their own. A single source is the
- * machine of the trace. */
+enum { /* sequence_flags of a packet */ CLEARED = 1, NEEDED = 2 };
+/* In trace_processor's tables several sources are separate machines with
+ * their threads and processors. A single source is the machine of the trace. */
 enum { MACHINE = 98 };
 
 struct perfetto {
@@ -195,8 +194,8 @@ static uint64_t pid_of(const struct perfetto *p)
     return pid ? pid : 1; /* 0 is the kernel's idle thread */
 }
 
-/* Puts a process's name. Of several sources, the source's name stands in
- * front. */
+/* Puts a process's name. Of several sources, the source's name comes
+ * first. */
 static void put_process_name(struct perfetto *p)
 {
     const struct call *call = p->timeline->call;
@@ -267,7 +266,7 @@ static void event_end(struct perfetto *p, size_t begin)
     packet_end(p);
 }
 
-/* Begins an annotation; its name is a literal or that of a value. */
+/* Begins an annotation; its name is a literal or a value's name. */
 static size_t annotation(struct perfetto *p, const char *name)
 {
     size_t begin = put_begin(&p->packet, 4);
@@ -329,8 +328,8 @@ static void put_async_end(struct perfetto *p, const struct spans_async *async,
     event_end(p, event_begin(p, ns, END, track_of_async(p, async->number)));
 }
 
-/* Opens and closes an asynchronous span on a track of its own. Tracks of one
- * name are shown as one. */
+/* Opens and closes an asynchronous span on its track. Viewers show tracks of
+ * one name as one. */
 static void put_async(struct perfetto *p, const struct timeline_event *e)
 {
     const struct spans_async *async = &e->async;
@@ -544,8 +543,8 @@ static void put_slices(struct perfetto *p, unsigned cpu,
     put_slice_ends(p, open, &depth, UINT64_MAX);
 }
 
-/* Writes the states of threads. It refuses two at once of a thread, one that
- * runs and runs, what comes behind DEAD, and has none that is unknown:
+/* Writes the states of threads. trace_processor refuses two states of a thread
+ * at once, RUNS twice in a row, and states after DEAD. An unknown state is
  * STOPPED. */
 static void put_states(struct perfetto *p)
 {
@@ -572,7 +571,7 @@ static void put_states(struct perfetto *p)
         last[slice->of] = state;
         put_state(p, thread, slice->cpu, state, slice->begin);
     }
-    for (size_t i = 0; i < s->threads_count; i++) /* nobody says what comes */
+    for (size_t i = 0; i < s->threads_count; i++) /* later states are unknown */
         if (last[i] && last[i] != DEAD && last[i] != STOPPED)
             put_state(p, s->threads[i], s->threads[i]->cpu, STOPPED, s->end_ns);
     free(last);
@@ -594,7 +593,7 @@ static uint64_t zero_of(const struct timeline *t)
     return known ? monotonic + (uint64_t)t->start_ns : 0;
 }
 
-/* Writes a source: a sequence of packets of its own. */
+/* Writes a source as one sequence of packets. */
 static void put_source(struct perfetto *p)
 {
     struct timeline *t = p->timeline;
@@ -637,7 +636,7 @@ void export_perfetto(struct call *calls, const char *path)
     struct timeline *all = timelines_open(calls, EXPORT_VALUE, &count);
     uint64_t zero = zero_of(&all[0]), later = all[0].later_ns;
     output_open(&out, calls, path);
-    /* The clock is that of the first source's machine, from its start on. */
+    /* The clock of the first source's machine, from its start on. */
     zero = zero > later ? zero - later : 0;
     for (i = 0; i < count; i++) {
         struct perfetto p = {.timeline = &all[i],

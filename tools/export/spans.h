@@ -4,12 +4,12 @@
     > NAME ...      opens a span of its thread
     < NAME ...      closes the innermost of that thread, recorder and name
     >> NAME %u ...  opens a span of no thread: its first argument is its id
-    => NAME %u ...  it goes on here, in this thread
+    => NAME %u ...  takes the span further, in this thread
     << NAME %u ...  closes the span of that recorder, name and id, in any thread
 
-NAME is what stands in front of the first conversion, of an argument's name
-("request" of "> request id=%d"), or one of ,:;=( and may be
-less on one side than on the other, by whole words: "< read, %u bytes" closes
+NAME ends before the first conversion, argument's name
+("request" of "> request id=%d"), or one of ,:;=( and may have
+fewer whole words on one side than on the other: "< read, %u bytes" closes
 "> read block %u". Without a name, "<" closes the innermost of the recorder.
 */
 #ifndef SPANS_H
@@ -20,16 +20,16 @@ less on one side than on the other, by whole words: "< read, %u bytes" closes
 
 /* Returns the name in a format, and its size. */
 const char *spans_name(const char *format, size_t *size);
-/* How well the names of an opening and a closing record agree: 2 the same, 1 so
- * far as one says, 0 not. */
+/* How well the names of an opening and a closing record agree: 2 the same, 1
+ * one begins with the other, 0 not. */
 int spans_match(const char *open, size_t open_size, const char *close,
                 size_t close_size);
 
-/* What a record does to an asynchronous span. */
+/* The effect of a record on an asynchronous span. */
 enum spans_step { SPANS_NONE, SPANS_OPENS, SPANS_GOES_ON, SPANS_CLOSES };
 enum spans_step spans_step(const char *format);
 
-/* An asynchronous span. Those of one key have one row, one after the other. */
+/* An asynchronous span. Spans of one key share a row, one after the other. */
 struct spans_async {
     const char *name; /* of a format; not terminated */
     size_t name_size;

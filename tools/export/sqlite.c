@@ -191,7 +191,7 @@ static void bind_argument(sqlite3_stmt *to, int column,
 
 /* ------------------------------------------------------------------ rows -- */
 
-/* Prepares an insertion of so many columns, and one of several sources. */
+/* Prepares an insertion of `columns`, and of `more` with several sources. */
 static sqlite3_stmt *prepare_rows(struct sqlite *s, const char *table,
                                   unsigned columns, unsigned more)
 {
@@ -335,8 +335,8 @@ static void put_event(struct sqlite *s, const struct timeline_event *e)
     step(s, s->event);
 }
 
-/* Ends the spans from `depth` on: of those that an event ends, the first is its
- * own, and the others are closed by nobody. Null: they never ended. */
+/* Ends the spans from `depth` on: `closer` closes the first, and cuts the
+ * others. Null: they never ended. */
 static void put_spans(struct sqlite *s, const struct timeline_lane *lane,
                       size_t depth, size_t count,
                       const struct timeline_event *closer)
@@ -502,7 +502,7 @@ static void put_source(struct sqlite *s)
     put_labels(s);
 }
 
-/* Writes all of a source; ids go on behind those of the one before. */
+/* Writes all of a source; its ids follow the ids of the source before. */
 static void put_all(struct sqlite *s)
 {
     struct timeline *t = s->timeline;

@@ -1,4 +1,4 @@
-/* switches.c - what ran, waited and was interrupted, of records that say so. */
+/* switches.c - states of threads and processors, from records of switches. */
 /* SPDX-License-Identifier: MIT */
 #include "switches_inside.h"
 
@@ -63,7 +63,7 @@ static void read_all(struct switches *s)
         off = told.kind == KIND_OFF || told.kind == KIND_ON;
         if (!off && ns < from)
             continue;
-        if (!s->any) { /* what is known begins here */
+        if (!s->any) { /* the known time begins here */
             s->any = true;
             s->begin_ns = ns > s->since_ns ? ns : s->since_ns;
             s->now = s->end_ns = ns;
@@ -112,8 +112,8 @@ void switches_read(struct switches *s)
     timeline_rewind(s->timeline);
 }
 
-/* Gives each thread a lane of the timeline: that of its number, or a new
- * one. */
+/* Gives each thread a lane of the timeline: the lane of its number, or a new
+ * lane. */
 static void lanes_find(struct switches *s)
 {
     for (size_t i = 0; i < s->threads_count; i++) {
@@ -133,8 +133,8 @@ void switches_export(struct switches *s, struct timeline *t)
     if (!t->switches)
         return;
     if (t->call->selection.thread) {
-        warn(t->call, "what ran is not shown: --thread leaves out what says "
-                      "so of others");
+        warn(t->call, "switches are not shown: --thread leaves out the "
+                      "records of other threads");
         return;
     }
     switches_read(s);

@@ -1,4 +1,4 @@
-/* switches.h - what ran, waited and was interrupted, of records that say so. */
+/* switches.h - states of threads and processors, from records of switches. */
 /* SPDX-License-Identifier: MIT */
 /*
     reader_count(&call->reader);
@@ -13,26 +13,26 @@ recorder_switch.h by their headings (kinds.h) and their four words: name and id
 of the subject, processor | number << 8, and one more. Nothing is guessed, and
 nothing has to come in pairs:
 
-    A thread is UNKNOWN until a record says what it does. `in` and `switch` end
-    the run of whoever runs on that processor; without a word of why it left, it
-    is UNKNOWN from then on. A second `in` of the same counts nothing.
-    `in k` is the kernel's, which says of each run when it ended, but of the
-    last of a thread that ended: that, and one whose end was overwritten, took
-    an UNKNOWN time.
-    `out` of a thread that was not said to run sets its state, and makes the
-    time since it was last heard of UNKNOWN, unless it says the same again. So
-    does a second processor on which a thread appears: when it left the first
-    one is not known. A thread that runs is ready: `ready` says nothing of it.
-    BLOCKED lasts until `ready` or, where nobody says that, until it runs.
-    `exit` takes interrupts off until it finds its own; those above it, and
-    those that are entered at the end, took an UNKNOWN time. One that was not
-    entered counts nothing. Of more than 32 in each other the outermost are
-    forgotten.
+    A thread is UNKNOWN until a record names its state. `in` and `switch` end
+    the run of the thread on that processor; without a reason in the record,
+    that thread becomes UNKNOWN. A second `in` of the same thread counts
+    nothing.
+    `in k` is the kernel's, which records the end of each run but the last of a
+    thread that ended: this run, and a run whose end was overwritten, took an
+    UNKNOWN time.
+    `out` of a thread without a known run sets its state, and makes the time
+    since the thread's record before UNKNOWN, unless the state is the same. So
+    does a second processor on which a thread appears: the end of its run on the
+    first is not known. `ready` changes nothing for a thread that runs.
+    BLOCKED lasts until `ready` or, without that record, until the thread runs.
+    `exit` takes interrupts off until it finds its interrupt; interrupts nested
+    in that one, and interrupts that are open at the end, took an UNKNOWN time.
+    `exit` without `enter` counts nothing. Of more than 32 nested interrupts the
+    outermost are forgotten.
     `enter`, `in` and `switch` end a sleep.
     An id that ended and comes back with another name is another thread.
-    Where rings overwrote records, it all begins behind the last place at
-    which a record is missing. It ends with the last record, as nobody says
-    what came behind it.
+    If rings overwrote records, all states begin after the last missing record.
+    They end with the last record.
 */
 #ifndef SWITCHES_H
 #define SWITCHES_H
@@ -66,13 +66,13 @@ struct switches_thread {
     uint64_t ended; /* when, the last time */
     unsigned cpu;
     bool woken;
-    bool told; /* the end of the run that goes on will be told; `in k` */
+    bool told; /* a record will end this run: `in k` */
     bool gone; /* the thread has ended, as its row says */
     /* In the window: */
     uint64_t ns[SWITCHES_STATES];
     uint64_t runs, blocked, preempted;
     uint64_t longest_run, longest_wait, longest_wake;
-    bool waited, wakes; /* some wait ended; one behind `ready` */
+    bool waited, wakes; /* some wait ended; some after `ready` */
 };
 
 struct switches_interrupt {
@@ -91,15 +91,15 @@ struct switches_cpu {
         uint64_t since, inside; /* inside: ns of those nested in it */
     } nested[SWITCHES_NESTED_MAX];
     unsigned depth;
-    bool asleep, sleeps; /* sleeps: some record says so */
+    bool asleep, sleeps; /* sleeps: by some record */
     uint64_t asleep_since;
-    bool off, offs; /* interrupts are; some record says so */
+    bool off, offs; /* interrupts are; offs: by some record */
     uint64_t off_since, off_end;
     /* In the window: */
     uint64_t threads_ns, idle_ns, interrupts_ns, off_ns;
     uint64_t off_count, off_longest;
     uint64_t off_caller;      /* of the longest */
-    const char *off_location; /* of the format that says so */
+    const char *off_location; /* of its record's format */
 };
 
 /* A time in which something did not change. */
@@ -124,14 +124,14 @@ struct switches {
     uint64_t since_ns, until_ns; /* the window, since the timeline's start */
     bool keeps;                  /* slices, too */
     /* Set by switches_read(): */
-    uint64_t begin_ns, end_ns; /* of what is known, in the window; begin = end:
-                                * nothing is */
-    bool any;                  /* some record says what ran */
+    uint64_t begin_ns, end_ns; /* of known states, in the window; begin = end:
+                                * there are none */
+    bool any;                  /* there is a record of switches */
     struct switches_thread **threads;
     size_t threads_count;
     struct switches_interrupt *interrupts;
     size_t interrupts_count;
-    struct switches_cpu *cpus[SWITCHES_CPUS]; /* null: nobody speaks of it */
+    struct switches_cpu *cpus[SWITCHES_CPUS]; /* null: in no record */
     struct switches_slice *slices;            /* by begin */
     size_t slices_count;
     /* switches.c's own: */
@@ -142,16 +142,16 @@ struct switches {
     struct switches_heard *heard; /* of a reader that is followed */
     size_t heard_count, heard_max;
     uint64_t newest, newest_before; /* of all takes, and but the last */
-    uint64_t cut_ns;                /* when states that go on were ended */
-    int64_t complete;               /* of what the first take had */
+    uint64_t cut_ns;                /* when lasting states last got a slice */
+    int64_t complete;               /* from when on the first take has all */
     size_t named;                   /* threads, when names were made */
 };
 
 /* Reads all events of the timeline, and goes back to its first. */
 void switches_read(struct switches *);
 /* Does the same with all slices, for an export, and gives each thread a lane of
- * the timeline. Does nothing if no event says what ran, or if the call left out
- * some threads, which is said. */
+ * the timeline. Does nothing without records of switches, or, after a
+ * warning, if the call leaves out some threads. */
 void switches_export(struct switches *, struct timeline *);
 void switches_free(struct switches *);
 
@@ -162,13 +162,13 @@ void switches_free(struct switches *);
     // of each take: switches_hear() for each event, then switches_heard()
 */
 void switches_follow(struct switches *, struct reader *);
-/* Remembers what an event says. `row`: of its thread, for the page. */
+/* Copies the words of an event. `row`: of its thread, for the page. */
 void switches_hear(struct switches *, const struct reader_event *,
                    uint32_t row);
-/* Ends a take. What is older than the newest of the take before is complete,
- * as takes do not overlap, and is read by time; the rest has to wait, unless
- * this is the last. States that go on get a slice now and then. `gap`: records
- * are missing before this take, so from there all are unknown. */
+/* Ends a take. Records older than the newest of the take before are complete,
+ * as takes do not overlap, and are read by time; the others wait for the next
+ * take unless `last`. Lasting states get a slice now and then. `gap`:
+ * records are missing before this take, so all states become unknown. */
 void switches_heard(struct switches *, bool gap, bool last);
 /* Returns the name of a slice's thread or interrupt. */
 const char *switches_slice_name(const struct switches *,

@@ -1,4 +1,4 @@
-/* switches_follow.c - what ran, of a reader that follows a program. */
+/* switches_follow.c - states of threads, of a reader that follows. */
 /* SPDX-License-Identifier: MIT */
 #include "switches_inside.h"
 
@@ -7,14 +7,14 @@
 
 #include "array.h"
 
-/* A copy of what a record said: its event is gone when its turn comes. */
+/* A copy of a record's words: its event is gone when its turn comes. */
 struct switches_heard {
     struct switches_told told;
     uint64_t sequence;
     char name[SWITCHES_NAME_MAX];
 };
 
-enum { CUT_NS = 250000000 }; /* a state that goes on is shown so late */
+enum { CUT_NS = 250000000 }; /* the page shows a lasting state this late */
 
 void switches_follow(struct switches *s, struct reader *reader)
 {
@@ -57,7 +57,7 @@ static int heard_compare(const void *a, const void *b)
                                             : left->sequence > right->sequence;
 }
 
-/* Ends what goes on; `forget`: what goes on from here is unknown. */
+/* Ends the slices of lasting states; `forget`: they become unknown. */
 static void cut_all(struct switches *s, bool forget)
 {
     for (size_t i = 0; i < s->threads_count; i++) {
@@ -76,7 +76,7 @@ static void cut_all(struct switches *s, bool forget)
         }
 }
 
-/* Reads what was heard up to a time. */
+/* Reads the copied records up to a time. */
 static void heard_read(struct switches *s, uint64_t until)
 {
     size_t i;
@@ -87,7 +87,7 @@ static void heard_read(struct switches *s, uint64_t until)
         told->name = s->heard[i].name;
         if ((int64_t)told->ns < s->complete)
             continue;
-        if (!s->any) { /* what is known begins here */
+        if (!s->any) { /* the known time begins here */
             s->any = true;
             s->begin_ns = s->now = told->ns;
         }

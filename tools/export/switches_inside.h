@@ -1,11 +1,11 @@
-/* switches_inside.h - the state machine of switches.h, for those that feed it. */
+/* switches_inside.h - the state machine of switches.h, for its callers. */
 /* SPDX-License-Identifier: MIT */
 #ifndef SWITCHES_INSIDE_H
 #define SWITCHES_INSIDE_H
 
 #include "switches.h"
 
-/* What the state machine needs of a record. */
+/* The words of a record for the state machine. */
 struct switches_told {
     const struct reader_event *event;
     uint64_t ns;
@@ -19,7 +19,7 @@ struct switches_told {
     uint32_t row;
 };
 
-/* Reads the words of an event. False: it says nothing of what runs. */
+/* Reads the words of an event. False: it is no record of switches. */
 bool switches_told(struct switches_told *, const struct reader_event *,
                    uint64_t ns);
 /* Copies the name that a record gives, as far as it is text. */
@@ -28,11 +28,12 @@ void switches_name_read(struct switches *, const struct switches_told *,
 /* Nanoseconds of the ticks before a record. */
 uint64_t switches_ticks_ns(const struct switches *,
                            const struct switches_told *);
-/* Does what a record says, at its time; take_off: of interrupts off and on. */
+/* Applies a record at its time; take_off: of interrupts off and on. */
 void switches_take(struct switches *, const struct switches_told *);
 void switches_take_off(struct switches *, const struct switches_told *);
 
-/* Ends what a thread did; it was that, or, as is known only now, unknown. */
+/* Ends a thread's state: `was` is its state, or UNKNOWN if a record shows that
+ * the state is not known. */
 void switches_state_set(struct switches *, struct switches_thread *,
                         enum switches_state was, enum switches_state);
 /* Takes the innermost interrupt off; `known`: it ends now. */

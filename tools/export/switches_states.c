@@ -1,4 +1,4 @@
-/* switches_states.c - what threads, processors and interrupts do, by records. */
+/* switches_states.c - the state machine: records change states. */
 /* SPDX-License-Identifier: MIT */
 #include "switches_inside.h"
 
@@ -10,7 +10,7 @@
 
 /* ---------------------------------------------------------------- slices -- */
 
-/* How much of a time lies in the window. */
+/* The part of a time, in ns, that is in the window. */
 static uint64_t in_window(const struct switches *s, uint64_t begin,
                           uint64_t end)
 {
@@ -141,7 +141,6 @@ static struct switches_thread *subject(struct switches *s,
     return thread;
 }
 
-/* Ends what a thread did; it was that, or, as is known only now, unknown. */
 void switches_state_set(struct switches *s, struct switches_thread *thread,
                         enum switches_state was, enum switches_state state)
 {
@@ -220,7 +219,7 @@ static void leave(struct switches *s, struct switches_thread *thread,
         switches_state_set(s, thread, SWITCHES_RUNNING, state);
         cpu->runs = NULL;
     } else if (thread->state == state) {
-        return; /* it was said before */
+        return; /* a repeated record */
     } else {
         run_forget(s, cpu);
         if (thread->state == SWITCHES_RUNNING)
@@ -413,7 +412,6 @@ void switches_take(struct switches *s, const struct switches_told *told)
     }
 }
 
-/* Reads the words of an event. False: it says nothing of what runs. */
 bool switches_told(struct switches_told *told, const struct reader_event *e,
                    uint64_t ns)
 {

@@ -20,7 +20,7 @@ struct waiting {
 enum { NUMBERS = 65536 }; /* thread numbers have 15 bits */
 
 struct timeline_inside {
-    int64_t *soonest; /* [i]: the earliest time of event i and those behind */
+    int64_t *soonest; /* [i]: the earliest time of event i and later ones */
     size_t count, next;
     int64_t before; /* time of the last event that was read */
     struct waiting *heap;
@@ -29,7 +29,7 @@ struct timeline_inside {
     size_t lanes_max;
     int64_t first;       /* time of those before the first that has one */
     size_t recorder;     /* of the last event */
-    bool *says;          /* by recorder: what ran */
+    bool *says;          /* by recorder: has records of switches */
     struct ids name_ids; /* of interrupts, by address and id */
     char **names;
     size_t names_max;
@@ -205,11 +205,11 @@ uint64_t timeline_lane_end(const struct timeline *t,
     if (!thread || !thread->known || thread->alive || !lane->noted ||
         lane->last_ns < t->start_ns)
         return t->length_ns;
-    /* behind it: who sorts by time must not see an end before its start */
+    /* 1 ns later: sorted by time, no end comes before its start */
     return (uint64_t)lane->last_ns - (uint64_t)t->start_ns + 1;
 }
 
-/* Reads all events once, to find the earliest time behind each. */
+/* Reads all events once, to find the earliest time after each. */
 static void look_ahead(struct timeline *t, bool quiet)
 {
     struct timeline_inside *in = t->inside;
@@ -253,8 +253,8 @@ static void look_ahead(struct timeline *t, bool quiet)
     t->realtime_ns = walled ? wall + (uint64_t)t->start_ns : 0;
     if (unknown && !quiet)
         warn(t->call,
-             "%zu of %zu records have no known time: they get that of "
-             "the record before",
+             "%zu of %zu records have no known time: they get the time "
+             "of the record before",
              unknown, in->count);
     reader_rewind(reader);
 }
@@ -368,8 +368,8 @@ static void span_open(struct timeline *t, struct timeline_event *e)
 }
 
 /* Finds the innermost of some spans that a record closes: one of its whole name
- * first. Returns its place, from 1 on; 0: there is none. It looks at so many
- * only, as a hostile file may hold any number that is never closed. */
+ * first. Returns its place, from 1 on; 0: there is none. Looks at MOST spans
+ * only, as a hostile file may open any number. */
 static size_t span_find(const struct timeline_span *spans, size_t count,
                         const struct timeline_event *e)
 {
@@ -419,7 +419,7 @@ static void span_close(struct timeline *t, struct timeline_event *e)
             (lane->cut_count - (at - 1)) * sizeof *lane->cut);
 }
 
-/* Notes what a record says of an asynchronous span. */
+/* Applies a record to its asynchronous span. */
 static void async_note(struct timeline *t, struct timeline_event *e,
                        enum spans_step step)
 {

@@ -8,14 +8,15 @@
 
 SPANS   A record whose format starts with '>' opens a span of its thread; one
         that starts with '<' closes the innermost of the same thread, recorder
-        and name (spans.h). One of an interrupt (kinds.h) has the name of that.
-        As viewers nest spans, those opened in between end there, too: they are
-        cut, but a '<' of their own that comes later finds them still. A '<'
-        without a '>' closes nothing: the '>' was overwritten. What is open at
-        the end ends with its thread, or with the last record.
+        and name (spans.h). The span of an interrupt (kinds.h) has its name. As
+        viewers nest spans, spans opened in between end there, too: they are
+        cut, but their '<' still finds them later. A '<' without a '>' closes
+        nothing: the '>' was overwritten. A span that is open at the end ends
+        with its thread, or with the last record.
 VALUES  --value RECORDER:N=NAME makes argument N, if it is a number, a value of
-        each recorder whose name matches; RECORDER:bytes that of "bytes=%d".
-TIME    A record without a known time gets that of the record before.
+        each recorder whose name matches; RECORDER:bytes does so with the
+        argument of "bytes=%d".
+TIME    A record without a known time gets the time of the record before.
 */
 #ifndef TIMELINE_H
 #define TIMELINE_H
@@ -24,8 +25,8 @@ TIME    A record without a known time gets that of the record before.
 #include "spans.h"
 
 struct timeline_span {
-    const char *name; /* the opening format behind its '>' */
-    const char *pair; /* what its end is to say, as spans_name() */
+    const char *name; /* the opening format after its '>' */
+    const char *pair; /* the name that its end must have: spans_name() */
     size_t pair_size;
     const struct reader_recorder *recorder;
     uint64_t order, ns; /* of the record that opened it */
@@ -40,11 +41,11 @@ struct timeline_lane {
     size_t index;                       /* in timeline.lanes */
     uint32_t id; /* the kernel's, or one of ours that no other lane has */
     char name[32];
-    bool silent; /* recorded nothing, and is known by what others say */
-    const struct switches_thread *thread_of; /* switches.h: what ran; or null */
+    bool silent; /* recorded nothing; other records name it */
+    const struct switches_thread *thread_of; /* of switches.h; or null */
     struct timeline_span *spans; /* the open ones, outermost first */
     size_t depth, spans_max;
-    struct timeline_span *cut; /* those that others ended, and not their own */
+    struct timeline_span *cut; /* ended by another span's close */
     size_t cut_count, cut_max;
     int64_t last_ns; /* of its last record, since the program's start */
     bool noted;      /* it has one with a known time */
@@ -55,7 +56,7 @@ struct timeline_value {
     unsigned argument; /* from 0 */
     char *field;       /* the name in the format, in place of it; or null */
     char *name;        /* of the argument */
-    char *label;       /* tells those of several recorders apart */
+    char *label;       /* differs between recorders */
     bool seen;
 };
 
@@ -68,33 +69,33 @@ struct timeline_event {
     struct reader_argument arguments[12];
     unsigned arguments_count;
     bool opens;    /* the last of lane->spans */
-    size_t closed; /* so many spans, which stand behind lane->depth still: the
-                    * first is this record's own, the others are cut */
+    size_t closed; /* number of spans that end, at lane->spans[lane->depth]: the
+                    * first is this record's, the others are cut */
     const struct timeline_span *ended; /* its own, which may have been cut
                                         * before; null: none */
     enum spans_step step;     /* of an asynchronous span, or SPANS_NONE: */
     struct spans_async async; /* that, with this step */
     bool was_open;            /* before it */
-    struct timeline_lane *by; /* who ended this wait (recorder run); or null */
+    struct timeline_lane *by; /* the thread that ended this wait; or null */
 };
 
 struct timeline {
     struct call *call;
     int64_t start_ns;     /* of the first event, since the program's start */
     uint64_t length_ns;   /* from there to the last */
-    uint64_t later_ns;    /* of several: its start behind that of the first */
+    uint64_t later_ns;    /* of several: from the first's start to its own */
     uint64_t realtime_ns; /* at start_ns, since 1970; 0: unknown */
     struct timeline_lane **lanes;
     size_t lanes_count;
     struct timeline_value *values;
     size_t values_count;
     struct spans_asyncs asyncs;
-    bool switches; /* some event says what ran: see switches.h */
+    bool switches; /* there are records of switches: switches.h */
     struct timeline_inside *inside; /* timeline.c's own */
 };
 
-/* Values of `value_key` for verbs without --value. With the second, nothing is
- * said of records whose time is unknown. */
+/* Values of `value_key` for verbs without --value. The second warns of no
+ * records whose time is unknown. */
 enum { TIMELINE_PLAIN = -1, TIMELINE_QUIET = -2 };
 /* After reader_take(). `value_key` is the option --value of the verb. */
 void timeline_open(struct timeline *, struct call *, int value_key);
@@ -107,16 +108,16 @@ bool timeline_read(struct timeline *, struct reader_event *, uint64_t *ns);
 void timeline_rewind(struct timeline *);
 void timeline_close(struct timeline *);
 
-/* Opens a timeline for each of a list of calls, and sets their later_ns: what
- * tells no date begins with the first. Returns them; *count: how many. */
+/* Opens a timeline for each of a list of calls, and sets their later_ns: a
+ * source without a date begins with the first. *count: how many. */
 struct timeline *timelines_open(struct call *calls, int value_key,
                                 size_t *count);
 void timelines_close(struct timeline *, size_t count);
 
-/* True if a recorder has records of what ran. */
+/* True if a recorder has records of switches. */
 bool timeline_says(const struct timeline *, size_t recorder);
-/* Returns from when on no recorder that says what ran lacks a record, since the
- * timeline's start. After reader_count(). */
+/* Returns the time since the timeline's start from which on no record of
+ * switches is missing. After reader_count(). */
 uint64_t timeline_complete(const struct timeline *);
 /* Returns the lane of the thread that had a number last; null: there is
  * none. */
@@ -135,8 +136,8 @@ const char *timeline_opened(const struct timeline_event *);
 /* Returns the format or message of a span without its '>' or '<'. */
 const char *timeline_span_name(const char *text);
 
-/* Adds what an option --value asks for; says which no event had, and frees
- * them: for timeline_open() and timeline_close(). */
+/* Adds the values of an option --value; warns of values that no event had, and
+ * frees them: for timeline_open() and timeline_close(). */
 void timeline_values_open(struct timeline *, const char *option);
 void timeline_values_close(struct timeline *);
 /* Returns the argument that is a value in this event, or null. */

@@ -8,7 +8,7 @@
 
 #include "recorder/regex.h"
 
-/* Finds the ":N" of "REGEX:N=NAME"; the text or a '=' ends behind it. */
+/* Finds the ":N" of "REGEX:N=NAME"; the text or a '=' follows. */
 static const char *value_colon(const char *option, unsigned long *number,
                                const char **end)
 {

@@ -16,7 +16,7 @@ struct value_option {
  * misuse. */
 void value_open(const struct call *, const char *option, struct value_option *);
 void value_close(struct value_option *);
-/* Finds the argument of a value among those of an event; `count` where it has
+/* Finds the argument of a value in an event's arguments; `count` if it has
  * none. */
 unsigned value_place(const char *field, unsigned argument,
                      const struct reader_argument *, unsigned count);

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
     threads.T1_main             1: this thread recorded last or, where records
-                                say what ran, this thread runs; x: unknown
+                                are of switches, it runs; x: unknown
     threads.T1_main_ready       1: it may run, and does not
     threads.T1_main_span        1: it is in a span
     threads.T1_main_spans       in which, outermost first
@@ -16,7 +16,7 @@
 
     Of several sources, each has these in a scope of its name.
 
-    --plain keeps what is a wire, and takes time coarse enough for sigrok, which
+    --plain keeps the wires only, and takes time coarse enough for sigrok, which
     makes a sample of every unit of it.
 */
 #include "array.h"
@@ -479,8 +479,8 @@ static void read_next(struct vcd *v)
     v->ended = !timeline_next(v->timeline, &v->event);
 }
 
-/* Behind the last record of a source, while others go on, nothing runs and no
- * span is open. */
+/* After the last record of a source, while other sources have more, no thread
+ * runs and no span is open. */
 static void put_end(struct vcd *v)
 {
     const struct timeline *t = v->timeline;
@@ -492,8 +492,8 @@ static void put_end(struct vcd *v)
             put_spans(v, t->lanes[i], 0);
 }
 
-/* Returns what is next in a source; *ns becomes its time on the common axis. At
- * equal times, changes come before events. */
+/* Returns the kind of the next item of a source; *ns becomes its time on the
+ * common axis. At equal times, changes come before events. */
 enum next { CHANGE, EVENT, END, NOTHING };
 static enum next next_of(const struct vcd *v, uint64_t *ns)
 {
@@ -590,7 +590,7 @@ static void script_write(struct call *call, const char *path,
     sprintf(name, "%.*s.tcl", (int)size, path);
     if (!script_may(name)) {
         warn(call,
-             "%s is there and not by recorder export: it stays, and "
+             "%s exists and is not by recorder export: it stays, and "
              "gtkwave -S has no script for %s",
              name, path);
         free(name);
