@@ -60,7 +60,7 @@ static void csv_text(FILE *file, const char *text)
     csv_string(file, text, strlen(text));
 }
 
-/* Prints what tells sources apart: its name, labels, process and clock. */
+/* Prints the columns of a source: its name, labels, process and clock. */
 static void csv_source(FILE *file, const struct call *calls,
                        const struct call *call)
 {

@@ -5,8 +5,8 @@
 
 #include "command.h"
 
-/* Print one line with its CRLF: the names of the columns, the last of which are
- * those that formats name, where there is one source; an event. The head reads
+/* Print one line with its CRLF: the names of the columns, with one source also
+ * the names that formats give arguments; an event. The head reads
  * all events, from the first. `calls`: of these sources it is one
  * (sources.h). */
 void csv_head(FILE *, struct call *calls);

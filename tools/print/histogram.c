@@ -21,7 +21,7 @@ uint64_t histogram_within(const uint64_t *ns, size_t count, size_t thousandths)
     return ns[rank ? rank - 1 : 0];
 }
 
-/* A step of those that histograms have. */
+/* A step of a histogram. */
 struct step {
     uint64_t from, to;
     size_t count, at; /* of times in it, and up to it */

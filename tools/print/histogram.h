@@ -8,7 +8,7 @@
 
 /* Sorts some times, for the functions below. */
 void histogram_sort(uint64_t *ns, size_t count);
-/* The time within which so many of a thousand end; there is one at least. */
+/* The time within which `thousandths` of all end; `count` is at least 1. */
 uint64_t histogram_within(const uint64_t *ns, size_t count, size_t thousandths);
 /* Steps of 1, 2, 5, 10 ...: how many took no longer, and a bar. */
 void histogram_print(const uint64_t *ns, size_t count);

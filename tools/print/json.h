@@ -11,16 +11,16 @@ static inline const char *json_bool(bool value)
 }
 /* A JSON string, quoted; bytes that are no UTF-8 become U+FFFD; characters that
  * control a terminal or turn the direction of text are escaped, and so are `<`,
- * `>` and `&` where it will stand in HTML. */
+ * `>` and `&` if `in_html`. */
 void json_string(FILE *, const char *text, size_t size, bool in_html);
-/* A text up to its end as such a string, not for HTML; null as null. */
+/* A text up to its end as a JSON string, not for HTML; null as null. */
 void json_text(FILE *, const char *text);
 /* The same as a member: `,"name":"text"`. */
 void json_member(FILE *, const char *name, const char *text);
 /* Prints an argument: a number, a string or null. */
 void json_argument(FILE *, const struct reader_argument *);
-/* Prints what tells a source apart, as members in front of others; nothing if
- * it is the only one and has no labels. */
+/* Prints name, labels, process and clock of a source as members, each with a
+ * comma; nothing if it is the only source and has no labels. */
 void json_source(FILE *, const struct call *);
 /* Prints an event as an object, as `dump --json` does, without a newline. */
 void json_event(FILE *, struct call *, const struct reader_event *);

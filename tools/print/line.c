@@ -20,8 +20,8 @@ bool line_color(const struct call *call, const char *when)
            !(terminal && strcmp(terminal, "dumb") == 0);
 }
 
-/* How a field begins that says what happened: severity 3 red, 2 yellow, else as
- * it is. Null: it is another field. */
+/* The colour of the fields severity and message: red for 3, yellow for 2, else
+ * none. Null: another field. */
 static const char *field_severe(const char *field, int severity)
 {
     bool tag = strncmp(field, "{severity", 9) == 0;
@@ -34,8 +34,8 @@ static const char *field_severe(const char *field, int severity)
                          : "\033[33m";
 }
 
-/* The line with its fields in colour: the recorder in one of its own, message
- * and severity by this, text as it is, the rest faint. */
+/* The line with its fields in colour: a colour for each recorder, message and
+ * severity by field_severe(), text plain, the rest faint. */
 static const char *line_colored(const char *line, const char *recorder,
                                 int severity)
 {

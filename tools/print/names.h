@@ -12,8 +12,8 @@ struct names {
 };
 enum { NAMES_MAX = 256 };
 
-/* Collects them from the events that were taken, which are read anew then. Those
- * that differ in case only are one. */
+/* Collects the names from the events that were taken, and rewinds the reader.
+ * Names that differ in case only are one. */
 void names_read(struct names *, struct call *);
 /* Returns the argument of a name, or null. */
 const struct reader_argument *

@@ -14,8 +14,8 @@
 
 /* -------------------------------------------------------------- temporaries --
  *
- * What is to be removed should the command end early: by fail(), by Ctrl-C. A
- * handler goes through the list, so that it is a list, and grows by one store.
+ * Files to remove if the command ends early, by fail() or by Ctrl-C. A signal
+ * handler walks the list at any moment, so the list grows by one store.
  */
 struct temporary {
     struct temporary *next;

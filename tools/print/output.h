@@ -7,7 +7,7 @@
 
 /* A file that appears under its name only when it is whole: the caller writes
  * another file in the same folder, which output_close() renames. Only its owner
- * may read it, as what a program recorded can be secret; a file that it replaces
+ * may read it, as records can be secret; a file that it replaces
  * keeps its mode. "-" is stdout. Fails by fail(). */
 struct output {
     struct call *call;

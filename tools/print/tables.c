@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-/* Names the state of a recorder: "on", "off", "trace", or "trace 5"; and what
- * triggers do: "frozen", "watched", "trace 5, watched". */
+/* Names the state of a recorder: "on", "off", "trace", or "trace 5"; and the
+ * state that triggers set: "frozen", "watched", "trace 5, watched". */
 static void state_of(int64_t trace, char to[40])
 {
     int64_t value = recorder_trace_value_(trace);
@@ -55,7 +55,7 @@ const char *table_count(uint64_t count, bool estimated, char to[32])
 /* A unit of time, for times that round to less than `below`. */
 struct unit {
     double unit_ns, below;
-    int digits, exact; /* behind the point */
+    int digits, exact; /* after the point */
     const char *name;
 };
 static const char *time_text(uint64_t ns, bool exact, char to[32])
@@ -129,7 +129,7 @@ static void recorders(FILE *to, const struct reader *reader, bool slots)
     }
 }
 
-/* Says what a recording made of events does not have of its program's. */
+/* Prints the records of the program that a recording of events lacks. */
 static void recorders_left_out(FILE *to, const struct reader *reader)
 {
     for (size_t i = 0; i < reader->recorders_count; i++) {
@@ -184,7 +184,7 @@ static void tweaks(FILE *to, const struct reader *reader)
     }
 }
 
-/* Says by what orders are given, where the clock was chosen. */
+/* Prints that orders come from the clock, if the program chose it. */
 static void orders(FILE *to, const struct reader *reader)
 {
     if (reader->clocked == UINT64_MAX)
