@@ -31,7 +31,7 @@ static FILE *task_open(int pid, int id, const char *name)
     return fopen(path, "re");
 }
 
-/* Reads what the system has of a thread; false: it has ended. */
+/* Reads the counts of a thread from /proc; false: the thread has ended. */
 static bool counted_read(int pid, struct counted *to)
 {
     FILE *file = task_open(pid, to->id, "status");
@@ -71,7 +71,7 @@ static void counts_read(int pid, struct counts *counts)
         closedir(tasks);
 }
 
-/* Takes off what was counted before. */
+/* Subtracts the earlier counts of the same thread. */
 static void counted_since(struct counted *now, const struct counts *before)
 {
     for (size_t i = 0; i < before->count; i++) {

@@ -2,9 +2,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
     The events are opened on each thread and processor; threads that come later
-    inherit them. What readers find is a registry in the command's own memory,
+    inherit them. Readers find a registry in the command's own memory,
     with an empty recorder `switches` and the rings, which reader/kernel.c reads
-    as it reads those of a program that has recorder_kernel.h.
+    as it reads the rings of a program that has recorder_kernel.h.
 */
 #include "kernel.h"
 
@@ -216,7 +216,7 @@ static long thread_open(struct own *own, int32_t thread,
         if (first && fd == -EINVAL && own->kernel.count)
             break; /* there are no more */
         if (!first && fd == -ENODEV)
-            continue; /* it is off by now */
+            continue; /* the processor is off */
         if (fd < 0)
             return -fd;
         if (!fd_add(own, (int)fd))
@@ -249,8 +249,8 @@ static bool thread_is_new(struct own *own, int32_t thread)
     return true;
 }
 
-/* Opens the events of all threads, and of those that came meanwhile. Returns 0,
- * or errno. */
+/* Opens the events of all threads, also of threads that start during the loop.
+ * Returns 0, or errno. */
 static long threads_open(struct own *own)
 {
     struct recorder_perf_event_ event;
@@ -292,7 +292,7 @@ static void format_put(char to[64], const char *text)
     strcpy(to + size + 1, "kernel:1");
 }
 
-/* Makes what the reader looks for: a program with an empty recorder. */
+/* Makes the registry that the reader looks for, with an empty recorder. */
 static void own_fill(struct own *own)
 {
     static const unsigned char magic[16] = RECORDER_MAGIC;
@@ -325,10 +325,9 @@ static void own_fill(struct own *own)
     own->kernel.recorder = (uintptr_t)&own->recorder;
 }
 
-/* Opens rings of the command's own for the switches of all threads of a
- * process, as a source with a recorder `switches`: reader.kernel shows what
- * they hold. Returns null, or what is wrong and what to do; then nothing is
- * open. */
+/* Opens rings of the command for the switches of all threads of a process, as a
+ * source with a recorder `switches`: reader.kernel shows the switches. Returns
+ * null, or a message with the remedy; then nothing is open. */
 static const char *kernel_source_open(struct source *source, int pid)
 {
     struct own *own = calloc(1, sizeof *own);
@@ -395,7 +394,7 @@ static bool is_running(int pid)
     fclose(file);
     text[size] = '\0';
     state = strrchr(text, ')');
-    /* Behind the name: state, 16 numbers, threads. */
+    /* After the name: state, 16 numbers, threads. */
     if (!state || sscanf(state,
                          ") %*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
                          "%*s %*s %*s %*s %*s %*s %lu",

@@ -1,4 +1,4 @@
-/* stop.c - Ctrl-C ends a wait; then the command shows what it has. */
+/* stop.c - Ctrl-C ends a wait; then the command shows its results. */
 /* SPDX-License-Identifier: MIT */
 #include "kernel.h"
 
@@ -28,8 +28,8 @@ static void stop_again(void)
     raise(stopped);
 }
 
-/* The signals come in waits only. Who ignores them, as nohup does, still
- * does. */
+/* The signals come in waits only. An ignored signal, as of nohup, stays
+ * ignored. */
 static void stop_begin(void)
 {
     struct sigaction action = {.sa_handler = stop};
