@@ -15,7 +15,6 @@ extern "C" {
 /* --------------------------------------------------------------- setting -- */
 
 enum {
-    RECORDER_CRASH_MAX_ = 256,   /* bytes of a setting, and of its path */
     RECORDER_CRASH_LINES_ = 1000, /* of a dump, if nothing is set */
     /* The most time of the processor, in ns, for a dump without its lines.
      * Rings of some million slots take less. */
@@ -75,7 +74,8 @@ RECORDER_SELDOM_ const char *recorder_crash_parse_(struct recorder_crash_ *to)
     to->choice.regex = to->to = NULL;
     to->choice.last = 0;
     to->choice.lines_max = RECORDER_CRASH_LINES_;
-    to->choice.limit_ns = RECORDER_CRASH_NS_;
+    to->choice.until_ns =
+        recorder_clock_ns_(RECORDER_PROCESSOR_) + RECORDER_CRASH_NS_;
     for (; *at; at = next) {
         const char *value;
         next = recorder_crash_cut_(at);
@@ -153,22 +153,6 @@ RECORDER_SELDOM_ bool recorder_crash_path_(const char *pattern, char *to)
     return path.size <= path.max;
 }
 
-/* Says "recorder: FIRST PATH LAST". */
-RECORDER_SELDOM_ void recorder_crash_say_(struct recorder_output_ *out,
-                                           const char *first, const char *path,
-                                           const char *last)
-{
-    struct recorder_string_ say;
-    char text[RECORDER_CRASH_MAX_ + 100];
-    say = recorder_string_at_(text, sizeof text);
-    recorder_add_string_(&say, "recorder: ");
-    recorder_add_string_(&say, first);
-    recorder_add_name_(&say, path, RECORDER_CRASH_MAX_);
-    recorder_add_string_(&say, last);
-    recorder_add_string_(&say, "\n");
-    recorder_output_write_(out, text, say.size);
-}
-
 /* Returns the path of the recording that this process makes, or null. */
 RECORDER_INLINE_ const char *recorder_crash_recording_(void)
 {
@@ -189,9 +173,9 @@ RECORDER_SELDOM_ int recorder_crash_open_(const char *pattern,
     if (recorder_crash_path_(pattern, path))
         fd = recorder_os_append_(path);
     if (fd >= 0)
-        recorder_crash_say_(out, "dumps to ", path, "");
+        recorder_dump_say_(out, "dumps to ", path, "");
     else
-        recorder_crash_say_(out, "cannot open ", path,
+        recorder_dump_say_(out, "cannot open ", path,
                             " for a dump: it must be a regular file of this "
                             "user, with one name");
     return fd;

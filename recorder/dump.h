@@ -182,7 +182,7 @@ struct recorder_choice_ {
     const char *regex; /* of the recorders; null: all */
     size_t last;       /* number of newest events of each; 0: all */
     size_t lines_max;  /* as many events of each as fit; 0: no limit */
-    uint64_t limit_ns; /* time of the processor; 0: no limit */
+    uint64_t until_ns; /* as a batch has it */
 };
 
 /* Counts the events of the chosen recorders: of each, `max` at most. */
@@ -249,17 +249,23 @@ RECORDER_SELDOM_ size_t recorder_slots_(const char *regex)
     return count;
 }
 
-/* Says that a dump ends early, and why. */
-RECORDER_SELDOM_ void recorder_dump_cut_(struct recorder_output_ *out,
-                                         const char *why)
+#define RECORDER_ENDS_EARLY_ "this dump ends early: "
+/* Bytes of a crash dump's setting, and of its path. */
+enum { RECORDER_CRASH_MAX_ = 256 };
+/* Says "recorder: FIRST PATH LAST". */
+RECORDER_SELDOM_ void recorder_dump_say_(struct recorder_output_ *out,
+                                           const char *first, const char *path,
+                                           const char *last)
 {
-    struct recorder_string_ to;
-    char text[120];
-    to = recorder_string_at_(text, sizeof text);
-    recorder_add_string_(&to, "recorder: this dump ends early: ");
-    recorder_add_string_(&to, why);
-    recorder_add_string_(&to, "\n");
-    recorder_output_line_(out, text, to.size);
+    struct recorder_string_ say;
+    char text[RECORDER_CRASH_MAX_ + 100];
+    say = recorder_string_at_(text, sizeof text);
+    recorder_add_string_(&say, "recorder: ");
+    recorder_add_string_(&say, first);
+    recorder_add_name_(&say, path, RECORDER_CRASH_MAX_);
+    recorder_add_string_(&say, last);
+    recorder_add_string_(&say, "\n");
+    recorder_output_line_(out, text, say.size);
 }
 
 /* Returns how many events the batch holds. */
@@ -335,9 +341,7 @@ RECORDER_READING_ size_t recorder_dump_passes_(
     recorder_threads_refresh_();
     s->batch.end = recorder_order_end_();
     s->batch.regex = choice->regex;
-    if (choice->limit_ns)
-        s->batch.until_ns =
-            recorder_clock_ns_(RECORDER_PROCESSOR_) + choice->limit_ns;
+    s->batch.until_ns = choice->until_ns;
     s->batch.last = choice->lines_max
                         ? recorder_choice_fit_(&s->batch, choice->lines_max)
                         : choice->last;
@@ -360,7 +364,8 @@ RECORDER_READING_ size_t recorder_dump_passes_(
         }
     } while (s->batch.more && !out->failed && !s->batch.late);
     if (s->batch.late)
-        recorder_dump_cut_(out, "it took too much time of the processor");
+        recorder_dump_say_(out, RECORDER_ENDS_EARLY_,
+                           "it took too much time of the processor", "");
     else if (all > shown)
         recorder_choice_say_(s, out, all - shown);
     return shown;

@@ -130,12 +130,10 @@ recorder_events_from_(struct recorder_batch_ *batch,
         const struct recorder_ring *ring =
             recorder_lane_(recorder, (unsigned)lane);
         uintptr_t write = recorder_get_(&ring->write);
-        if (recorder_batch_is_late_(batch))
-            break;
-        for (i = 1; i <= recorder->mask + 1 && count < max &&
+        for (i = 0; i <= recorder->mask && count < max &&
                     !recorder_batch_stops_(batch, i);
              i++) {
-            uintptr_t slot = (write - i) & recorder->mask;
+            uintptr_t slot = (write - 1 - i) & recorder->mask;
             const struct recorder_record *r = &recorder_records_(ring)[slot];
             uintptr_t commit =
                 recorder_get_(&recorder_commits_(ring, recorder->mask)[slot]);

@@ -405,10 +405,12 @@ RECORDER_SELDOM_ void
 recorder_core_sync_traces_(const struct recorder_recording_ *file)
 {
     struct recorder *copy = file->image->first;
-    for (; copy; copy = copy->next) {
-        const struct recorder *from = recorder_readers_enter_();
+    size_t left = recorder_list_length_(copy);
+    for (; left; left--, copy = copy->next) {
+        struct recorder_walk_ walk;
+        const struct recorder *from = recorder_walk_begin_(&walk);
         while (from && from->rings != copy->rings)
-            from = recorder_list_next_(from);
+            from = recorder_walk_next_(&walk);
         if (from)
             __atomic_store_n(&copy->trace,
                              __atomic_load_n(&from->trace, __ATOMIC_RELAXED),

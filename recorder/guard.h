@@ -34,7 +34,6 @@ struct recorder_guarded_ {
         __attribute__((aligned(16))); /* a fault jumps here */
     struct recorder_action_ before[RECORDER_FAULTS_];
     int32_t thread; /* that dumps; 0: none */
-    int fault;      /* the signal that ended a step of the dump; 0: none */
 };
 RECORDER_PROGRAM_ struct recorder_guarded_ recorder_guarded_;
 
@@ -68,20 +67,15 @@ RECORDER_SELDOM_ void recorder_guard_restore_(void)
 RECORDER_SELDOM_ void recorder_guard_fault_(int sig, void *info, void *context)
 {
     unsigned tries;
-    int32_t thread;
     (void)context;
     if (((const int *)info)[2] <= 0) /* si_code */
         recorder_os_requeue_signal_(sig, info);
-    if (recorder_guard_thread_() == recorder_os_thread_()) {
-        recorder_guarded_.fault = sig;
+    if (recorder_guard_thread_() == recorder_os_thread_())
         recorder_os_jump_(recorder_guarded_.mark, 1);
-    }
-    for (tries = 0; tries < 1000; tries++) {
-        thread = recorder_guard_thread_();
-        if (recorder_guard_is_free_(thread))
-            break;
+    for (tries = 0; tries < 1000 &&
+                    !recorder_guard_is_free_(recorder_guard_thread_());
+         tries++)
         recorder_os_poll_(NULL, 0, 10);
-    }
     recorder_guard_restore_();
 }
 
@@ -90,7 +84,7 @@ RECORDER_SELDOM_ void recorder_guard_fault_(int sig, void *info, void *context)
 RECORDER_SELDOM_ bool recorder_guard_begin_(void)
 {
     struct recorder_guarded_ *g = &recorder_guarded_;
-    struct recorder_action_ action;
+    struct recorder_action_ action, before;
     int32_t other = recorder_guard_thread_();
     unsigned i;
     if (!RECORDER_OS_JUMPS_ || !recorder_guard_is_free_(other) ||
@@ -101,40 +95,17 @@ RECORDER_SELDOM_ bool recorder_guard_begin_(void)
     __builtin_memset(&action, 0, sizeof action);
     action.handler = recorder_guard_fault_;
     action.flags = RECORDER_SA_SIGINFO_ | RECORDER_SA_ONSTACK_;
-    for (i = 0; i < RECORDER_FAULTS_; i++) {
-        struct recorder_action_ before;
-        if (recorder_os_action_(recorder_guard_signal_(i), NULL, &before) ==
+    for (i = 0; i < RECORDER_FAULTS_; i++)
+        if (recorder_os_action_(recorder_guard_signal_(i), &action, &before) ==
                 0 &&
             before.handler != recorder_guard_fault_) /* a dead thread's */
             g->before[i] = before;
-        if (recorder_os_action_(recorder_guard_signal_(i), &action, NULL) != 0)
-            break;
-    }
-    if (i == RECORDER_FAULTS_)
-        return true;
-    recorder_guard_restore_();
-    __atomic_store_n(&g->thread, 0, __ATOMIC_RELEASE);
-    return false;
+    return true;
 }
-/* Ends the guard; all signals are blocked again. */
 RECORDER_SELDOM_ void recorder_guard_end_(void)
 {
     recorder_guard_restore_();
     __atomic_store_n(&recorder_guarded_.thread, 0, __ATOMIC_RELEASE);
-}
-
-/* Runs a step of the dump. Returns the signal of the fault that ended it, 0 if
- * it came to its end. */
-RECORDER_SELDOM_ int recorder_guard_step_(void (*part)(void *of), void *of)
-{
-    struct recorder_signal_set_ before;
-    recorder_guarded_.fault = 0;
-    if (recorder_os_mark_(recorder_guarded_.mark) == 0) {
-        recorder_os_unblock_faults_();
-        part(of);
-    }
-    recorder_os_block_(&before);
-    return recorder_guarded_.fault;
 }
 
 #ifdef __cplusplus

@@ -136,7 +136,8 @@ RECORDER_INLINE_ void recorder_start_order_(struct recorder_registry *registry,
 #endif
 }
 
-/* Starts this module, once: finds the registry, and starts it if nobody has. */
+/* Starts this module, once: finds the registry, and starts the registry if no
+ * module has. */
 RECORDER_SELDOM_ void recorder_start_(void)
 {
     struct recorder_registry *registry;
@@ -478,41 +479,38 @@ struct recorder_walk_ {
     const struct recorder *next;
     size_t left, length; /* how many recorders follow at most, and there are */
 };
-/* Returns how many different recorders follow `first` at most, by Brent's
- * algorithm: `mark` waits at each power of two for `at` to come round. */
-RECORDER_SELDOM_ size_t
-recorder_list_length_(const struct recorder *first)
+/* Returns how many different recorders the list has, by Brent's algorithm:
+ * `mark` waits at each power of two for `at` to come round. */
+RECORDER_SELDOM_ size_t recorder_list_length_(const struct recorder *first)
 {
-    const struct recorder *at = first, *mark = first;
-    size_t steps = 0, power = 1, circle = 0, before = 0, i;
-    for (; at; power *= 2, mark = at)
-        for (circle = 0; at && circle < power; steps++) {
-            at = recorder_list_next_(at);
-            circle++;
-            if (at == mark)
-                goto circles;
+    const struct recorder *at = first, *mark = NULL;
+    size_t steps = 0, marked = 0, circle;
+    for (; at && at != mark; at = recorder_list_next_(at), steps++)
+        if ((steps & (steps - 1)) == 0) {
+            mark = at;
+            marked = steps;
         }
-    return steps;
-circles:
-    for (at = first, i = 0; i < circle; i++)
+    if (!at)
+        return steps;
+    circle = steps - marked;
+    for (at = first; marked < steps; marked++)
         at = recorder_list_next_(at);
-    for (mark = first; mark != at; before++) {
+    for (steps = circle, mark = first; mark != at; steps++) {
         mark = recorder_list_next_(mark);
         at = recorder_list_next_(at);
     }
-    return before + circle;
+    return steps;
 }
 /* False if a recorder was overwritten: its sizes contradict each other. */
 RECORDER_SELDOM_ bool recorder_is_sound_(const struct recorder *r)
 {
-    const uintptr_t lanes_max = 65536;
     uintptr_t slots = r->mask + 1, lanes = r->lanes_mask + 1;
     uintptr_t ring = sizeof(struct recorder_ring) +
                      slots * RECORDER_SLOT_WORDS_ * sizeof(uintptr_t);
-    return (uintptr_t)r->rings % sizeof(uintptr_t) == 0 && r->rings &&
-           slots - 1 < (uintptr_t)RECORDER_SIZE_MAX_ && !(slots & r->mask) &&
-           lanes - 1 < lanes_max && !(lanes & r->lanes_mask) &&
-           r->ring_bytes >= ring;
+    return r->rings && (uintptr_t)r->rings % sizeof(uintptr_t) == 0 &&
+           r->mask < (uintptr_t)RECORDER_SIZE_MAX_ && !(slots & r->mask) &&
+           r->lanes_mask < 65536 && !(lanes & r->lanes_mask) &&
+           r->ring_bytes - ring < RECORDER_RING_ALIGN_;
 }
 RECORDER_SELDOM_ const struct recorder *
 recorder_walk_next_(struct recorder_walk_ *walk)

@@ -97,7 +97,7 @@ recorder_is_handler_(const struct recorder_action_ *action)
     return (uintptr_t)action->handler > 1; /* neither SIG_DFL nor SIG_IGN */
 }
 /* True if the program goes on after a signal without a handler: the system
- * ignores it, or we only dump. */
+ * ignores such signals, or we only dump. */
 RECORDER_INLINE_ bool recorder_goes_on_(int sig)
 {
     return sig == RECORDER_SIGUSR1_ || sig == RECORDER_SIGUSR2_ ||
@@ -146,81 +146,86 @@ struct recorder_crashed_ {
     int32_t thread;
     const struct recorder_lines_ *lines; /* null: ours */
     struct recorder_output_ out;
-    bool shows; /* the records, not only where the recording is */
+    bool shows;   /* the records, not only where the recording is */
+    bool guarded; /* a fault jumps back to recorder_crash_steps_() */
+    volatile unsigned step;
+};
+enum {
+    RECORDER_CRASH_ASK_,
+    RECORDER_CRASH_BEGIN_,
+    RECORDER_CRASH_SHOW_,
+    RECORDER_CRASH_CUT_,
+    RECORDER_CRASH_DONE_
 };
 /* Writes the first lines. If there is a recording and no setting, the dump says
  * only the recording's path. */
-RECORDER_SELDOM_ void recorder_crash_begin_(void *of)
+RECORDER_SELDOM_ void recorder_crash_begin_(struct recorder_crashed_ *crashed)
 {
-    struct recorder_crashed_ *crashed = (struct recorder_crashed_ *)of;
     struct recorder_output_ *out = &crashed->out;
-    struct recorder_output_ file;
     const char *recording = recorder_crash_recording_();
-    struct recorder_held_ held;
     int fd = -1;
-    recorder_os_hold_signals_(&held);
     crashed->shows = recorder_crash_read_(&recorder_crash_now_) || !recording;
     recorder_say_signal_(out, crashed->sig, crashed->thread);
     if (recording)
-        recorder_crash_say_(out, "its records: recorder dump ", recording, "");
+        recorder_dump_say_(out, "its records: recorder dump ", recording, "");
     if (recorder_crash_now_.to)
         fd = recorder_crash_open_(recorder_crash_now_.to, out);
-    if (fd >= 0) {
-        file = recorder_output_to_(fd);
-        file.patience_ns = out->patience_ns;
-        recorder_say_signal_(&file, crashed->sig, crashed->thread);
-        *out = file;
+    if (fd < 0)
+        return;
+    *out = recorder_output_to_(fd);
+    out->patience_ns = RECORDER_CRASH_NS_;
+    recorder_say_signal_(out, crashed->sig, crashed->thread);
+}
+/* Goes on with the next step. A fault comes back to the mark: `step` already
+ * says which step follows one that fails. */
+RECORDER_SELDOM_ void recorder_crash_steps_(struct recorder_crashed_ *crashed)
+{
+    if (crashed->guarded) {
+        (void)!recorder_os_mark_(recorder_guarded_.mark);
+        recorder_os_unblock_faults_();
     }
-    recorder_os_release_signals_(&held);
-}
-RECORDER_SELDOM_ void recorder_crash_show_(void *of)
-{
-    struct recorder_crashed_ *crashed = (struct recorder_crashed_ *)of;
-    if (crashed->shows && !crashed->out.failed)
-        recorder_dump_choice_(&recorder_crash_now_.choice, &crashed->out,
-                              crashed->lines);
-}
-/* Writes the lines that a fault left in memory. */
-RECORDER_SELDOM_ void recorder_crash_end_(void *of)
-{
-    struct recorder_crashed_ *crashed = (struct recorder_crashed_ *)of;
-    struct recorder_held_ held;
-    recorder_os_hold_signals_(&held);
-    recorder_output_flush_(&crashed->out);
-    crashed->out.gathered_max = 0;
-    recorder_dump_cut_(&crashed->out, "memory that it reads was overwritten");
-    recorder_os_release_signals_(&held);
-}
-RECORDER_SELDOM_ void recorder_crash_kernel_(void *of)
-{
-    (void)of;
-    recorder_kernel_ask_();
-}
-RECORDER_SELDOM_ int recorder_crash_plain_(void (*part)(void *of), void *of)
-{
-    part(of);
-    return 0;
+    if (crashed->step == RECORDER_CRASH_ASK_) {
+        crashed->step = RECORDER_CRASH_BEGIN_;
+        recorder_kernel_ask_(); /* for the recording and the core file, too */
+    }
+    if (crashed->step == RECORDER_CRASH_BEGIN_) {
+        crashed->step = RECORDER_CRASH_CUT_;
+        recorder_crash_begin_(crashed);
+        crashed->step = RECORDER_CRASH_SHOW_;
+    }
+    if (crashed->step == RECORDER_CRASH_SHOW_) {
+        crashed->step = RECORDER_CRASH_CUT_;
+        if (crashed->shows && !crashed->out.failed)
+            recorder_dump_choice_(&recorder_crash_now_.choice, &crashed->out,
+                                  crashed->lines);
+        crashed->step = RECORDER_CRASH_DONE_;
+    }
+    if (crashed->step == RECORDER_CRASH_CUT_) {
+        crashed->step = RECORDER_CRASH_DONE_;
+        recorder_output_flush_(&crashed->out);
+        crashed->out.gathered_max = 0;
+        recorder_dump_say_(&crashed->out, RECORDER_ENDS_EARLY_,
+                           "memory that it reads was overwritten", "");
+    }
 }
 RECORDER_SELDOM_ void recorder_crash_dump_(int sig, int32_t thread,
                                             const struct recorder_lines_ *lines)
 {
     struct recorder_crashed_ crashed;
-    bool guarded = recorder_guard_begin_();
-    int (*run)(void (*)(void *), void *) =
-        guarded ? recorder_guard_step_ : recorder_crash_plain_;
+    struct recorder_held_ held;
+    recorder_os_hold_signals_(&held);
     crashed.sig = sig;
     crashed.thread = thread;
     crashed.lines = lines;
-    crashed.shows = false;
     crashed.out = recorder_output_to_(recorder_output_fd_);
-    crashed.out.patience_ns = 1000000000u;
-    run(recorder_crash_kernel_, NULL); /* for the recording and core file */
-    if (run(recorder_crash_begin_, &crashed) ||
-        run(recorder_crash_show_, &crashed))
-        run(recorder_crash_end_, &crashed);
+    crashed.out.patience_ns = RECORDER_CRASH_NS_;
+    crashed.step = RECORDER_CRASH_ASK_;
+    crashed.guarded = recorder_guard_begin_();
+    recorder_crash_steps_(&crashed);
     if (crashed.out.fd != recorder_output_fd_)
         recorder_os_close_(crashed.out.fd);
-    if (guarded)
+    recorder_os_release_signals_(&held); /* all are blocked again */
+    if (crashed.guarded)
         recorder_guard_end_();
 }
 

@@ -85,7 +85,7 @@ recorder_format_of_(struct recorder_scratch_ *s,
 
 /* Enters a read-side section, and returns the recorder in whose rings an
  * address is; null if none. */
-RECORDER_INLINE_ const struct recorder *
+RECORDER_READING_ const struct recorder *
 recorder_list_find_(const struct recorder_scratch_ *s, uintptr_t address)
 {
     const struct recorder *recorder = recorder_readers_enter_();

@@ -53,8 +53,10 @@ static inline void ring_use(uintptr_t slots)
 {
     struct recorder *r = &recorder_for_ring;
     cr_assert(slots <= RING_SLOTS_MAX && (slots & (slots - 1)) == 0);
-    memset(r->rings, 0, r->ring_bytes);
+    memset(r->rings, 0, sizeof recorder_rings_for_ring);
     r->mask = slots - 1;
+    r->ring_bytes = sizeof *r->rings +
+                    slots * RECORDER_SLOT_WORDS_ * sizeof(uintptr_t);
 }
 static inline struct recorder_ring *ring_head(void)
 {

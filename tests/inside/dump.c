@@ -36,12 +36,19 @@ enum { RECORDERS = 8 };
 #define PLAIN "{order} {recorder}: {message}"
 
 static struct caught *caught;
+/* Gives a recorder of one lane another size, and returns the ring's bytes. */
+static size_t resize(struct recorder *r, uintptr_t slots)
+{
+    r->mask = slots - 1;
+    return r->ring_bytes = sizeof *r->rings +
+                           slots * RECORDER_SLOT_WORDS_ * sizeof(uintptr_t);
+}
 static void begin(void)
 {
     caught = catcher((size_t)4 << 20);
     cr_assert(recorder_line(PLAIN));
-    recorder_for_one.mask = 0; /* no macro makes a ring of fewer than 4 slots */
-    recorder_for_two.mask = 1;
+    resize(&recorder_for_one, 1); /* no macro makes fewer than 4 slots */
+    resize(&recorder_for_two, 2);
 }
 TestSuite(dump, .init = begin, .timeout = 240);
 
@@ -114,6 +121,27 @@ Test(dump, says_what_is_missing)
                        is);
     cr_assert_not_null(strstr(is, ", 2 LOST\n"), "%s", is);
     DUMP_MUST_BE("7 four: 6\n8 four: 7\n9 four: 8\n10 four: 9\n");
+}
+
+/* Goal: a recorder whose mask was overwritten shows none of its records, as their
+ * commit words are elsewhere; those of others are shown. Method: each other mask
+ * that a ring may have. */
+Test(dump, overwritten_mask)
+{
+    uintptr_t mask;
+    const char *is;
+    int i;
+    for (i = 0; i < 64; i++)
+        record(text, "%d%d", 55, 44);
+    record(other, "shown");
+    for (mask = 0; mask < 1023; mask = 2 * mask + 1) {
+        recorder_for_text.mask = mask;
+        is = catch_dump(caught);
+        cr_assert((strstr(is, " text: 5544\n") != NULL) == (mask == 63),
+                  "mask %d: %s", (int)mask, is);
+        cr_assert_not_null(strstr(is, " other: shown\n"), "%s", is);
+    }
+    recorder_for_text.mask = 63;
 }
 
 /* Goal: a recorder's line counts records, not slots, and marks what it can only
@@ -994,16 +1022,12 @@ Test(dump, without_descriptors)
 /* Makes `big` a recorder of so many slots, and fills it. */
 static void fill_big(uintptr_t slots)
 {
-    size_t bytes = sizeof(struct recorder_ring) +
-                   slots * (sizeof(struct recorder_record) + sizeof(uintptr_t) +
-                            sizeof(struct recorder_turn));
-    void *ring = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+    void *ring = mmap(NULL, resize(&recorder_for_big, slots),
+                      PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     uintptr_t i;
     cr_assert(ring != MAP_FAILED);
     recorder_for_big.rings = ring;
-    recorder_for_big.mask = slots - 1;
-    recorder_for_big.ring_bytes = bytes;
     for (i = 0; i < slots; i++)
         record(big, "%zu", i);
 }

@@ -783,7 +783,7 @@ Test(crashes, dump_with_a_recording)
 
 /* Goal: whatever a crash has overwritten, the dump ends, and the program dies of
  * its own signal. Method: children that overwrite random words of the registry,
- * recorders, rings and thread table; their signal, and time of the processor. */
+ * recorders, rings, tables, triggers and recordings; their signal and time. */
 Test(crashes, overwritten_memory)
 {
     build_must("gcc -O2 " BUILD_WARNINGS BUILD_INCLUDE BUILD_PROGRAMS
@@ -791,6 +791,8 @@ Test(crashes, overwritten_memory)
     build_must("./overwritten %u %u", (unsigned)(seed_of("overwritten") % 1000000),
                scaled(8000));
     build_must("RECORDER_DUMP=last=all ./overwritten 1 %u", scaled(2000));
+    build_must("RECORDER_FILE=recording.%%p RECORDER_DUMP=last=100 "
+               "./overwritten 1 %u", scaled(2000));
 }
 
 /* Goal: a dump for SIGUSR1 that meets a fault ends, and the program goes on, and

@@ -4,14 +4,16 @@
     ./overwritten FROM COUNT [MOST]
 
     For each seed a child overwrites random words of the registry, recorders,
-    rings, thread table and settings, and crashes. Exit status 1, and a line for
-    each seed, where a child did not die of its own signal, or its dump took
-    more than MOST milliseconds of the processor (2,000).
+    rings, tables of threads, tasks and libraries, triggers and the recording's
+    registry, and crashes. RECORDER_FILE=PATTERN.%p gives children recordings.
+    Exit status 1, and a line for each seed, where a child did not die of its own
+    signal, or its dump took more than MOST milliseconds of the processor (2,000).
 */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
-#include "recorder_dump.h"
+#include "recorder_tasks.h"
+#include "recorder_trigger.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -28,6 +30,11 @@ RECORDER(net, 1024, "Network traffic")
 RECORDER(disk, 64, "Disk operations")
 RECORDER_LANES(many, 32, 8, "Of several threads")
 RECORDER(last, 4)
+
+struct job {
+    int id;
+};
+RECORDER_TASKS_TABLE(jobs, "Jobs", 16, RECORDER_TASK(ID, struct job, id))
 
 static uint64_t state;
 static uint64_t draw(uint64_t below)
@@ -70,9 +77,25 @@ static struct place place(void)
     struct recorder_registry *registry = recorder_home_.registry;
     struct recorder *r = recorders[draw(RECORDERS)];
     struct place at = {registry, sizeof *registry};
-    switch (draw(8)) {
+    switch (draw(12)) {
     case 0:
     case 1: break;
+    case 8:
+        if (registry->image)
+            at.start = registry->image;
+        break;
+    case 9:
+        at.start = &recorder_triggers_;
+        at.bytes = sizeof recorder_triggers_;
+        break;
+    case 10:
+        at.start = registry->lives;
+        at.bytes = RECORDER_LIVES_ * sizeof *registry->lives;
+        break;
+    case 11:
+        at.start = &recorder_tasks_jobs;
+        at.bytes = sizeof recorder_tasks_jobs;
+        break;
     case 2:
     case 3:
     case 4:
@@ -145,6 +168,7 @@ enum { SIGNALS = sizeof signals / sizeof *signals };
 
 static void child(uint64_t seed)
 {
+    static struct job job = {1};
     struct rlimit none = {0, 0};
     pthread_t threads[3];
     int sig = signals[seed % SIGNALS], out = open("/dev/null", O_WRONLY);
@@ -154,7 +178,16 @@ static void child(uint64_t seed)
     state = seed * 0x2545f4914f6cdd1du + 1;
     large = mmap(NULL, LARGE, PROT_READ | PROT_WRITE,
                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    signal(sig, SIG_DFL); /* programs in the background ignore SIGQUIT */
     recorder_dump_on_common_signals(0, 0);
+    if (recorder_recording_)
+        unlink(recorder_recording_->path);
+    if (draw(2)) {
+        recorder_trigger("disk: 1>250 again: mark");
+        recorder_trigger("net: 10x1s again: freeze");
+        recorder_task_enter(&recorder_tasks_jobs, &job);
+        recorder_task_switch(recorder_task_begin("a job"));
+    }
     for (int i = 0; i < 3; i++)
         pthread_create(&threads[i], NULL, thread, NULL);
     for (int i = 0; i < 3; i++)
