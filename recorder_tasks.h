@@ -76,6 +76,8 @@ RECORDER_LOUD_
  *                     readers come from its other end, if the first task's
  *                     PREVIOUS is the last
  *     LINK            the next task's LINK, in a ring through the head
+ *     RING            the next task's RING, in a ring of tasks alone: the head
+ *                     has the address of the first task's RING, or null
  *     ID              a number for users; below 0, or with INTERNAL that is not
  *                     0, it is the scheduler's own, and shown on demand
  *     NAME, NAME_AT   an array of char, or a char *
@@ -121,6 +123,14 @@ RECORDER_LOUD_
     {                                                                          \
         RECORDER_TASK_WORDS_, offsetof(type, member), sizeof("" numbers) - 1,  \
             "" numbers                                                         \
+    }
+/* The same, where the member is the address of a structure that begins with the
+ * saved stack pointer. After \373, a number is the register in that structure's
+ * next word. */
+#define RECORDER_TASK_WORDS_AT(type, member, numbers)                          \
+    {                                                                          \
+        RECORDER_TASK_WORDS_AT_, offsetof(type, member),                       \
+            sizeof("" numbers) - 1, "" numbers                                 \
     }
 
 /* ---------------------------------------------------------------- tables -- */

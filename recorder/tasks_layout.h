@@ -51,6 +51,10 @@ enum recorder_task_what_ {
                            * the word that they give the kernel */
     /* Of a task: */
     RECORDER_TASK_TIMED_, /* not 0: it waits no longer than a time */
+    RECORDER_TASK_RING_,  /* address of the next task's RING; the last task has
+                           * that of the first */
+    RECORDER_TASK_WORDS_AT_, /* as WORDS; the member has the address of the saved
+                              * stack pointer */
     RECORDER_TASK_WHATS_
 };
 
@@ -60,8 +64,12 @@ enum {
     RECORDER_TASK_XPSR_ = 0376,       /* of Cortex-M: bit 9 set: sp += 4 */
     RECORDER_TASK_EXC_RETURN_ = 0375, /* bit 4 clear: 16 more words follow here,
                                        * and 72 more bytes at the end */
-    RECORDER_TASK_MSTATUS_ = 0374 /* of RISC-V: its trap came from machine mode,
-                                   * and has interrupts off */
+    RECORDER_TASK_MSTATUS_ =
+        0374, /* of RISC-V: its trap came from machine mode,
+                                    * and has interrupts off */
+    RECORDER_TASK_BESIDE_ =
+        0373 /* the register that is named next is not on the
+                                  * stack but after the saved stack pointer */
 };
 
 /* A row. All members are words, so that readers need no table of offsets. */

@@ -177,6 +177,63 @@ Test(tasks, all_sources_show_them, .init = build_long)
     cr_assert_eq(atoi(build_text), 1);
 }
 
+static void must_show_ring(const char *source)
+{
+    static const char *const stacks[] = {
+        "1 task: T0\n    f tasks_ring.c:", "1 task: T1\n    f tasks_ring.c:",
+        "1 task: T2\n    f tasks_ring.c:"};
+    command_must("tasks --stacks %s | sed 's/c:[0-9]*/c:/g'", source);
+    for (size_t i = 0; i < 3; i++) {
+        const char *at = strstr(build_text, stacks[i]);
+        cr_assert(at, "%s: no %s in\n%s", source, stacks[i], build_text);
+        at += strlen(stacks[i]);
+        for (size_t k = 0; k < i; k++, at += strlen(" < f tasks_ring.c:"))
+            cr_assert_eq(strncmp(at, " < f tasks_ring.c:", 18), 0, "%s", at);
+        cr_assert_eq(strncmp(at, " < invoke tasks_ring.c:\n", 24), 0, "%s", at);
+    }
+    cr_assert(strstr(build_text, "userCluster         T0    blocked\n"), "%s",
+              build_text);
+    cr_assert(strstr(build_text, "T2    blocked  monitor, held by T0\n"), "%s",
+              build_text);
+    cr_assert(strstr(build_text, "\n3 tasks. "), "%s", build_text);
+    cr_assert(!strstr(build_text, "circle"), "%s", build_text);
+}
+
+/* Goal: tasks that are a ring of nodes without a head, and have the address of
+ * their stack pointer and frame pointer, as those of uC++, are found with their
+ * stacks: with and without frame pointers, live, in cores and recordings. */
+Test(tasks, a_ring_of_nodes_with_contexts_elsewhere)
+{
+    static const char *const options[] = {"-O0 -g", "-O2 -g"};
+    char source[16];
+    for (size_t i = 0; i < 2; i++) {
+        pid_t pid;
+        build_must("gcc %s " BUILD_WARNINGS BUILD_INCLUDE BUILD_PROGRAMS
+                   "/tasks_ring.c -o ring",
+                   options[i]);
+        pid = command_start("./ring 3");
+        snprintf(source, sizeof source, "%d", (int)pid);
+        must_show_ring(source);
+        core_of(pid);
+        command_must("save %d -o ring.rec", pid);
+        command_stop(pid);
+        must_show_ring("core");
+        must_show_ring("ring.rec");
+    }
+    for (int count = 0; count < 2; count++) {
+        char line[16];
+        pid_t pid;
+        snprintf(line, sizeof line, "./ring %d", count);
+        pid = command_start(line);
+        command_must("tasks %d", pid);
+        command_stop(pid);
+        snprintf(line, sizeof line, "\n%d task%s. ", count,
+                 count == 1 ? "" : "s");
+        cr_assert(strstr(build_text, line), "%s", build_text);
+        cr_assert(!strstr(build_text, "list of"), "%s", build_text);
+    }
+}
+
 /* Goal: tools that know nothing of this see each task of a recording as a thread
  * with its stack: gdb without a script of ours, and eu-stack. */
 Test(tasks, other_tools_see_saved_tasks, .init = build_long)

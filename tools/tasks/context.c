@@ -78,15 +78,26 @@ static bool ucontext_read(struct memory *m, uint64_t at, struct registers *to)
 
 /* ----------------------------------------------------------------- words -- */
 
-/* Reads words from the saved stack pointer up; it ends behind them. */
-static bool words_read(struct memory *m, uint64_t sp,
+/* Reads words from the stack pointer up that is saved at `place`; the stack
+ * pointer ends after them. */
+static bool words_read(struct memory *m, uint64_t place,
                        const unsigned char *words, unsigned count,
                        struct registers *to, bool *exact, uint64_t *xpsr)
 {
     const struct task_machine *machine = task_machine(m);
-    uint64_t more = 0;
+    uint64_t sp, more = 0;
+    if (!bytes_read_word(m, place, &sp))
+        return false;
     for (unsigned i = 0; i < count; i++) {
         uint64_t value;
+        if (words[i] == RECORDER_TASK_BESIDE_ && i + 1 < count &&
+            words[i + 1] < REGISTERS_MAX) {
+            place += m->word_bytes;
+            if (!bytes_read_word(m, place, &value))
+                return false;
+            set(to, words[++i], value);
+            continue;
+        }
         if (!bytes_read_word(m, sp, &value))
             return false;
         sp += m->word_bytes;
@@ -124,16 +135,16 @@ static bool is_code(const struct tasks *tasks, uint64_t address)
 }
 
 /* The first form of this processor that leads to code. */
-static bool forms_read(const struct tasks *tasks, struct memory *m, uint64_t sp,
-                       const struct task_form *form, struct registers *to,
-                       bool *exact, uint64_t *xpsr)
+static bool forms_read(const struct tasks *tasks, struct memory *m,
+                       uint64_t place, const struct task_form *form,
+                       struct registers *to, bool *exact, uint64_t *xpsr)
 {
     const struct task_machine *machine = task_machine(m);
     for (; form->count; form++) {
         memset(to, 0, sizeof *to);
         if (form->machine == m->machine &&
-            words_read(m, sp, (const unsigned char *)form->words, form->count,
-                       to, exact, xpsr) &&
+            words_read(m, place, (const unsigned char *)form->words,
+                       form->count, to, exact, xpsr) &&
             is_code(tasks, to->value[machine->pc]))
             return true;
     }
@@ -143,7 +154,7 @@ static bool forms_read(const struct tasks *tasks, struct memory *m, uint64_t sp,
 /* Boost's: mxcsr and x87's words, in later releases a guard, then r12 r13 r14
  * r15 rbx rbp rip; the form whose rip is code. */
 static bool fcontext_read(const struct tasks *tasks, struct memory *m,
-                          uint64_t sp, struct registers *to)
+                          uint64_t place, struct registers *to)
 {
     static const struct task_form forms[] = {
         {EM_X86_64, "\377\14\15\16\17\3\6\20", 8},
@@ -151,7 +162,7 @@ static bool fcontext_read(const struct tasks *tasks, struct memory *m,
         {0, NULL, 0}};
     bool exact;
     uint64_t xpsr;
-    return forms_read(tasks, m, sp, forms, to, &exact, &xpsr);
+    return forms_read(tasks, m, place, forms, to, &exact, &xpsr);
 }
 
 /* --------------------------------------------------------------- context -- */
@@ -163,11 +174,12 @@ bool task_registers(const struct tasks *tasks, struct memory *m,
     const struct layout *layout = &tasks->layouts[task->layout];
     const struct layout_row *rows = layout->rows;
     const struct task_machine *machine = task_machine(m);
-    unsigned char bytes[8];
-    unsigned what = rows[RECORDER_TASK_WORDS_].is_set ? RECORDER_TASK_WORDS_
-                    : rows[RECORDER_TASK_FCONTEXT_].is_set
-                        ? RECORDER_TASK_FCONTEXT_
-                        : RECORDER_TASK_UCONTEXT_AT_;
+    uint64_t place, at;
+    unsigned what =
+        rows[RECORDER_TASK_WORDS_].is_set      ? RECORDER_TASK_WORDS_
+        : rows[RECORDER_TASK_WORDS_AT_].is_set ? RECORDER_TASK_WORDS_AT_
+        : rows[RECORDER_TASK_FCONTEXT_].is_set ? RECORDER_TASK_FCONTEXT_
+                                               : RECORDER_TASK_UCONTEXT_AT_;
     memset(to, 0, sizeof *to);
     *exact = false;
     *xpsr = 0;
@@ -176,16 +188,15 @@ bool task_registers(const struct tasks *tasks, struct memory *m,
     if (rows[RECORDER_TASK_UCONTEXT_].is_set)
         return ucontext_read(
             m, task->address + rows[RECORDER_TASK_UCONTEXT_].offset, to);
-    if (!rows[what].is_set ||
-        !bytes_read(m, task->address + rows[what].offset, bytes, m->word_bytes))
+    place = task->address + rows[what].offset;
+    if (!rows[what].is_set || !bytes_read_word(m, place, &at))
         return false;
     if (what == RECORDER_TASK_UCONTEXT_AT_)
-        return ucontext_read(m, bytes_word(m, bytes), to);
+        return ucontext_read(m, at, to);
     if (what == RECORDER_TASK_FCONTEXT_)
-        return fcontext_read(tasks, m, bytes_word(m, bytes), to);
+        return fcontext_read(tasks, m, place, to);
     if (layout->forms)
-        return forms_read(tasks, m, bytes_word(m, bytes), layout->forms, to,
-                          exact, xpsr);
-    return words_read(m, bytes_word(m, bytes), layout->words,
-                      layout->words_count, to, exact, xpsr);
+        return forms_read(tasks, m, place, layout->forms, to, exact, xpsr);
+    return words_read(m, what == RECORDER_TASK_WORDS_AT_ ? at : place,
+                      layout->words, layout->words_count, to, exact, xpsr);
 }

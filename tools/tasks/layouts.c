@@ -34,7 +34,7 @@ struct layout *layout_add(struct tasks *tasks)
 /* True for members of a task's structure, which is read in one piece. */
 static bool is_of_task(unsigned what)
 {
-    return what < RECORDER_TASK_OWNER_ || what == RECORDER_TASK_TIMED_;
+    return what < RECORDER_TASK_OWNER_ || what >= RECORDER_TASK_TIMED_;
 }
 
 bool layout_span(struct layout *layout)
@@ -109,7 +109,8 @@ static void row_take(struct tasks *tasks, struct layout *layout,
                                                  : (unsigned)word[ROW_BYTES];
     if (word[ROW_WHAT] == RECORDER_TASK_STATE_)
         states_read(m, layout, word[ROW_MORE]);
-    if (word[ROW_WHAT] == RECORDER_TASK_WORDS_) {
+    if (word[ROW_WHAT] == RECORDER_TASK_WORDS_ ||
+        word[ROW_WHAT] == RECORDER_TASK_WORDS_AT_) {
         if (row->bytes <= WORDS_MAX &&
             bytes_read(m, word[ROW_MORE], layout->words, row->bytes))
             layout->words_count = row->bytes;
@@ -147,6 +148,7 @@ static void list_of(struct layout *layout, const uint64_t word[TASKS_WORDS])
     struct task_list *list = &layout->lists[layout->lists_count++];
     list->kind = word[TASKS_TABLE]                          ? LIST_TABLE
                  : layout->rows[RECORDER_TASK_LINK_].is_set ? LIST_LINK
+                 : layout->rows[RECORDER_TASK_RING_].is_set ? LIST_RING
                                                             : LIST_NEXT;
     list->at = word[TASKS_TABLE] ? word[TASKS_TABLE] : word[TASKS_HEAD];
     list->count = word[TASKS_TABLE_MAX];

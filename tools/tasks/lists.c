@@ -92,15 +92,19 @@ static void list_next(struct tasks *tasks, size_t layout, size_t list)
     }
 }
 
-/* Each link has the address of the next link, and the last that of the head. Of
- * items, each also has the address of its task. */
+/* Each link has the address of the next link, and the last that of the head, or
+ * of a ring of tasks alone, that of the first. Of items, each also has the
+ * address of its task. */
 static void list_ring(struct tasks *tasks, size_t layout, size_t list,
                       uint64_t head)
 {
     const struct layout *l = &tasks->layouts[layout];
     const struct freertos *items =
         l->lists[list].kind == LIST_ITEMS ? l->freertos : NULL;
+    bool is_ring = l->lists[list].kind == LIST_RING;
     uint64_t next = items ? items->next : 0, at = head, task;
+    uint64_t link =
+        l->rows[is_ring ? RECORDER_TASK_RING_ : RECORDER_TASK_LINK_].offset;
     struct circle circle = {0};
     bool is_new;
     while (step(tasks)) {
@@ -110,11 +114,13 @@ static void list_ring(struct tasks *tasks, size_t layout, size_t list,
         }
         if (at == head || !at)
             return;
+        if (is_ring && head == l->lists[list].at)
+            head = at;
         if (circle_closes(&circle, at)) {
             warn_circle(tasks, layout, at);
             return;
         }
-        task = at - l->rows[RECORDER_TASK_LINK_].offset;
+        task = at - link;
         if ((items &&
              !bytes_read_word(&tasks->cache.memory, at + items->task, &task)) ||
             !task_add(tasks, layout, list, task, &is_new)) {
@@ -158,6 +164,7 @@ const char *lists_read(struct tasks *tasks, size_t layout)
         case LIST_NEXT: list_next(tasks, layout, i); break;
         case LIST_TABLE: list_table(tasks, layout, i); break;
         case LIST_LINK:
+        case LIST_RING:
             list_ring(tasks, layout, i, tasks->layouts[layout].lists[i].at);
             break;
         case LIST_ITEMS: list_items(tasks, layout, i); break;

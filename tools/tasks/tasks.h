@@ -110,6 +110,7 @@ void cache_renew(struct cache *);
 enum list_kind {
     LIST_NEXT,  /* `at` holds the first task; NEXT leads on */
     LIST_LINK,  /* `at` is the head of a ring of links */
+    LIST_RING,  /* `at` holds a link in a ring of tasks alone */
     LIST_TABLE, /* `at` is an array of `count` addresses, some null */
     LIST_ITEMS  /* `at` is an array of `count` heads of rings of items, which
                  * name a task */
