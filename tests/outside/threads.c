@@ -750,3 +750,34 @@ Test(threads, numbers_are_those_of_the_registry, .init = build_long)
     must_refuse("kept.rec", "is a recording");
     cr_assert_eq(command("threads --stop kept.rec"), 1);
 }
+
+/* Goal: a name that recorder_thread_name() gave is shown, and chooses the thread,
+ * live and in a core; a thread without one has the system's name. */
+Test(threads, names_that_the_program_gave)
+{
+    pid_t pid;
+    char source[16];
+    build_must("cat >given.c <<X\n#include <recorder.h>\n"
+               "#include <pthread.h>\n#include <unistd.h>\n"
+               "static void *given(void *p) {\n"
+               "pthread_setname_np(pthread_self(), p);\n"
+               "recorder_thread_name(\"the_io\"); return pause(), p; }\n"
+               "int main(void) { pthread_t t;\n"
+               "pthread_create(&t, 0, given, \"system\"); usleep(100000);\n"
+               "printf(\"PID %%d\\\\n\", getpid()); fflush(stdout);\n"
+               "pthread_join(t, 0); }\nX\n"
+               "gcc -O1 -g -D_GNU_SOURCE -include stdio.h " BUILD_INCLUDE
+               "given.c -o given -lpthread");
+    pid = command_start("./given");
+    snprintf(source, sizeof source, "%d", (int)pid);
+    build_must("gcore -o core %d >/dev/null", (int)pid);
+    for (int i = 0; i < 2; i++) {
+        command_must("threads -t the_io %s", source);
+        cr_expect(strstr(build_text, " the_io "), "%s", build_text);
+        cr_expect(!strstr(build_text, "system"), "%s", build_text);
+        command_must("threads %s", source);
+        cr_expect(strstr(build_text, " given "), "%s", build_text);
+        snprintf(source, sizeof source, "core.%d", (int)pid);
+    }
+    command_stop(pid);
+}

@@ -299,7 +299,6 @@ const char *threads_refresh(struct reader *reader,
         const unsigned char *row = rows + i * row_bytes;
         char name[16] = "";
         uint64_t state;
-        bool named = bytes_number(memory, row + at->row_named, 2) != 0;
         thread->number = (unsigned)i + 1;
         thread->first = bytes_word(memory, row + at->row_first);
         thread->id = (int32_t)bytes_number(memory, row + at->row_id, 4);
@@ -307,12 +306,13 @@ const char *threads_refresh(struct reader *reader,
         thread->alive = state == RECORDER_ROW_ALIVE_;
         thread->is_task = state == RECORDER_ROW_TASK_;
         thread->is_free = state == RECORDER_ROW_FREE_;
+        thread->is_named = bytes_number(memory, row + at->row_named, 2) != 0;
         memset(thread->name, 0, sizeof thread->name);
         memcpy(thread->name, row + at->row_name, 15);
         thread->known = !thread->alive || memory->thread;
         if (thread->alive && memory->thread)
             thread->alive = memory->thread(memory, thread->id, name);
-        if (*name && !named)
+        if (*name && !thread->is_named)
             memcpy(thread->name, name, sizeof name);
     }
     reader->threads_count = count;

@@ -19,7 +19,7 @@ void show_numbers(struct threads *threads, struct reader *reader)
         if (at == THREAD_NONE || (row->known && !row->alive))
             continue;
         threads->all[at].number = row->number;
-        if (!*threads->all[at].name)
+        if (row->is_named || !*threads->all[at].name)
             memcpy(threads->all[at].name, row->name,
                    sizeof threads->all[at].name);
     }
