@@ -189,7 +189,8 @@ static void must_show_ring(const char *source)
         at += strlen(stacks[i]);
         for (size_t k = 0; k < i; k++, at += strlen(" < f tasks_ring.c:"))
             cr_assert_eq(strncmp(at, " < f tasks_ring.c:", 18), 0, "%s", at);
-        cr_assert_eq(strncmp(at, " < invoke tasks_ring.c:\n", 24), 0, "%s", at);
+        cr_assert_eq(strncmp(at, " < invoke tasks_ring.c: < ended\n", 32), 0,
+                     "%s", at);
     }
     cr_assert(strstr(build_text, "userCluster         T0    blocked\n"), "%s",
               build_text);

@@ -54,6 +54,7 @@ RECORDER_TASKS(ring, "Tasks of a cluster", &cluster.tasks,
 /* Parks `from` and goes on with `to`. */
 void leave(struct context *from, struct context *to);
 void enter(void);
+void ended(void); /* to where a task would return: no call is before it */
 __asm__(".text\n"
         ".globl leave\n"
         ".type leave, @function\n"
@@ -86,6 +87,11 @@ __asm__(".text\n"
         "movq %rbx, %rdi\n"
         "jmp *%r12\n"
         ".size enter, . - enter\n"
+        ".globl ended\n"
+        ".type ended, @function\n"
+        "ended:\n"
+        "hlt\n"
+        ".size ended, . - ended\n"
         ".section .note.GNU-stack,\"\",@progbits\n"
         ".text\n");
 
@@ -115,7 +121,7 @@ static void start(struct task *task, int i)
     task->context = calloc(1, sizeof *task->context);
     top = task->storage + STACK_WORDS;
     *--top = 0;
-    *--top = 0; /* invoke() returns to nowhere */
+    *--top = (uintptr_t)ended;
     *--top = (uintptr_t)enter;
     *--top = modes[0] | (uintptr_t)modes[1] << 32;
     top -= 3;

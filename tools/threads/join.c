@@ -284,12 +284,12 @@ static void wait_take(struct threads *threads, struct thread *thread)
     thread->moved = false;
     thread->whole = true;
     thread->frames_count = 1;
-    thread->frames[0] = past->wait_site - 1;
+    thread->frames[0] = unwind_call(&threads->unwind, past->wait_site);
     if (!stack || !stack->count)
         return;
     thread->frames_count = stack->count;
     for (unsigned i = 0; i < stack->count; i++)
-        thread->frames[i] = stack->frames[i] - 1; /* in the call */
+        thread->frames[i] = unwind_call(&threads->unwind, stack->frames[i]);
 }
 
 const char *recorded_waits(struct threads *threads)

@@ -258,6 +258,11 @@ const struct place *place_of(struct threads *threads, uint64_t address)
     return places[number];
 }
 
+const struct place *place_of_call(struct threads *threads, uint64_t returns)
+{
+    return place_of(threads, unwind_call(&threads->unwind, returns));
+}
+
 bool place_variable(struct threads *threads, uint64_t address, char *to,
                     size_t size)
 {

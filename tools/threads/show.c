@@ -443,7 +443,7 @@ void show_site(FILE *to, struct threads *threads, const struct thread *thread)
 
 void show_address(FILE *to, struct threads *threads, uint64_t site)
 {
-    const struct place *place = place_of(threads, site - 1), *own = place;
+    const struct place *place = place_of_call(threads, site), *own = place;
     while (own && own->outer && is_of_system(own))
         own = own->outer;
     if (place)

@@ -79,11 +79,11 @@ static char *place_text(struct threads *threads, uint64_t number, uint64_t site)
 {
     const struct stack *stack =
         number ? recorded_stack(threads->recorded, number) : NULL;
-    uint64_t frames[FRAMES_MAX] = {site - 1};
+    uint64_t frames[FRAMES_MAX] = {unwind_call(&threads->unwind, site)};
     unsigned count = stack && stack->count ? stack->count : site != 0;
     struct cell cell;
     for (unsigned i = 0; stack && i < stack->count; i++)
-        frames[i] = stack->frames[i] - 1;
+        frames[i] = unwind_call(&threads->unwind, stack->frames[i]);
     if (cell_begin(&cell))
         show_frames(cell.to, threads, "", frames, count, PLACE_FRAMES);
     return cell_end(threads, &cell);
@@ -427,11 +427,11 @@ bool show_circle_has(struct threads *threads, const struct circle *circle,
         if ((place_variable(threads, taking->chain->object, name,
                             sizeof name) &&
              regexec(regex, name, 0, NULL, 0) == 0) ||
-            place_has(place_of(threads, taking->chain->site - 1), regex) ||
-            place_has(place_of(threads, held_of(taking)->site - 1), regex))
+            place_has(place_of_call(threads, taking->chain->site), regex) ||
+            place_has(place_of_call(threads, held_of(taking)->site), regex))
             return true;
         for (unsigned k = 0; stack && k < stack->count; k++)
-            if (place_has(place_of(threads, stack->frames[k] - 1), regex))
+            if (place_has(place_of_call(threads, stack->frames[k]), regex))
                 return true;
     }
     return false;

@@ -261,6 +261,8 @@ struct place {
 /* Where an address of code is; valid until threads_close(). Null: there is no
  * memory. */
 const struct place *place_of(struct threads *, uint64_t address);
+/* The same, of a return address: the place of its call. */
+const struct place *place_of_call(struct threads *, uint64_t returns);
 void place_free(struct place *);
 /* A function's name without what libraries put in front of it. */
 const char *place_plain(const char *function);

@@ -53,12 +53,12 @@ static void stack_show(struct tree *tree, uint64_t number, uint64_t site,
                        unsigned shown_as)
 {
     const struct stack *stack = recorded_stack(tree->threads->recorded, number);
-    uint64_t frames[FRAMES_MAX] = {site - 1};
+    uint64_t frames[FRAMES_MAX] = {unwind_call(&tree->threads->unwind, site)};
     unsigned count = stack && stack->count ? stack->count : 1;
     size_t *to, at;
     bool is_new = true;
     for (unsigned i = 0; stack && i < stack->count; i++)
-        frames[i] = stack->frames[i] - 1;
+        frames[i] = unwind_call(&tree->threads->unwind, stack->frames[i]);
     to = array_room(tree->first_with, &tree->stacks_max, tree->stacks.count + 1,
                     sizeof *to);
     tree->threads->no_memory |= !to;

@@ -1,5 +1,6 @@
-/* calls.c - the call in front of a return address, of x86. */
+/* calls.c - the call in front of a return address, of x86; where none is. */
 /* SPDX-License-Identifier: MIT */
+#include "bytes.h"
 #include "unwind.h"
 
 #include <elf.h>
@@ -119,4 +120,60 @@ enum calls call_before(struct unwind *u, uint64_t returns, uint64_t target[2])
         if (i != 2 && code[i] == 0xff && (code[i + 1] & 0x38) == 0x10)
             return CALLS_PERHAPS;
     return CALLS_NO;
+}
+
+/* ---------------------------------------------------------------- starts -- */
+
+/* Calls of each machine: an instruction, or its first two bytes in front of two
+ * others, so far in front of the return address. */
+static const struct call_form {
+    unsigned machine, before, bytes;
+    uint32_t mask, value;
+} forms[] = {{EM_AARCH64, 4, 4, 0xfc000000, 0x94000000}, /* bl */
+             {EM_AARCH64, 4, 4, 0xfefff000, 0xd63f0000}, /* blr, blraa */
+             {EM_ARM, 4, 4, 0x0f000000, 0x0b000000},     /* bl */
+             {EM_ARM, 4, 4, 0xfe000000, 0xfa000000},     /* blx */
+             {EM_ARM, 4, 4, 0x0ffffff0, 0x012fff30},     /* blx register */
+             {EM_ARM, 4, 4, 0xc000f800, 0xc000f000},     /* Thumb: bl, blx */
+             {EM_ARM, 2, 2, 0xff87, 0x4780},             /* blx register */
+             {EM_MIPS, 8, 4, 0xfc000000, 0x0c000000},    /* jal */
+             {EM_MIPS, 8, 4, 0xfc00003f, 0x00000009},    /* jalr */
+             {EM_MIPS, 8, 4, 0xfc1e0000, 0x04100000},    /* bltzal, bal */
+             {EM_RISCV, 4, 4, 0x00000fff, 0x000000ef},   /* jal ra */
+             {EM_RISCV, 4, 4, 0x00007fff, 0x000000e7},   /* jalr ra */
+             {EM_RISCV, 2, 2, 0xf07f, 0x9002},           /* c.jalr */
+             {EM_RISCV, 2, 2, 0xe003, 0x2001},           /* c.jal */
+             {EM_X86_64, 5, 1, 0xff, 0xe8},
+             {EM_386, 5, 1, 0xff, 0xe8}};
+
+/* May a call return to an address? Yes, if its instructions cannot be read. */
+static bool call_may_end(struct unwind *u, uint64_t returns)
+{
+    struct memory *m = u->memory;
+    unsigned char code[8];
+    bool is_x86 = m->machine == EM_386 || m->machine == EM_X86_64;
+    if (!bytes_read(m, returns - sizeof code, code, sizeof code))
+        return true;
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+        if (forms[i].machine == m->machine &&
+            ((uint32_t)bytes_number(m, code + sizeof code - forms[i].before,
+                                    forms[i].bytes) &
+             forms[i].mask) == forms[i].value)
+            return true;
+    for (unsigned i = 1; is_x86 && i < sizeof code - 1; i++)
+        if (code[i] == 0xff && (code[i + 1] & 0x38) == 0x10)
+            return true; /* call through a register or a word */
+    return false;
+}
+
+uint64_t unwind_call(struct unwind *u, uint64_t returns)
+{
+    struct function function;
+    const struct row *row;
+    if (!function_find(u, returns, &function) || function.start != returns ||
+        strstr(function.name, "restore") ||
+        strstr(function.name, "sigreturn") || call_may_end(u, returns))
+        return returns - 1;
+    row = cfi_row(u, returns - 1);
+    return row && row->signal ? returns - 1 : returns;
 }

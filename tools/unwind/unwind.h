@@ -108,6 +108,11 @@ enum unwind_step scan_step(struct unwind *, uint64_t address,
 enum calls { CALLS_NO, CALLS_PERHAPS, CALLS_YES };
 enum calls call_before(struct unwind *, uint64_t returns, uint64_t target[2]);
 
+/* calls.c: the address within the call that a return address belongs to; the
+ * return address itself where a task or context begins: the first instruction
+ * of a function, to which no call and no signal returns. */
+uint64_t unwind_call(struct unwind *, uint64_t returns);
+
 /* frame_pointer.c: where may the frame pointer of the function lead that
  * `address` lies in? Under a return address behind a call of this function, or,
  * perhaps, of what a register held. Where its first instructions say, if they

@@ -135,7 +135,8 @@ static bool is_first(struct unwind *u, uint64_t address,
            function_find(u, address, &function) && function.start == caller;
 }
 
-/* `called`: the first frame goes on behind a call. */
+/* `called`: the first frame goes on after a call. A trial ends at no function's
+ * start: any pointer to a function looks like such a return address. */
 static size_t walk(struct unwind *u, struct registers *registers, uint64_t *to,
                    bool called, bool *whole)
 {
@@ -143,13 +144,19 @@ static size_t walk(struct unwind *u, struct registers *registers, uint64_t *to,
     size_t count = 0;
     *whole = false;
     while (count < FRAMES_MAX && registers->known[machine->pc]) {
-        uint64_t address =
-            (registers->value[machine->pc] & ~machine->no_address) - called;
+        uint64_t returns = registers->value[machine->pc] & ~machine->no_address;
+        uint64_t address = called && count && !u->tries
+                               ? unwind_call(u, returns)
+                               : returns - called;
         uint64_t sp = registers->value[machine->sp];
         const struct row *row;
         if (!dwfl_addrmodule(u->dwfl, address) && count)
             break;
         to[count++] = address;
+        if (called && address == returns) {
+            *whole = true;
+            return count;
+        }
         row = cfi_row(u, address);
         called = !row || !row->signal;
         switch (step(u, address, row, registers)) {

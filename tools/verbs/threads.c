@@ -69,9 +69,9 @@ static void frames_json(struct threads *threads, const uint64_t *frames,
                         unsigned count)
 {
     for (unsigned i = 0; i < count; i++)
-        for (const struct place *place = place_of(threads, frames[i] - 1);
+        for (const struct place *place = place_of_call(threads, frames[i]);
              place; place = place->outer) {
-            if (i || place != place_of(threads, frames[0] - 1))
+            if (i || place != place_of_call(threads, frames[0]))
                 putchar(',');
             place_json(place);
         }
