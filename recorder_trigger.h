@@ -25,18 +25,20 @@ PROMISES (each names the test that keeps it)
                 just then -> tests/inside/trigger.c
     refused     a text that is wrong is refused in words, and does nothing
                 -> tests/inside/trigger.c
-    unharmed    looking takes no lock, no memory and no system call; an action
-                is as safe in signal handlers as a dump is
+    typed       an argument is compared as what its conversion says: a double,
+                an integer of its length and sign, a text
+                -> tests/inside/condition.c
+    unharmed    looking takes no lock and no memory, and a system call only for
+                a text; an action is as safe in signal handlers as a dump is
                 -> tests/inside/trigger.c
     cheap       a record of a recorder that nobody watches costs what it did,
                 one of a watched one at most 1.6 of that -> bench/trigger.c
 
 LIMITS
     * 8 triggers in the life of a program, each of at most 255 bytes.
-    * A trigger looks at the words of arguments, as integers of a word with a
-      sign: of a double its bits, of a string its address. Where a record has
-      fewer than 4 arguments the others are 0; it has no argument 5 to 12 unless
-      it has more than 4.
+    * An argument is compared by its conversion; a record whose format has no
+      such argument is never wanted. A text is read when the record is made, by
+      a system call, as a dump reads texts. There is no ~ in the program.
     * A recorder that is off has no records to look at. One that is turned off
       and on again by RECORDER_TRACES, `recorder set` or gdb is still watched;
       `RECORDER_TRACE(name) = 0` in the program ends that until
@@ -81,8 +83,9 @@ extern "C" {
  *     "TEXT"      its format begins so, behind its severity
  *     sw2         its severity is at least that; hw1,sw3 of hardware and
  *                 software
- *     2>50        its 2nd argument compares so: > < = != and & (has one of
- *                 these bits) with an integer, decimal or 0x..., of 64 bits
+ *     bytes>1.5k  the argument of "bytes=%d" compares so: > < >= <= = != and &
+ *     2>50        (has one of these bits) with a number, decimal or 0x..., with
+ *                 k, M or G; = and != with a text, too; or the 2nd argument
  *     10x1s       it is the 10th in one second (at most 512) that meets the
  *                 rest
  *     after=20ms  acts so long after it: what followed is there, too
@@ -100,8 +103,8 @@ extern "C" {
  *     again       not only once
  *
  * What was done is said in a line on stderr. Times have a unit: ns, us, ms, s,
- * min, h. Null and "" are no trigger. False: a text is wrong, and why is said
- * on stderr; the others are set.
+ * min (or m), h, d. Null and "" are no trigger. False: a text is wrong, and a
+ * line on stderr says why; the others are set.
  *
  * Environment: RECORDER_TRIGGERS, when the program starts, unless it runs with
  * more rights than its caller (setuid). */

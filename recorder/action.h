@@ -49,6 +49,16 @@ enum {
     RECORDER_ACTION_AGAIN_ = 64
 };
 
+/* The arguments that a trigger compares of a format (recorder_trigger_find_()).
+ */
+enum {
+    RECORDER_TRIGGER_TYPES_ = RECORDER_CONDITION_TESTS_ / sizeof(uintptr_t)
+};
+struct recorder_trigger_typed_ {
+    uintptr_t format;
+    uintptr_t types[RECORDER_TRIGGER_TYPES_];
+};
+
 struct recorder_trigger_ {
     uintptr_t state;
     int32_t acting; /* id of the thread that acts, as long as it does */
@@ -59,6 +69,7 @@ struct recorder_trigger_ {
     void *context;
     /* Addresses of recorders, with bit 0 set where the names match. */
     uintptr_t known[RECORDER_TRIGGER_KNOWN_];
+    struct recorder_trigger_typed_ formats[RECORDER_TRIGGER_KNOWN_];
     struct recorder_condition_ condition;
     uintptr_t within, after; /* ticks */
     uintptr_t due;           /* ticks; after= */
@@ -127,8 +138,13 @@ RECORDER_SELDOM_ void recorder_action_mark_(void)
     uintptr_t before;
     unsigned i, k;
     for (i = 0; i < RECORDER_TRIGGERS_; i++) /* libraries come and go */
-        for (k = 0; k < RECORDER_TRIGGER_KNOWN_; k++)
+        for (k = 0; k < RECORDER_TRIGGER_KNOWN_; k++) {
+            uintptr_t *format = &recorder_triggers_.all[i].formats[k].format;
+            uintptr_t was = recorder_get_(format);
             recorder_put_(&recorder_triggers_.all[i].known[k], 0);
+            while (was > 1 && !recorder_swap_(format, &was, 0))
+                ;
+        }
     do {
         struct recorder *recorder = recorder_readers_enter_();
         before = changes;
@@ -323,12 +339,13 @@ recorder_action_parse_(struct recorder_trigger_ *trigger, char *at)
             trigger->actions |= RECORDER_ACTION_DUMP_;
             trigger->path = behind;
         } else if ((behind = recorder_behind_(at, "signal=")) != NULL) {
-            int64_t number;
-            behind = recorder_condition_integer_(behind, &number);
-            if (!behind || *behind || number < 1 || number > 64)
+            struct recorder_number_ number;
+            behind = recorder_number_read_(&number, behind);
+            if (!behind || *behind || number.more || number.negative ||
+                number.size < 1 || number.size > 64)
                 return "a signal has a number from 1 to 64";
             trigger->actions |= RECORDER_ACTION_SIGNAL_;
-            trigger->signal = (int)number;
+            trigger->signal = (int)number.size;
 #endif
         } else {
             return "no action: there are " RECORDER_ACTIONS_;

@@ -86,25 +86,141 @@ recorder_trigger_format_(const struct recorder_condition_ *condition,
            recorder_condition_begins_(condition, text);
 }
 
+/* Finds the arguments that a trigger compares, 8 bits for each, in a format. It
+ * keeps them for the next record: `format` is 0, or 1 while a thread writes. */
+RECORDER_SELDOM_ void
+recorder_trigger_find_(struct recorder_trigger_ *trigger,
+                       struct recorder_trigger_typed_ *known,
+                       const char *format, uintptr_t *types)
+{
+    const struct recorder_condition_ *c = &trigger->condition;
+    struct recorder_headed_ heading;
+    struct recorder_formatter_ f;
+    const char *text = recorder_heading_(format, &heading);
+    uintptr_t unknown = 0;
+    unsigned i, each = sizeof *types;
+    for (i = 0; i < RECORDER_TRIGGER_TYPES_; i++)
+        types[i] = 0;
+    for (i = 0; i < c->tests_count; i++)
+        types[i / each] |= (uintptr_t)recorder_condition_find_(
+                               &c->tests[i], text, sizeof(uintptr_t), &f)
+                           << i % each * 8;
+    if (!recorder_swap_(&known->format, &unknown, 1))
+        return; /* another format has the place */
+    for (i = 0; i < RECORDER_TRIGGER_TYPES_; i++)
+        recorder_put_(&known->types[i], types[i]);
+    __atomic_store_n(&known->format, (uintptr_t)format, __ATOMIC_RELEASE);
+}
+
+/* True if a test holds for the text of an argument, as a dump shows it. */
+RECORDER_SELDOM_ bool
+recorder_trigger_text_(const struct recorder_condition_test_ *test,
+                       const struct recorder *recorder, unsigned thread,
+                       const struct recorder_record *records, unsigned count,
+                       uint64_t address)
+{
+    char stack[RECORDER_SCRATCH_STACK_] __attribute__((aligned(16)));
+    char text[RECORDER_CONDITION_MAX_ + 64], copy[RECORDER_CONDITION_MAX_ + 64];
+    struct recorder_headed_ heading;
+    struct recorder_scratch_ s;
+    struct recorder_event event;
+    struct recorder_text_context_ context = {&s, &event, 0, 0};
+    struct recorder_formatter_ f;
+    struct recorder_arguments_ arguments;
+    const char *dot;
+    recorder_scratch_open_(&s, 0, stack);
+    s.text = copy;
+    s.text_max = sizeof copy;
+    recorder_batch_of_one_(&s.batch, recorder, thread, records, count);
+    recorder_event_of_(&s.batch, 0, count, &event);
+    recorder_condition_find_(
+        test, recorder_heading_((const char *)records[0].format, &heading),
+        sizeof(uintptr_t), &f);
+    recorder_zero_(&arguments, sizeof arguments);
+    arguments.text = recorder_text_;
+    arguments.context = &context;
+    f.arguments = &arguments;
+    f.word = address;
+    for (dot = f.start; dot < f.at && *dot != '.';)
+        dot++;
+    if (dot < f.at && dot[1] == '*') /* the precision is the index of a word */
+        f.how.precision = (int32_t)event.argument[f.how.precision];
+    f.how.flags = 0;
+    f.text = recorder_string_at_(text, sizeof text);
+    recorder_format_string_(&f);
+    recorder_scratch_close_(&s);
+    return f.text.size <= sizeof text &&
+           recorder_condition_text_is_(test, text, f.text.size);
+}
+
+/* True if a test holds for an argument, whose place and kind `type` has. */
+RECORDER_INLINE_ bool
+recorder_trigger_is_(const struct recorder_condition_test_ *test, unsigned type,
+                     const struct recorder *recorder, unsigned thread,
+                     const struct recorder_record *records, unsigned count)
+{
+    unsigned n = type & 15, kind = type >> 4;
+    uint64_t word;
+    if (n >= 4 * count || n >= 12)
+        return false;
+    word = records[n / 4].argument[n % 4];
+    if (kind < RECORDER_TYPE_REAL_) {
+        unsigned unused = 64 - (8u << kind % 4);
+        word <<= unused;
+        return kind < 4
+                   ? recorder_condition_number_is_(
+                         test, 'd', (uint64_t)((int64_t)word >> unused))
+                   : recorder_condition_number_is_(test, 'u', word >> unused);
+    }
+    if (kind == RECORDER_TYPE_REAL_)
+        return recorder_condition_number_is_(
+            test, sizeof(uintptr_t) == 4 ? 'F' : 'f', word);
+    if (kind == RECORDER_TYPE_TEXT_)
+        return recorder_trigger_text_(test, recorder, thread, records, count,
+                                      word);
+    return recorder_condition_character_is_(
+        test,
+        kind == RECORDER_TYPE_WIDE_ ? (uint32_t)word : (unsigned char)word,
+        kind == RECORDER_TYPE_WIDE_);
+}
+
+/* True if all tests hold for the arguments of a record. */
+RECORDER_FUNCTION_ bool recorder_trigger_compares_(
+    struct recorder_trigger_ *trigger, const struct recorder *recorder,
+    unsigned thread, const struct recorder_record *records, unsigned count)
+{
+    const struct recorder_condition_ *c = &trigger->condition;
+    uintptr_t format = records[0].format, types[RECORDER_TRIGGER_TYPES_];
+    struct recorder_trigger_typed_ *known =
+        &trigger->formats[(format ^ format >> 5) % RECORDER_TRIGGER_KNOWN_];
+    unsigned i, each = sizeof *types;
+    bool found = __atomic_load_n(&known->format, __ATOMIC_ACQUIRE) == format;
+    for (i = 0; i < RECORDER_TRIGGER_TYPES_; i++)
+        types[i] = recorder_get_(&known->types[i]);
+    recorder_fence_acquire_();
+    if (RECORDER_UNLIKELY_(!found || recorder_get_(&known->format) != format))
+        recorder_trigger_find_(trigger, known, (const char *)format, types);
+    for (i = 0; i < c->tests_count; i++)
+        if (!recorder_trigger_is_(&c->tests[i],
+                                  types[i / each] >> i % each * 8 & 255,
+                                  recorder, thread, records, count))
+            return false;
+    return true;
+}
+
 /* True if a record meets the condition, but for COUNTxTIME. */
 RECORDER_INLINE_ bool
 recorder_trigger_meets_(struct recorder_trigger_ *trigger,
-                        const struct recorder *recorder,
+                        const struct recorder *recorder, unsigned thread,
                         const struct recorder_record *records, unsigned count)
 {
     const struct recorder_condition_ *c = &trigger->condition;
-    unsigned i;
-    if (!recorder_trigger_names_(trigger, recorder))
-        return false;
-    for (i = 0; i < c->tests_count; i++) {
-        unsigned n = c->tests[i].argument;
-        if (n >= 4 * count ||
-            !recorder_condition_compares_(
-                &c->tests[i], (intptr_t)records[n / 4].argument[n % 4]))
-            return false;
-    }
-    return !(c->severities || c->begins) ||
-           recorder_trigger_format_(c, (const char *)records[0].format);
+    return recorder_trigger_names_(trigger, recorder) &&
+           (!c->tests_count ||
+            recorder_trigger_compares_(trigger, recorder, thread, records,
+                                       count)) &&
+           (!(c->severities || c->begins) ||
+            recorder_trigger_format_(c, (const char *)records[0].format));
 }
 
 /* Takes a trigger on from its state, ARMED_ or DUE_, after a record that counts
@@ -139,11 +255,12 @@ recorder_trigger_hit_(struct recorder_trigger_ *trigger, uintptr_t state,
 /* True if a record counts for a trigger in this state. */
 RECORDER_INLINE_ bool
 recorder_trigger_counts_(struct recorder_trigger_ *trigger, uintptr_t state,
-                         const struct recorder *recorder,
+                         const struct recorder *recorder, unsigned thread,
                          const struct recorder_record *records, unsigned count)
 {
     if (state == RECORDER_TRIGGER_ARMED_)
-        return recorder_trigger_meets_(trigger, recorder, records, count);
+        return recorder_trigger_meets_(trigger, recorder, thread, records,
+                                       count);
     return state == RECORDER_TRIGGER_DUE_ &&
            (intptr_t)(records[0].time - recorder_get_(&trigger->due)) >= 0;
 }
@@ -164,7 +281,7 @@ recorder_trigger_hook_(const struct recorder *recorder, unsigned thread,
     for (i = 0; i < used; i++, trigger++) {
         uintptr_t state = __atomic_load_n(&trigger->state, __ATOMIC_ACQUIRE);
         if (RECORDER_UNLIKELY_(recorder_trigger_counts_(
-                trigger, state, recorder, records, count)))
+                trigger, state, recorder, thread, records, count)))
             recorder_trigger_hit_(trigger, state, recorder, thread, records,
                                   count);
     }
@@ -240,11 +357,17 @@ recorder_trigger_read_(struct recorder_trigger_ *trigger, const char *text,
                        size_t size, const char **at)
 {
     const char *wrong;
+    unsigned i;
     trigger->actions = trigger->function ? RECORDER_ACTION_CALL_ : 0;
     trigger->path = NULL;
-    wrong = recorder_condition_parse_(&trigger->condition, text, size, at);
+    wrong =
+        recorder_condition_parse_(&trigger->condition, text, size, false, at);
     if (wrong)
         return wrong;
+    for (i = 0; i < trigger->condition.tests_count; i++)
+        if (trigger->condition.tests[i].how == '~')
+            return "~ is for recorder watch and --where: a program compares "
+                   "texts by = and !=";
     if (trigger->condition.actions) {
         size_t before =
             (size_t)(trigger->condition.actions - trigger->condition.text);

@@ -106,6 +106,7 @@ int main(int argc, char **argv)
     if (registry && call.verb->registries && strcmp(registry, "all") == 0)
         return run_each(&call);
     status = call.verb->run(&call);
+    call_filters_check(&call);
     call_close(&call);
     status = trouble_or(status);
     filters_free(call.selection.filters);

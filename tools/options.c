@@ -147,25 +147,20 @@ static uint64_t number_of(const struct call *call, const char *text,
 
 bool span_of(const char *text, int64_t *ns)
 {
-    static const struct {
-        const char *unit;
-        double ns;
-    } units[] = {{"s", 1e9},    {"ms", 1e6},    {"us", 1e3},
-                 {"ns", 1},     {"m", 60e9},    {"min", 60e9},
-                 {"h", 3600e9}, {"d", 86400e9}, {"", 1e9}};
-    char *end;
-    long double value = strtold(text, &end); /* digits for all nanoseconds */
-    if (end == text)
+    char bare[64];
+    uint64_t size;
+    const char *end;
+    bool negative = *text == '-';
+    text += negative || *text == '+';
+    if (snprintf(bare, sizeof bare, "%ss", text) >= (int)sizeof bare)
         return false;
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-        if (strcmp(end, units[i].unit) == 0) {
-            value *= units[i].ns;
-            if (!(value > -9e18 && value < 9e18))
-                return false;
-            *ns = llrintl(value); /* 0.003971005 s is a bit less in binary */
-            return true;
-        }
-    return false;
+    end = recorder_number_time_(text, &size);
+    if (!end) /* without a unit: seconds */
+        end = recorder_number_time_(text = bare, &size);
+    if (!end || *end)
+        return false;
+    *ns = negative ? -(int64_t)size : (int64_t)size;
+    return true;
 }
 
 int64_t call_newest_ns(struct call *call)
@@ -372,6 +367,14 @@ static void filters_parse(struct call *call)
                    option->key == OPTION_GREP ? "grep" : "where", option->value,
                    wrong);
     }
+}
+
+void call_filters_check(const struct call *call)
+{
+    const char *wrong =
+        filters_wrong(call->selection.filters, &call->reader);
+    if (wrong)
+        fail(call, "--where: %s", wrong);
 }
 
 void selection_parse(struct call *call)

@@ -81,7 +81,8 @@ static bool triggered(const char *text)
     const char *at, *wrong;
     memset(&trigger, 0, sizeof trigger);
     wrong =
-        recorder_condition_parse_(&trigger.condition, text, strlen(text), &at);
+        recorder_condition_parse_(&trigger.condition, text, strlen(text), false,
+                                  &at);
     if (at < text || at > text + strlen(text))
         abort();
     if (!wrong && trigger.condition.actions)

@@ -120,10 +120,9 @@ Test(trigger, each_comparison)
             sprintf(text, "disk: %u%s%" PRIdPTR " %u%s%" PRIdPTR " : again",
                     a + 1, first, value, b + 1, second, other);
         else
-            sprintf(text, "disk:%u%s0x%" PRIxPTR, a + 1, first,
-                    (uintptr_t)value);
-        if (!both && sizeof(void *) == 4)
-            continue; /* 0xffffffff is no -1 of 64 bits */
+            sprintf(text, "disk:%u%s%s0x%" PRIxPTR, a + 1, first,
+                    value < 0 ? "-" : "",
+                    value < 0 ? 0 - (uintptr_t)value : (uintptr_t)value);
         watch(text);
         order = record_of(count, word);
         is = a < count && compares(word[a], first, value) &&
@@ -463,7 +462,7 @@ Test(trigger, dump_says_so)
 Test(trigger, after)
 {
     uintptr_t after, now;
-    struct recorder_record r = {(uintptr_t) "x\0y:1", 77, 0, 0, {5, 0, 0, 0}};
+    struct recorder_record r = {(uintptr_t) "%d\0y:1", 77, 0, 0, {5, 0, 0, 0}};
     watch("disk: 1=5 after=20ms");
     after = recorder_triggers_.all[0].after;
     cr_assert(!recorder_trace_is_watched_(RECORDER_TRACE(net)));
@@ -687,14 +686,19 @@ Test(trigger, refused)
         {"disk: 0>5: freeze",
          "0>5: freeze: arguments have the numbers 1 to 12"},
         {"disk: 13>5: freeze", "13>5: freeze: arguments"},
-        {"disk: 1: freeze", "1: freeze: a number is followed by"},
-        {"disk: 1>: freeze", "an integer of 64 bits"},
-        {"disk: 1>x: freeze", "an integer of 64 bits"},
-        {"disk: 1>9223372036854775808: freeze", "an integer of 64 bits"},
-        {"disk: 1>=5: freeze", "an integer of 64 bits"},
-        {"disk: 1>5sw2: freeze", "sw2: freeze: a blank is missing"},
-        {"disk: sw4: freeze", "sw4: freeze: no condition: there are \"TEXT\""},
-        {"disk: fast: freeze", "fast: freeze: no condition"},
+        {"disk: 1: freeze", "1: freeze: it should be FIELD OP VALUE"},
+        {"disk: 1>: freeze", "is compared with no number"},
+        {"disk: 1>x: freeze", "is compared with no number"},
+        {"disk: 1>18446744073709551616: freeze", "the number is too large"},
+        {"disk: 1<1e400: freeze", "the number is too large"},
+        {"disk: 1>5sw2: freeze", "is compared with no number"},
+        {"disk: 1>5ms: freeze", "no such unit: a number may have k, M or G"},
+        {"disk: 1=5kB: freeze", "no such unit: a number may have k, M or G"},
+        {"disk: 1&1.5: freeze", "& takes an integer"},
+        {"disk: a~b: freeze", "~ is for recorder watch and --where"},
+        {"disk: \"a\"sw2: freeze", "sw2: freeze: a blank is missing"},
+        {"disk: sw4: freeze", "sw4: freeze: it should be FIELD OP VALUE"},
+        {"disk: fast: freeze", "fast: freeze: it should be FIELD OP VALUE"},
         {"disk: \"x: freeze", "\"x: freeze: the text has no end"},
         {"disk: \"x\" \"y\": freeze",
          "\"y\": freeze: the text has no end, or is "
@@ -751,7 +755,7 @@ Test(trigger, refused)
 Test(trigger, hostile_texts)
 {
     static const char bytes[] = "disk:: \"\\ 1>5=!&<x0sw2hm,;after=20ms freeze"
-                                "again dump=/ signal=9([a-z]*)|^$\t\n\1\xff%s";
+                                "again dump=/ signal=9([a-z]*)|^$e.k~\t\n\1\xff%s";
     unsigned i, n = rounds(200000), good = 0;
     for (i = 0; i < n; i++) {
         char text[400];

@@ -115,7 +115,8 @@ Test(names, choose_records)
         {"--where \"disk: 2&4\"", "18 22 "},
         {"--where \"bytes>9e14\"", "22 "},
         {"--where \"bytes=1125899906842624\"", "22 "},
-        {"--where \"nothing=1\"", ""},
+        {"--where \"net: \\\"sent\\\" bytes<1\"", "1 5 "},
+        {"--where \"load>0.4 load<=1.0\"", "5 9 "},
         {"--where \"x=4\"", "25 "},
         {"--grep \"BLOCKS\"", ""},
         {"--grep \"blocks, thread=-[13]\"", "6 14 "},
@@ -168,6 +169,8 @@ Test(names, wrong_conditions)
         {"--where \"net: 13>1\"", "13>1: it should be FIELD OP VALUE"},
         {"--where \"bytes>x\"", "bytes>x: is compared with no number"},
         {"--where \"bytes&1.5\"", "& takes an integer"},
+        {"--where \"bytes>5ms\"", "5ms: no such unit: a number may have k"},
+        {"--where \"bytes<1e400\"", "the number is too large"},
         {"--where \"(: a=1\"", "--where (: a=1: "},
         {"--where \"a=\\\"x\"", "a quote has no end"},
         {"--where \"a~(\"", "Unmatched ("}};
@@ -176,4 +179,35 @@ Test(names, wrong_conditions)
         cr_expect(strstr(build_text, some[i][1]), "%s: %s", some[i][0],
                   build_text);
     }
+}
+
+/* Goal: recorders and arguments that do not exist are no empty answer. */
+Test(names, conditions_that_nothing_meets)
+{
+    static const char *const some[][2] = {
+        {"dump rec --where \"reqid=5\"", "no record has an argument reqid"},
+        {"dump rec --where \"net: 12=5\"",
+         "no record has an argument of place 12"},
+        {"spans rec --where \"reqid=5\"", "no record has an argument reqid"},
+        {"dump rec --where \"nett: bytes>1\"", "no recorder is named nett"},
+        {"dump rec --where \"peer>5\"",
+         "the argument peer is a text, no number"},
+        {"dump rec --where \"net: bytes=many\"",
+         "the argument bytes is a number, no text"},
+        {"dump rec --names nett", "no recorder is named nett"},
+        {"latency rec --from \"> .*\" --to \"< .*\" --by fd",
+         "no record that matches has an argument fd"},
+        {"latency rec --from a --to b --where \"x5=1\"",
+         "no record has an argument x5"}};
+    for (size_t i = 0; i < sizeof some / sizeof *some; i++) {
+        cr_expect_eq(build_run(COMMAND "%s", some[i][0]),
+                     strncmp(some[i][0], "latency", 7) ? 1 : 2, "%s",
+                     some[i][0]);
+        cr_expect(strstr(build_text, some[i][1]), "%s: %s", some[i][0],
+                  build_text);
+    }
+    build_must(COMMAND "dump rec --where \"net: bytes=123456\"");
+    build_must(COMMAND "latency rec --from \"> .*\" --to \"< .*\" --by id "
+                       "| head -1");
+    cr_expect(strstr(build_text, " pairs, 0 without an end"), "%s", build_text);
 }

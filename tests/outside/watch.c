@@ -164,8 +164,8 @@ Test(watch, trouble)
     static const struct {
         const char *options, *says;
     } bad[] = {{"", "--when CONDITION is missing"},
-               {"--when \"disk: 1>\"", "--when 1>: an argument is compared"},
-               {"--when \"disk: : freeze\"", "actions are told by --do"},
+               {"--when \"disk: 1>\"", "--when 1>: is compared with no number"},
+               {"--when \"disk: : freeze\"", "actions are given by --do"},
                {"--when \"disk:\" --do jump", "--do jump: there are freeze, "},
                {"--when \"disk:\" --do save=", "--do save=: there are"},
                {"--when \"disk:\" --times -1", "--times -1: is no number"},

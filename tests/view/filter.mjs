@@ -10,11 +10,11 @@ const FILTERS = [['net: 1>1000'], ['1>=1k'], ['disk: block>=350 load<0.5'],
   ["job: 2!='worker'"], ['hostile: 1=-2147483648'],
   ['hostile: 4=0xfedcba9876543210'], ['hostile: 4>9e18'], ['5=x'],
   ['hostile: 5~[[:alpha:]]'], ['[[:lower:]]+: 1>20'], ['6=0x1234'], ['1=010'],
-  ['hostile: 1=nan'], ['1!=5'], ['load<=-0.5'], ['nobody: 1>0'], ['NET: 1>9.5e3'],
+  ['hostile: 1=nan'], ['1!=5'], ['load<=-0.5'], ['disk: 1>18446744073709551615'], ['NET: 1>9.5e3'],
   ['--grep', 'job 1[0-9] of'], ['--grep', 'SEEK'], ['--grep', '\\<seek [[:digit:]]$'],
   ['--grep', 'seek', '--where', 'job: 1>50', '--where', 'disk: block<40'],
   ['--where', 'job: 2="worker" 1>=97', '--grep', '[^0-9]']];
-const WRONG = ['bytes', 'bytes>', '13>1', '0=1', 'x&1.5', 'net: x="a', '(: 1=1',
+const WRONG = ['x=5ms', 'x>18446744073709551616', 'x>1e400', 'bytes', 'bytes>', '13>1', '0=1', 'x&1.5', 'net: x="a', '(: 1=1',
   'x>y', 'x!5'];
 const quoted = words => words.map(word => /^--/.test(word) ? word
   : `'${word.replaceAll("'", "'\\''")}'`).join(' ');

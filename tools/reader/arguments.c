@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "inside.h"
 
+#include "recorder/condition.h"
+
 enum {
     STRING_MAX = 65536,         /* bytes of an argument */
     TEXT_MOST = STRING_MAX - 32 /* of them, without its marks and its end */
@@ -150,31 +152,12 @@ static void argument_make(struct text_context *c,
     }
 }
 
-/* Returns where the name of a conversion begins, "bytes" of "bytes=%d", and its
- * size, or null. Quotes, brackets and 0x may stand between. */
-static const char *name_of(const char *format, const char *percent,
-                           size_t *size)
-{
-    const char *at = percent, *end;
-    if (at - format > 2 && (at[-1] | 0x20) == 'x' && at[-2] == '0')
-        at -= 2;
-    while (at > format && strchr("\"'([{<", at[-1]))
-        at--;
-    if (at == format || *--at != '=')
-        return NULL;
-    end = at;
-    while (at > format && (isalnum((unsigned char)at[-1]) || at[-1] == '_'))
-        at--;
-    *size = (size_t)(end - at);
-    return *size && *size < 64 && !isdigit((unsigned char)*at) ? at : NULL;
-}
-
 /* Notes the name of a conversion. The first of several of a name has it. */
 static void name_note(char **names, const char *format, const char *percent,
                       size_t word)
 {
     size_t size;
-    const char *name = name_of(format, percent, &size);
+    const char *name = recorder_condition_name_(format, percent, &size);
     if (!name || names[word])
         return;
     for (size_t i = 0; i < 12; i++)

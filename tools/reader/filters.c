@@ -3,35 +3,24 @@
 #include "filters.h"
 #include "inside.h"
 
-#include <errno.h>
 #include <regex.h>
 #include <stdio.h>
 
-enum { GREPS_MAX = 16, WHERES_MAX = 16, TESTS_MAX = 16 };
-
-/* FIELD OP VALUE. */
-struct test {
-    char *field;       /* a name; null: by its place */
-    unsigned argument; /* from 0 */
-    char how;          /* > < = ! & ~, and G, L for >= and <= */
-    char *text;        /* of the value */
-    bool is_number, is_integer;
-    double real;
-    int64_t integer; /* its bits, if it is above INT64_MAX: is_big */
-    bool is_big;
-    regex_t regex; /* of ~ */
-};
+enum { GREPS_MAX = 16, WHERES_MAX = 16 };
 
 struct where {
-    char *names; /* regular expression of recorders; null: all */
-    struct test tests[TESTS_MAX];
-    size_t tests_count;
+    struct recorder_condition_ condition;       /* holds pointers into itself */
+    regex_t regexes[RECORDER_CONDITION_TESTS_]; /* of ~ */
+    bool looked, met; /* at records of recorders so named; by one of them */
+    /* By test: no such argument so far; one that does not compare; one that
+     * does. */
+    enum { SEEN_NONE, SEEN_OTHER, SEEN } seen[RECORDER_CONDITION_TESTS_];
 };
 
 struct filters {
     regex_t greps[GREPS_MAX];
     size_t greps_count;
-    struct where wheres[WHERES_MAX];
+    struct where *wheres[WHERES_MAX];
     size_t wheres_count;
 };
 
@@ -77,170 +66,55 @@ const char *filters_grep(struct filters **filters, const char *text)
     return error;
 }
 
-/* Reads "1000", "-5", "0x1f", "1.5", "10k" and the like. */
-static void number_read(struct test *test)
+struct where *where_read(const char *text, bool when, const char **error)
 {
-    static const char units[] = "kMG";
-    const char *text = test->text, *unit;
-    char *end;
-    double factor = 1;
-    errno = 0;
-    test->integer = strtoll(text, &end, 0);
-    test->is_integer = end != text && !*end && !errno;
-    if (!test->is_integer && end != text && *text != '-') {
-        errno = 0;
-        test->integer = (int64_t)strtoull(text, &end, 0);
-        test->is_big = test->is_integer = !*end && !errno;
+    struct where *where = calloc(1, sizeof *where);
+    const char *at = text;
+    *error = where ? recorder_condition_parse_(&where->condition, text,
+                                               strlen(text), !when, &at)
+                   : "there is no memory left";
+    for (size_t i = 0; !*error && i < where->condition.tests_count; i++) {
+        struct recorder_condition_test_ *test = &where->condition.tests[i];
+        *error = test->how == '~' ? regex_read(&where->regexes[i], test->value)
+                                  : NULL;
+        if (*error)
+            test->how = '\0'; /* nothing to free */
     }
-    test->real = strtod(text, &end);
-    if (end != text && *end && !end[1] && (unit = strchr(units, *end))) {
-        for (const char *at = units; at <= unit; at++)
-            factor *= 1000;
-        end++;
+    if (!*error)
+        return where;
+    if (*error != wrong) {
+        snprintf(wrong, sizeof wrong, "%.40s: %s", *at ? at : "nothing",
+                 *error);
+        *error = wrong;
     }
-    test->is_number = end != text && !*end;
-    test->real *= factor;
-    if (factor > 1 && test->real < 9e18 && test->real > -9e18 &&
-        test->real == (double)(int64_t)test->real) {
-        test->is_integer = true;
-        test->integer = (int64_t)test->real;
-    }
+    where_free(where);
+    return NULL;
 }
 
-/* Reads a value up to a blank, or what stands in quotes: \" and \\ stand for "
- * and \. Returns what stands behind it, or null. */
-static const char *value_read(struct test *test, const char *at)
+const struct recorder_condition_ *where_condition(const struct where *where)
 {
-    char *to = test->text = calloc(1, strlen(at) + 1);
-    char quote = *at == '"' || *at == '\'' ? *at++ : '\0';
-    bool literal = quote;
-    if (!to)
-        return NULL;
-    for (; *at && (quote ? *at != quote : !isspace((unsigned char)*at)); at++) {
-        if (quote && *at == '\\' && (at[1] == quote || at[1] == '\\'))
-            at++;
-        *to++ = *at;
-    }
-    if (quote && *at++ != quote)
-        return NULL;
-    if (!literal)
-        number_read(test);
-    return at;
+    return &where->condition;
 }
 
-/* Reads a FIELD: a name, or 1 to 12. Returns what stands behind it. Null: there
- * is none. */
-static const char *field_read(struct test *test, const char *at)
+void where_free(struct where *where)
 {
-    const char *begin = at;
-    unsigned long number;
-    while (isalnum((unsigned char)*at) || *at == '_')
-        at++;
-    test->argument = 12; /* a name */
-    if (at == begin || !isdigit((unsigned char)*begin))
-        return at == begin ? NULL : at;
-    number = strtoul(begin, NULL, 10);
-    test->argument = (unsigned)number - 1;
-    return begin + strspn(begin, "0123456789") == at && number >= 1 &&
-                   number <= 12
-               ? at
-               : NULL;
-}
-
-/* Reads an OP. Returns what stands behind it. Null: there is none. */
-static const char *operator_read(struct test *test, const char *at)
-{
-    at += strspn(at, " ");
-    if (!*at || !strchr("><=!&~", *at) || (*at == '!' && at[1] != '='))
-        return NULL;
-    test->how = *at++;
-    if (*at == '=' && test->how != '&' && test->how != '~') {
-        test->how = test->how == '>' ? 'G' : test->how == '<' ? 'L' : test->how;
-        at++;
-    }
-    return at + strspn(at, " ");
-}
-
-/* Reads FIELD OP VALUE. Returns what stands behind it, or null. */
-static const char *test_read(struct test *test, const char *at)
-{
-    const char *begin = at, *end = field_read(test, at);
-    at = end ? operator_read(test, end) : NULL;
-    if (!at) {
-        snprintf(wrong, sizeof wrong,
-                 "%.40s: it should be FIELD OP VALUE: the name that a format "
-                 "gives an argument or its place, 1 to 12; > < >= <= = != & "
-                 "or ~; a number or a text",
-                 *begin ? begin : "nothing");
-        return NULL;
-    }
-    if (test->argument == 12 &&
-        !(test->field = strndup(begin, (size_t)(end - begin))))
-        return NULL;
-    at = value_read(test, at);
-    if (!at) {
-        snprintf(wrong, sizeof wrong, "%.40s: a quote has no end", begin);
-        return NULL;
-    }
-    if (test->how == '~' && regex_read(&test->regex, test->text)) {
-        test->how = '\0'; /* nothing to free */
-        return NULL;
-    }
-    if (strchr("><GL&", test->how) && !test->is_number) {
-        snprintf(wrong, sizeof wrong, "%.40s: is compared with no number",
-                 begin);
-        return NULL;
-    }
-    if (test->how == '&' && !test->is_integer) {
-        snprintf(wrong, sizeof wrong, "%.40s: & takes an integer", begin);
-        return NULL;
-    }
-    return at;
-}
-
-/* Where NAMES of recorders end: at the last ':' in front of a condition, which
- * is no part of a [:class:]. Null: there are none. */
-static const char *names_end(const char *text)
-{
-    const char *found = NULL;
-    for (const char *at = text; *at && !strchr("\"'<>=&~", *at); at++)
-        if (*at == ':' && (at[1] == ' ' || !found || at[1] != ']'))
-            found = at;
-    return found;
+    for (size_t i = 0; where && i < where->condition.tests_count; i++)
+        if (where->condition.tests[i].how == '~')
+            regfree(&where->regexes[i]);
+    free(where);
 }
 
 const char *filters_where(struct filters **filters, const char *text)
 {
-    struct where *where;
-    const char *end = names_end(text), *error;
+    const char *error;
     if (!make(filters))
         return "there is no memory left";
     if ((*filters)->wheres_count == WHERES_MAX)
         return "there are more than 16";
-    where = &(*filters)->wheres[(*filters)->wheres_count++];
-    if (end) {
-        size_t size = (size_t)(end - text);
-        while (size && text[size - 1] == ' ')
-            size--;
-        where->names = strndup(text, size);
-        if (!where->names)
-            return "there is no memory left";
-        error = recorder_regex_check_(where->names);
-        if (error)
-            return error;
-        text = end + 1;
-    }
-    text += strspn(text, " \t\n");
-    do {
-        if (where->tests_count == TESTS_MAX)
-            return "at most 16 arguments are compared";
-        snprintf(wrong, sizeof wrong, "there is no memory left");
-        text = test_read(&where->tests[where->tests_count++], text);
-        if (!text)
-            return wrong;
-        text += strspn(text, " \t\n");
-    } while (*text);
-    return NULL;
+    (*filters)->wheres[(*filters)->wheres_count] =
+        where_read(text, false, &error);
+    (*filters)->wheres_count += !error;
+    return error;
 }
 
 void filters_free(struct filters *filters)
@@ -249,117 +123,156 @@ void filters_free(struct filters *filters)
         return;
     for (size_t i = 0; i < filters->greps_count; i++)
         regfree(&filters->greps[i]);
-    for (size_t i = 0; i < filters->wheres_count; i++) {
-        struct where *where = &filters->wheres[i];
-        for (size_t k = 0; k < where->tests_count; k++) {
-            if (where->tests[k].how == '~')
-                regfree(&where->tests[k].regex);
-            free(where->tests[k].field);
-            free(where->tests[k].text);
-        }
-        free(where->names);
-    }
+    for (size_t i = 0; i < filters->wheres_count; i++)
+        where_free(filters->wheres[i]);
     free(filters);
 }
 
 /* ----------------------------------------------------------------- match -- */
 
-/* Compares: below 0, 0, above 0; 2 where they do not compare, as with NaN. */
-static int compared(const struct reader_argument *a, const struct test *test)
+static bool text_matches(const struct where *where, size_t i, const char *text,
+                         size_t size)
 {
-    bool is_unsigned = a->kind == READER_UNSIGNED || a->kind == READER_POINTER;
-    double real;
-    if (a->kind != READER_REAL && test->is_integer) {
-        bool big = is_unsigned && a->word > INT64_MAX;
-        int64_t left = is_unsigned ? (int64_t)a->word : a->integer;
-        if (big != test->is_big)
-            return big ? 1 : -1;
-        return big ? ((uint64_t)left > (uint64_t)test->integer) -
-                         ((uint64_t)left < (uint64_t)test->integer)
-                   : (left > test->integer) - (left < test->integer);
-    }
-    real = a->kind == READER_REAL ? a->real
-           : is_unsigned          ? (double)a->word
-                                  : (double)a->integer;
-    return real < test->real    ? -1
-           : real > test->real  ? 1
-           : real == test->real ? 0
-                                : 2;
-}
-
-static bool text_matches(const struct reader_argument *a,
-                         const struct test *test)
-{
-    struct reader_argument plain = *a;
-    reader_unmark(&plain, 1);
+    const struct recorder_condition_test_ *test = &where->condition.tests[i];
     if (test->how == '~')
-        return regexec(&test->regex, plain.text, 0, NULL, 0) == 0;
-    return (test->how == '=' || test->how == '!') &&
-           (strcmp(plain.text, test->text) == 0) == (test->how == '=');
+        return regexec(&where->regexes[i], text, 0, NULL, 0) == 0;
+    return recorder_condition_text_is_(test, text, size);
 }
 
-static bool test_matches(const struct test *test,
-                         const struct reader_argument *arguments,
-                         unsigned count)
+static bool number_matches(const struct recorder_condition_test_ *test,
+                           const struct reader_argument *a, bool is_short)
 {
-    const struct reader_argument *a = NULL;
+    uint64_t word = a->kind == READER_SIGNED ? (uint64_t)a->integer : a->word;
+    float single = (float)a->real;
+    if (a->kind != READER_REAL)
+        return recorder_condition_number_is_(
+            test, a->kind == READER_SIGNED ? 'd' : 'u', word);
+    memcpy(&word, &a->real, sizeof word);
+    if (is_short) {
+        word = 0;
+        memcpy(&word, &single, sizeof single);
+        word = word >> 32 | (uint32_t)word; /* of either byte order */
+    }
+    return recorder_condition_number_is_(test, is_short ? 'F' : 'f', word);
+}
+
+/* Compares an argument; notes whether the argument can be compared. */
+static bool argument_matches(struct where *where, size_t i,
+                             const struct reader_argument *a, bool is_short)
+{
+    const struct recorder_condition_test_ *test = &where->condition.tests[i];
+    bool is_text = test->how == '~' || !test->is_number;
+    struct reader_argument plain = *a;
     char letter[5] = "";
-    int is;
-    for (unsigned i = 0; i < count && !a; i++)
-        if (test->field ? arguments[i].name &&
-                              strcmp(arguments[i].name, test->field) == 0
-                        : i == test->argument)
-            a = &arguments[i];
-    if (!a || a->kind == READER_LOST)
+    size_t size = 1;
+    if (a->kind == READER_LOST)
         return false;
     if (a->kind == READER_STRING)
-        return text_matches(a, test);
-    if (a->kind == READER_CHARACTER && (!test->is_number || test->how == '~')) {
-        if (a->integer > UINT8_MAX) /* %lc */
-            recorder_format_utf8_(letter, (uint32_t)a->integer);
-        else
-            letter[0] = (char)a->integer;
-        return text_matches(&(struct reader_argument){.text = letter}, test);
+        is_text = strchr("=!~", test->how);
+    where->seen[i] = where->seen[i] == SEEN || a->kind == READER_CHARACTER ||
+                             is_text == (a->kind == READER_STRING)
+                         ? SEEN
+                         : SEEN_OTHER;
+    if (a->kind == READER_STRING) {
+        reader_unmark(&plain, 1);
+        return text_matches(where, i, plain.text, plain.text_size);
     }
-    if (!test->is_number || test->how == '~')
-        return false;
-    if (test->how == '&')
-        return a->kind != READER_REAL &&
-               (a->word & (uint64_t)test->integer) != 0;
-    is = compared(a, test);
-    switch (test->how) {
-    case '>': return is == 1;
-    case '<': return is == -1;
-    case 'G': return is == 0 || is == 1;
-    case 'L': return is == 0 || is == -1;
-    case '=': return is == 0;
-    default: return is != 0;
-    }
+    if (a->kind != READER_CHARACTER || !is_text)
+        return number_matches(test, a, is_short);
+    letter[0] = (char)a->integer;
+    if (a->integer > UINT8_MAX) /* %lc */
+        size = recorder_format_utf8_(letter, (uint32_t)a->integer);
+    return text_matches(where, i, letter, a->integer ? size : 0);
 }
 
-static bool where_matches(const struct where *where, struct reader *reader,
-                          const struct reader_event *event)
+static bool tests_match(struct where *where, struct reader *reader,
+                        const struct reader_event *event)
 {
+    const struct recorder_condition_ *c = &where->condition;
     struct reader_argument arguments[12];
-    unsigned count;
-    if (where->names &&
-        !recorder_regex_match_(where->names, event->recorder->name))
-        return false;
-    count = reader_arguments(reader, event, arguments);
-    for (size_t i = 0; i < where->tests_count; i++)
-        if (!test_matches(&where->tests[i], arguments, count))
-            return false;
-    return true;
+    unsigned count = reader_arguments(reader, event, arguments);
+    bool matches = true;
+    for (size_t i = 0; i < c->tests_count; i++) {
+        const struct recorder_condition_test_ *test = &c->tests[i];
+        unsigned n = test->argument;
+        for (n = test->field ? 0 : n; test->field && n < count; n++)
+            if (arguments[n].name &&
+                strcmp(arguments[n].name, test->field) == 0)
+                break;
+        /* All are looked at, for filters_wrong(). */
+        matches &=
+            n < count && argument_matches(where, i, &arguments[n],
+                                          reader->memory->word_bytes == 4);
+    }
+    return matches;
 }
 
-bool filters_match(const struct filters *filters, struct reader *reader,
+bool where_matches(struct where *where, struct reader *reader,
+                   const struct reader_event *event)
+{
+    const struct recorder_condition_ *c = &where->condition;
+    const struct recorder_event *e = &event->event;
+    const char *format, *location;
+    if (c->names && !recorder_regex_match_(c->names, event->recorder->name))
+        return false;
+    where->looked = true;
+    if ((c->tests_count && !tests_match(where, reader, event)) ||
+        (c->severities &&
+         !recorder_severity_chosen_(c->severities, e->severity, e->hardware)))
+        return false;
+    format = c->begins ? reader_format(reader, e, &location) : "";
+    return format && recorder_condition_begins_(c, format) &&
+           (where->met = true);
+}
+
+/* Returns why no record could meet a condition, or null. */
+static const char *where_wrong(const struct where *where,
+                               const struct reader *reader)
+{
+    const struct recorder_condition_ *c = &where->condition;
+    bool named = !c->names;
+    for (size_t i = 0; i < reader->recorders_count; i++)
+        named |= c->names &&
+                 recorder_regex_match_(c->names, reader->recorders[i]->name);
+    if (!where->looked && !named) {
+        snprintf(wrong, sizeof wrong, "no recorder is named %.100s", c->names);
+        return wrong;
+    }
+    for (size_t i = 0; where->looked && i < c->tests_count; i++) {
+        const struct recorder_condition_test_ *test = &c->tests[i];
+        char place[32];
+        snprintf(place, sizeof place, "of place %u", test->argument + 1U);
+        if (where->seen[i] == SEEN)
+            continue;
+        snprintf(wrong, sizeof wrong,
+                 where->seen[i] == SEEN_NONE ? "no record has an argument %.64s"
+                 : test->how != '~' && test->is_number
+                     ? "the argument %.64s is a text, no number"
+                     : "the argument %.64s is a number, no text",
+                 test->field ? test->field : place);
+        return wrong;
+    }
+    return NULL;
+}
+
+const char *filters_wrong(const struct filters *filters,
+                          const struct reader *reader)
+{
+    const char *error = NULL;
+    for (size_t i = 0; filters && i < filters->wheres_count && !error; i++)
+        if (!filters->wheres[i]->met)
+            error = where_wrong(filters->wheres[i], reader);
+    return error;
+}
+
+bool filters_match(struct filters *filters, struct reader *reader,
                    const struct reader_event *event)
 {
     const char *message;
     size_t size;
     bool found = filters->wheres_count == 0;
     for (size_t i = 0; i < filters->wheres_count && !found; i++)
-        found = where_matches(&filters->wheres[i], reader, event);
+        found = where_matches(filters->wheres[i], reader, event);
     if (!found || !filters->greps_count)
         return found;
     message = reader_message(reader, event, &size);

@@ -3,6 +3,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "array.h"
 #include "buffer.h"
+#include "filters.h"
 #include "histogram.h"
 #include "json.h"
 #include "kinds.h"
@@ -44,6 +45,7 @@ struct latency {
     struct timeline timeline;
     regex_t from, to;
     int by;               /* an argument, from 0, or BY_ ... */
+    const char *by_name;  /* of an argument; null: `by` says which */
     uint64_t deadline_ns; /* 0: none */
     size_t shown_max;
     /* What was found: */
@@ -205,6 +207,18 @@ static uint64_t text_number(struct latency *l, const char *text, size_t size)
     }
 }
 
+/* Returns the index of the argument of --by, 12 or more if there is none. */
+static unsigned argument_of(const struct latency *l,
+                            const struct reader_argument *arguments,
+                            unsigned count)
+{
+    unsigned i = l->by_name ? 0 : (unsigned)l->by;
+    while (l->by_name && i < count &&
+           !(arguments[i].name && strcmp(arguments[i].name, l->by_name) == 0))
+        i++;
+    return i < count && arguments[i].kind != READER_LOST ? i : 12;
+}
+
 /* Finds the queue of what an event has in common with others. Null: it has no
  * such argument. Valid until the next call. */
 static struct queue *queue_of(struct latency *l, const struct reader_event *e,
@@ -214,18 +228,17 @@ static struct queue *queue_of(struct latency *l, const struct reader_event *e,
     uint64_t key = 0, kind = 0;
     bool is_new;
     size_t i;
-    if (l->by == BY_ID) {
-        if (!e->kind)
-            return NULL;
+    if (l->by == BY_ID && e->kind) {
         key = e->event.argument[left ? 3 : 1];
     } else if (l->by == BY_THREAD) {
         key = e->thread ? e->thread->number : e->event.thread;
     } else if (l->by != BY_NOTHING) {
         unsigned count = reader_arguments(&l->call->reader, e, arguments);
-        argument = &arguments[l->by];
-        reader_unmark(arguments, count);
-        if ((unsigned)l->by >= count || argument->kind == READER_LOST)
+        i = argument_of(l, arguments, count);
+        if (i == 12)
             return NULL;
+        argument = &arguments[i];
+        reader_unmark(argument, 1);
         kind = argument->kind == READER_STRING ? 1
                : argument->kind == READER_REAL ? 2
                                                : 0;
@@ -456,14 +469,17 @@ static void options_read(struct latency *l)
     l->by = BY_NOTHING;
     if (by && (strcmp(by, "id") == 0 || strcmp(by, "thread") == 0)) {
         l->by = *by == 'i' ? BY_ID : BY_THREAD;
+        l->by_name = *by == 'i' ? by : NULL; /* of records beside switches */
     } else if (by) {
         unsigned long number = strtoul(by, &rest, 10);
-        if (*rest || number < 1 || number > 12)
+        bool is_name = recorder_is_letter_(*by) || *by == '_';
+        if (is_name ? strlen(by) > 63 : *rest || number < 1 || number > 12)
             misuse(l->call,
-                   "--by %s: is no number of an argument, 1 to 12, "
+                   "--by %s: is no name and no number of an argument, 1 to 12, "
                    "nor id or thread",
                    by);
-        l->by = (int)number - 1;
+        l->by = is_name ? 0 : (int)number - 1;
+        l->by_name = is_name ? by : NULL;
     }
     if (deadline) {
         if (!span_of(deadline, &ns) || ns <= 0)
@@ -484,6 +500,8 @@ static void must_match(const struct latency *l, unsigned which, int key,
                        const char *name)
 {
     if (!l->matches[which])
+        call_filters_check(l->call);
+    if (!l->matches[which])
         fail(l->call,
              "no record is --%s %s: it is compared with whole messages, and "
              "with \"in NAME\", \"out NAME\", \"ready NAME\" of switches; .* "
@@ -497,6 +515,9 @@ static void warnings(const struct latency *l)
     for (size_t i = 0; i < reader->recorders_count; i++)
         if (l->matched[i])
             missing_warn(l->call, reader->recorders[i]);
+    if (l->without_key && !l->keys.count && l->by_name)
+        fail(l->call, "no record that matches has an argument %s",
+             call_option(l->call, OPTION_BY));
     if (l->without_key)
         warn(l->call, "--by %s: %" PRIu64 " that match have no such argument",
              call_option(l->call, OPTION_BY), l->without_key);
@@ -564,8 +585,9 @@ static const struct option_row rows[] = {
      "syntax, any case"},
     {OPTION_TO, "to", "REGEX", "where it ends, the same"},
     {OPTION_BY, "by", "N",
-     "both have the same argument N, from 1 on; id: of the thread that a "
-     "switch is about; thread: both are of one thread"},
+     "both have the same argument N, from 1 on, or of this name, as in "
+     "\"bytes=%d\"; id: of the thread that a switch is about; thread: both "
+     "are of one thread"},
     {OPTION_DEADLINE, "deadline", "TIME",
      "shows those that took longer than 16.6ms, 500us, 1s, worst first"},
     {OPTION_MOST, "most", "N", "so many of these: 10"},

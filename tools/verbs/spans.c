@@ -219,6 +219,7 @@ static void warnings(const struct spans *s)
              s->without_begin,
              s->without_begin == 1 ? "record closes" : "records close",
              s->without_order, s->without_recorder->name);
+    call_filters_check(s->call);
     if (!s->names_count)
         warn(s->call, "there is no span: no format starts with >");
 }

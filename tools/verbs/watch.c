@@ -3,10 +3,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "bytes.h"
 #include "command.h"
+#include "filters.h"
 #include "settings.h"
 #include "shown.h"
-
-#include "recorder/condition.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,7 +23,8 @@ enum { WHENS_MAX = 16 };
 
 /* A condition, and what has met it so far. */
 struct when {
-    struct recorder_condition_ condition;
+    struct where *where;
+    const struct recorder_condition_ *condition; /* of `where` */
     int64_t *times; /* of the last `count` events that met the rest */
     uint64_t met;
     uint64_t due_ns; /* after=: when to act, by CLOCK_MONOTONIC; 0: not yet */
@@ -33,7 +33,7 @@ struct when {
 
 struct watch {
     struct call *call;
-    struct when whens[WHENS_MAX]; /* they hold pointers into themselves */
+    struct when whens[WHENS_MAX];
     size_t whens_count;
     uint64_t times, acted; /* --times, 0: without end; how often it acted */
     bool exits, failed;    /* by --do exit; an action could not be done */
@@ -44,16 +44,15 @@ struct watch {
 static void when_add(struct watch *watch, const char *text)
 {
     struct when *when = &watch->whens[watch->whens_count];
-    const char *at, *wrong;
+    const char *wrong;
     if (watch->whens_count++ == WHENS_MAX)
         misuse(watch->call, "--when: more than %d", WHENS_MAX);
-    wrong =
-        recorder_condition_parse_(&when->condition, text, strlen(text), &at);
-    if (!wrong && when->condition.actions)
-        at = text + (when->condition.actions - 1 - when->condition.text),
-        wrong = "actions are told by --do";
+    when->where = where_read(text, true, &wrong);
     if (wrong)
-        misuse(watch->call, "--when %s: %s", at, wrong);
+        misuse(watch->call, "--when %s", wrong);
+    when->condition = where_condition(when->where);
+    if (when->condition->actions)
+        misuse(watch->call, "--when %s: actions are given by --do", text);
 }
 
 /* The regular expression of all recorders that are watched: others need not be
@@ -64,38 +63,15 @@ static char *whens_names(struct watch *watch)
          *to = names;
     for (size_t i = 0; i < watch->whens_count; i++)
         to += sprintf(to, "%s(%s)", i ? "|" : "",
-                      watch->whens[i].condition.names);
+                      watch->whens[i].condition->names);
     return names;
-}
-
-/* True if the event meets the condition, but for COUNTxTIME. */
-static bool when_meets(const struct when *when, struct reader *reader,
-                       const struct reader_event *event)
-{
-    const struct recorder_condition_ *c = &when->condition;
-    const struct recorder_event *e = &event->event;
-    const char *format, *location;
-    if (!recorder_regex_match_(c->names, event->recorder->name))
-        return false;
-    for (unsigned i = 0; i < c->tests_count; i++) {
-        unsigned n = c->tests[i].argument;
-        if ((e->missing_arguments >> n & 1) ||
-            !recorder_condition_compares_(
-                &c->tests[i], word_signed(reader->memory, e->argument[n])))
-            return false;
-    }
-    if (c->severities &&
-        !recorder_severity_chosen_(c->severities, e->severity, e->hardware))
-        return false;
-    format = c->begins ? reader_format(reader, e, &location) : NULL;
-    return !c->begins || (format && recorder_condition_begins_(c, format));
 }
 
 /* Notes that an event met the rest of a condition; true: COUNT of them did
  * within TIME, and are counted anew from here on. */
 static bool when_rate(struct when *when, const struct reader_event *event)
 {
-    const struct recorder_condition_ *c = &when->condition;
+    const struct recorder_condition_ *c = when->condition;
     int64_t since;
     if (c->count == 1)
         return true;
@@ -296,13 +272,13 @@ static void look(struct watch *watch)
     while (!is_done(watch) && reader_next(reader, &event))
         for (i = 0; i < watch->whens_count && !is_done(watch); i++) {
             struct when *when = &watch->whens[i];
-            if (when->due_ns || !when_meets(when, reader, &event) ||
+            if (when->due_ns || !where_matches(when->where, reader, &event) ||
                 !when_rate(when, &event))
                 continue;
             when->line = need(strdup(reader_line(reader, &event, NULL, NULL)));
             when->due_ns = recorder_clock_ns_(RECORDER_MONOTONIC_) +
-                           when->condition.after_ns;
-            if (!when->condition.after_ns)
+                           when->condition->after_ns;
+            if (!when->condition->after_ns)
                 when_act(watch, when);
         }
     for (i = 0; i < watch->whens_count && !is_done(watch); i++) {
@@ -369,8 +345,10 @@ static int watch(struct call *call)
         warn(call, "%s", wrong);
         watch.failed = true;
     }
-    for (size_t i = 0; i < watch.whens_count; i++)
+    for (size_t i = 0; i < watch.whens_count; i++) {
         free(watch.whens[i].times);
+        where_free(watch.whens[i].where);
+    }
     free(names);
     return watch.failed;
 }

@@ -50,62 +50,92 @@ function extended(text) {
 const wordsOf = text => new RegExp(extended(text),
   /[A-Z]/.test(text.replace(/\\./gs, '')) ? 's' : 'is');
 
-const LEAST = -(1n << 63n), MOST = (1n << 64n) - 1n;
-function realOf(text) {
-  if (/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text)) return Number(text);
-  const [, sign, word] = /^([+-]?)(0x[\da-f]+|inf(?:inity)?|nan)$/i
-    .exec(text) ?? [];
-  if (word === undefined) return null;
-  const size = /^i/i.test(word) ? Infinity : /^n/i.test(word) ? NaN
-    : Number(word);
-  return sign === '-' ? -size : size;
+const MOST = (1n << 64n) - 1n;
+const NUMBER = new RegExp('^([+-]?)(?:(inf(?:inity)?|nan)|0[xX]([\\da-fA-F]+)|' +
+  '((?:\\d+\\.?\\d*|\\.\\d+)(?:[eE][+-]?\\d+)?)([kMG]?))');
+const TOO_LARGE = 'the number is too large, or is none: whole ones have at ' +
+  'most 64 bits, others 60 digits and 1.7e308';
+const NO_UNIT = 'no such unit: a number may have k, M or G; a text that begins ' +
+  'with a digit is written in quotes';
+// "1500", 1 and 3 of "1.5e3": 1500n; null: it has a fraction.
+function wholeOf(digits, exponent) {
+  const [head, tail = ''] = digits.split('.');
+  const power = exponent - tail.length, whole = BigInt(head + tail);
+  if (power >= 0) return whole * 10n ** BigInt(Math.min(power, 400));
+  const part = 10n ** BigInt(Math.min(-power, 999));
+  return whole % part ? null : whole / part;
 }
-// "1000", "-5", "0x1f", "1.5", "10k": {real, integer}; null: no number.
+// "1000", "-5", "0x1f", "1.5", "10k": {real, integer}; null: no number; a text:
+// what is wrong.
 function numberOf(text) {
-  const [, sign, digits] = /^([+-]?)(0x[\da-f]+|0[0-7]*|[1-9]\d*)$/i
-    .exec(text) ?? [];
-  let integer = null, real = realOf(text);
-  if (digits !== undefined) {
-    integer = BigInt(/^0\d/.test(digits) ? `0o${digits.slice(1)}` : digits);
-    if (sign === '-') integer = -integer;
-    if (integer < LEAST || integer > MOST) integer = null;
+  const digit = /^[+-]?\d/.test(text), found = NUMBER.exec(text);
+  if (!found) return digit ? TOO_LARGE : null;
+  const [all, sign, word, hex, decimal, unit] = found;
+  const negative = sign === '-', rest = text.slice(all.length);
+  let integer = null, real = NaN;
+  if (word) {
+    real = word[0] === 'i' ? Infinity : NaN;
+  } else if (hex) {
+    integer = BigInt(`0x${hex}`);
+    real = Number(integer);
+    if (integer > MOST) return TOO_LARGE;
+  } else {
+    const [digits, power = '0'] = decimal.split(/e/i);
+    const exponent = Number(power) + 3 * ' kMG'.indexOf(unit || ' ');
+    real = Number(`${digits}e${exponent}`);
+    integer = wholeOf(digits, exponent);
+    const plain = /^\d+$/.test(decimal) && !unit;
+    if (digits.replace('.', '').length > 60 || real === Infinity ||
+        plain && integer > MOST) return TOO_LARGE;
+    if (integer > MOST) integer = null;
   }
-  const unit = 'kMG'.indexOf(text.at(-1));
-  if (real === null && text.length > 1 && unit >= 0) {
-    const part = realOf(text.slice(0, -1));
-    real = part === null ? null : part * 1000 ** (unit + 1);
-    if (Number.isInteger(real) && Math.abs(real) < 9e18)
-      integer = BigInt(real);
-  }
-  return real === null ? null : {real, integer};
+  if (rest) return digit && /^[a-z]+$/i.test(rest) ? NO_UNIT : null;
+  return {real: negative ? -real : real,
+    integer: integer !== null && negative ? -integer : integer};
 }
 
+const IS = 'it should be FIELD OP VALUE: the name that a format gives an ' +
+  'argument or its place, 1 to 12; > < >= <= = != & or ~; a number or a text; ' +
+  'or "TEXT" or a severity; triggers have COUNTxTIME and after=TIME, too';
+// Quoted text: [it, what follows].
+function readQuoted(text, wrong) {
+  const quote = text[0];
+  const quoted = new RegExp(`^${quote}((?:\\\\[\\\\${quote}]|[^${quote}])*)${
+    quote}`, 's').exec(text);
+  if (!quoted) throw new Error(wrong);
+  return [quoted[1].replace(new RegExp(`\\\\([\\\\${quote}])`, 'g'), '$1'),
+    text.slice(quoted[0].length)];
+}
 const FIELD = /^([A-Za-z0-9_]*) *(>=|<=|==|!=|[><=&~])? */;
-// FIELD OP VALUE: [test, what stands behind it].
+// FIELD OP VALUE, "TEXT" or a severity: [test, what follows].
 function readTest(text) {
   const [head, field, how] = FIELD.exec(text), part = text.slice(0, 40);
   const place = /^\d/.test(field);
+  const severity = /^(?:[hs]w)?[0-3](?:,(?:[hs]w)?[0-3])*(?=\s|$)/i.exec(text);
+  if (text[0] === '"') {
+    const [begins, more] = readQuoted(text,
+      `${part}: the text has no end, or is the second`);
+    return [{begins}, more.trimStart()];
+  }
+  if (!how && severity && /^[hs]/i.test(text))
+    return [{severities: severity[0].toLowerCase().split(',')},
+      text.slice(severity[0].length).trimStart()];
   if (!field || !how || place && !/^([1-9]|1[0-2])$/.test(field.replace(/^0+/,
-    ''))) throw new Error(`${part || 'nothing'}: it should be FIELD OP VALUE: ` +
-      'the name that a format gives an argument or its place, 1 to 12; ' +
-      '> < >= <= = != & or ~; a number or a text');
+    ''))) throw new Error(`${part || 'nothing'}: ${IS}`);
   let rest = text.slice(head.length), value, number = null;
-  if (/^["']/.test(rest)) {
-    const quote = rest[0];
-    const quoted = new RegExp(`^${quote}((?:\\\\[\\\\${quote}]|[^${quote}])*)${
-      quote}`, 's').exec(rest);
-    if (!quoted) throw new Error(`${part}: a quote has no end`);
-    value = quoted[1].replace(new RegExp(`\\\\([\\\\${quote}])`, 'g'), '$1');
-    rest = rest.slice(quoted[0].length);
+  const quoted = /^["']/.test(rest);
+  if (quoted) {
+    [value, rest] = readQuoted(rest, `${part}: a quote has no end`);
   } else {
     [value] = /^\S*/.exec(rest);
     rest = rest.slice(value.length);
     number = numberOf(value);
+    if (typeof number === 'string') throw new Error(`${part}: ${number}`);
   }
   const test = {field: place ? null : field, place: place ? field - 1 : -1,
     how: how === '==' ? '=' : how, text: value, number,
     regex: how === '~' ? wordsOf(value) : null};
-  if (/^[<>&]/.test(how) && !number)
+  if (how !== '~' && !number && (/^[<>&]/.test(how) || !value && !quoted))
     throw new Error(`${part}: is compared with no number`);
   if (how === '&' && number.integer === null)
     throw new Error(`${part}: & takes an integer`);
@@ -126,8 +156,8 @@ function readWhere(text) {
     : new RegExp(`^(?:${extended(text.slice(0, end).trimEnd())})$`, 'i');
   let rest = text.slice(end + 1).trimStart();
   do {
-    if (tests.length === 16)
-      throw new Error('at most 16 arguments are compared');
+    if (tests.length === 8)
+      throw new Error('at most 8 arguments are compared');
     const [test, more] = readTest(rest);
     tests.push(test);
     rest = more;
@@ -177,16 +207,15 @@ function numberMeets(test, {kind, value}) {
   if (how === '&')
     return kind !== 'real' && (BigInt.asUintN(64, value) &
       BigInt.asUintN(64, number.integer)) !== 0n;
-  const exact = kind !== 'real' && number.integer !== null;
-  const is = exact ? value : Number(value);
-  const than = exact ? number.integer : number.real;
+  const is = kind === 'real' ? Number(value) : value; // a BigInt: exact
+  const than = kind === 'real' ? number.real : number.integer ?? number.real;
   switch (how) {
   case '>': return is > than;
   case '<': return is < than;
   case '>=': return is >= than;
   case '<=': return is <= than;
-  case '=': return is === than;
-  default: return is !== than;
+  case '=': return is == than;
+  default: return is != than;
   }
 }
 function meets(test, argument) {
@@ -201,12 +230,19 @@ function meets(test, argument) {
 const picked = {text: '', filter: null, flags: null, upTo: 0, count: 0, run: 0};
 const isUnpicked = row => picked.flags !== null && !picked.flags[row];
 
+// Is a format's severity at least this, "sw1" or "1"?
+const severe = ({severity}, least) => !!severity &&
+  severity.startsWith(least.slice(0, -1)) && severity.at(-1) >= least.at(-1);
 // For each site what its events must meet: lists of [place, test].
 function planFor({recorder, format}) {
   return picked.filter.wheres.filter(({names}) => !names ||
     recorder.name.length < 64 && names.test(recorder.name))
-    .map(({tests}) => tests.map(test => [test.field === null ? test.place
-      : format.fields.indexOf(test.field), test]))
+    .filter(({tests}) => tests.every(({begins, severities}) =>
+      (begins === undefined || format.text?.startsWith(begins)) &&
+      (!severities || severities.some(least => severe(format, least)))))
+    .map(({tests}) => tests.filter(({how}) => how)
+      .map(test => [test.field === null ? test.place
+        : format.fields.indexOf(test.field), test]))
     .filter(tests => tests.every(([place]) => place >= 0));
 }
 // Looks at the events of a block that is unpacked, from a row on.
