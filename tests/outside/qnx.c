@@ -70,6 +70,25 @@ Test(qnx, recording)
                " dump one.rec" MESSAGES " | grep \"001234:01 7$\"");
 }
 
+/* Goal: events and commands of QNX 6 and later record what the documentation of
+ * QNX says, a code out of bounds is refused, and RECORDER_FILE keeps it all. */
+Test(qnx, user_events)
+{
+    build_must("gcc " BUILD_WARNINGS "-I" QNX " -o user " BUILD_PROGRAMS
+               "/qnx_user.c " QNX "/trace.c && RECORDER_FILE=user.rec ./user");
+    build_must(RECORDER " dump user.rec --line \"{message}\"" MESSAGES);
+    cr_assert_str_eq(build_text, "user 0: 0x3 0x5\n"
+                                 "user 1: Hello 3\n"
+                                 "user 2: Hel\n"
+                                 "user 3: 01 00 00 00 02 00\n"
+                                 "user 111: 0x1 0xb\n"
+                                 "user 222: 01 00 00 00 02 00 00 00 03 03 03 03\n"
+                                 "user 1023: Hello world\n"
+                                 "event 0x10 at 20: 0x1e 0x28\n"
+                                 "001234:01 7\n"
+                                 "user 1023: 0 0xffffffff\n");
+}
+
 /* Goal: a masked opcode records nothing, all others do; by the program, and by
  * `recorder set`. */
 Test(qnx, masked)
