@@ -516,7 +516,7 @@ RECORDER_SELDOM_ const struct recorder *
 recorder_walk_next_(struct recorder_walk_ *walk)
 {
     const struct recorder *recorder;
-    while (walk->left) {
+    while (walk->left && walk->next) { /* a library left the list */
         recorder = walk->next;
         walk->next = recorder_list_next_(recorder);
         walk->left--;
