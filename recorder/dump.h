@@ -423,13 +423,23 @@ RECORDER_SELDOM_ size_t recorder_dump_unmapped_(
     recorder_scratch_open_(scratch, 0, stack);
     return recorder_dump_with_(scratch, choice, out, lines);
 }
+/* Calls memcpy() for 0 bytes: the loader binds it here, where the stack of a
+ * signal is not yet deep, as that takes 2.5 KB. In a cold function gcc would
+ * put another instruction in place of the call. */
+__attribute__((hot)) RECORDER_READING_ void
+recorder_dump_bind_(void *to, const void *from, size_t none)
+{
+    recorder_bytes_(to, from, none);
+}
 RECORDER_SELDOM_ size_t recorder_dump_choice_(
     const struct recorder_choice_ *choice, struct recorder_output_ *out,
     const struct recorder_lines_ *lines)
 {
     struct recorder_scratch_ scratch;
     struct recorder_held_ held;
+    volatile size_t none = 0;
     size_t shown;
+    recorder_dump_bind_(&scratch, choice, none);
     recorder_kernel_ask_();
     recorder_os_hold_signals_(&held);
     if (recorder_scratch_map_(&scratch, recorder_slots_(choice->regex)))
