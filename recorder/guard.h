@@ -33,7 +33,8 @@ struct recorder_guarded_ {
     uintptr_t mark[RECORDER_MARK_BYTES_ / sizeof(uintptr_t)]
         __attribute__((aligned(16))); /* a fault jumps here */
     struct recorder_action_ before[RECORDER_FAULTS_];
-    int32_t thread; /* that dumps; 0: none */
+    uintptr_t frame; /* of the function that set the mark */
+    int32_t thread;  /* that dumps; 0: none */
 };
 RECORDER_PROGRAM_ struct recorder_guarded_ recorder_guarded_;
 
@@ -63,15 +64,21 @@ RECORDER_SELDOM_ void recorder_guard_restore_(void)
     }
 }
 
-/* The handler of faults. A signal sent by kill() is queued again. */
+/* The handler of faults. A signal sent by kill() is queued again. If the dump
+ * was deeper than its signal stack, the kernel has begun that stack again, over
+ * the frame of the mark: then the program dies of this fault. */
 RECORDER_SELDOM_ void recorder_guard_fault_(int sig, void *info, void *context)
 {
     unsigned tries;
     (void)context;
     if (((const int *)info)[2] <= 0) /* si_code */
         recorder_os_requeue_signal_(sig, info);
-    if (recorder_guard_thread_() == recorder_os_thread_())
-        recorder_os_jump_(recorder_guarded_.mark, 1);
+    if (recorder_guard_thread_() == recorder_os_thread_()) {
+        if ((uintptr_t)__builtin_frame_address(0) < recorder_guarded_.frame)
+            recorder_os_jump_(recorder_guarded_.mark, 1);
+        recorder_guard_restore_();
+        return;
+    }
     for (tries = 0; tries < 1000 &&
                     !recorder_guard_is_free_(recorder_guard_thread_());
          tries++)

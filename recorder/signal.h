@@ -181,6 +181,7 @@ RECORDER_SELDOM_ void recorder_crash_begin_(struct recorder_crashed_ *crashed)
 RECORDER_SELDOM_ void recorder_crash_steps_(struct recorder_crashed_ *crashed)
 {
     if (crashed->guarded) {
+        recorder_guarded_.frame = (uintptr_t)__builtin_frame_address(0);
         (void)!recorder_os_mark_(recorder_guarded_.mark);
         recorder_os_unblock_faults_();
     }
@@ -211,7 +212,7 @@ RECORDER_SELDOM_ void recorder_crash_steps_(struct recorder_crashed_ *crashed)
 RECORDER_SELDOM_ void recorder_crash_dump_(int sig, int32_t thread,
                                             const struct recorder_lines_ *lines)
 {
-    struct recorder_crashed_ crashed;
+    static struct recorder_crashed_ crashed; /* a signal stack is small */
     struct recorder_held_ held;
     recorder_os_hold_signals_(&held);
     crashed.sig = sig;
