@@ -34,6 +34,8 @@ struct recorder_guarded_ {
         __attribute__((aligned(16))); /* a fault jumps here */
     struct recorder_action_ before[RECORDER_FAULTS_];
     uintptr_t frame; /* of the function that set the mark */
+    int sent;        /* a fault's signal that kill() sent meanwhile; 0: none */
+    int sent_info[32]; /* its siginfo_t */
     int32_t thread;  /* that dumps; 0: none */
 };
 RECORDER_PROGRAM_ struct recorder_guarded_ recorder_guarded_;
@@ -64,21 +66,27 @@ RECORDER_SELDOM_ void recorder_guard_restore_(void)
     }
 }
 
-/* The handler of faults. A signal sent by kill() is queued again. If the dump
+/* The handler of faults. A signal sent by kill() waits for the dump's end. If the dump
  * was deeper than its signal stack, the kernel has begun that stack again, over
  * the frame of the mark: then the program dies of this fault. */
 RECORDER_SELDOM_ void recorder_guard_fault_(int sig, void *info, void *context)
 {
     unsigned tries;
     (void)context;
-    if (((const int *)info)[2] <= 0) /* si_code */
-        recorder_os_requeue_signal_(sig, info);
     if (recorder_guard_thread_() == recorder_os_thread_()) {
+        if (((const int *)info)[2] <= 0) { /* si_code */
+            recorder_guarded_.sent = sig;
+            __builtin_memcpy(recorder_guarded_.sent_info, info,
+                             sizeof recorder_guarded_.sent_info);
+            return;
+        }
         if ((uintptr_t)__builtin_frame_address(0) < recorder_guarded_.frame)
             recorder_os_jump_(recorder_guarded_.mark, 1);
         recorder_guard_restore_();
         return;
     }
+    if (((const int *)info)[2] <= 0)
+        recorder_os_requeue_signal_(sig, info);
     for (tries = 0; tries < 1000 &&
                     !recorder_guard_is_free_(recorder_guard_thread_());
          tries++)
@@ -109,9 +117,14 @@ RECORDER_SELDOM_ bool recorder_guard_begin_(void)
             g->before[i] = before;
     return true;
 }
-RECORDER_SELDOM_ void recorder_guard_end_(void)
+/* Ends it. A signal that was sent meanwhile counts if the program goes on. */
+RECORDER_SELDOM_ void recorder_guard_end_(bool goes_on)
 {
+    int sent = recorder_guarded_.sent;
+    recorder_guarded_.sent = 0;
     recorder_guard_restore_();
+    if (sent && goes_on)
+        recorder_os_requeue_signal_(sent, recorder_guarded_.sent_info);
     __atomic_store_n(&recorder_guarded_.thread, 0, __ATOMIC_RELEASE);
 }
 

@@ -227,7 +227,7 @@ RECORDER_SELDOM_ void recorder_crash_dump_(int sig, int32_t thread,
         recorder_os_close_(crashed.out.fd);
     recorder_os_release_signals_(&held); /* all are blocked again */
     if (crashed.guarded)
-        recorder_guard_end_();
+        recorder_guard_end_(recorder_goes_on_(sig));
 }
 
 /* True if the thread that `dumping` names dumps. The word may be overwritten:

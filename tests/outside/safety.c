@@ -24,6 +24,7 @@ static const char *const allowed[] = {
     "_setjmp", "_longjmp",                    /* out of the dump only */
     "memcpy", "memset", "memcmp", "memmove",  /* of the compiler */
     "__errno_location", "__tls_get_addr", "_GLOBAL_OFFSET_TABLE_",
+    "__ehdr_start",                           /* of the linker */
     "__stack_chk_fail", "__dso_handle",
     /* at the program's start, or where recorder_file() is called, only: */
     "getenv", "secure_getenv", "__register_atfork", "dl_iterate_phdr"};
