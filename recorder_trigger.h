@@ -32,7 +32,7 @@ PROMISES (each names the test that keeps it)
                 a text; an action is as safe in signal handlers as a dump is
                 -> tests/inside/trigger.c
     cheap       a record of a recorder that nobody watches costs what it did,
-                one of a watched one at most 1.6 of that -> bench/trigger.c
+                one of a watched one some 2.2 of that -> bench/trigger.c
 
 LIMITS
     * 8 triggers in the life of a program, each of at most 255 bytes.
