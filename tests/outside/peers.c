@@ -107,7 +107,7 @@ Test(peers, locks_within_libraries)
     cr_assert(strstr(build_text, " waits for malloc lock "), "%s", build_text);
     command_stop(pid);
     build_must("g++ -O1 -g -o static " BUILD_PROGRAMS
-               "/peers_static.cc -lpthread");
+               "/lock_guard.cc -lpthread");
     pid = command_start("./static");
     until(pid, "DEADLOCK of 2 threads: ");
     cr_assert(strstr(build_text, "for only()::it of "), "%s", build_text);
