@@ -343,7 +343,7 @@ Test(export, view_says_what_is_no_value)
 {
     build_must(RECORDER " view $(cat source) -o out --value none:1=a "
                         "--value disk:2=b --value net:1=c");
-    cr_expect_not_null(strstr(build_text, "none: no recorder has such a name"),
+    cr_expect_not_null(strstr(build_text, "none: no recorder has that name"),
                        "%s", build_text);
     cr_expect_not_null(strstr(build_text, "disk has no number as argument 2"),
                        "%s", build_text);
@@ -530,7 +530,7 @@ Test(export, misuse_is_said)
     cr_expect_null(strstr(build_text, "no use"));
     build_must(RECORDER " export perfetto --value none:1=a --value ui:1=b "
                         "$(cat source) -o x");
-    cr_expect_not_null(strstr(build_text, "no recorder has such a name"));
+    cr_expect_not_null(strstr(build_text, "no recorder has that name"));
     cr_expect_null(strstr(build_text, "ui has no number as argument 1"),
                    "a character is one: %s", build_text);
 }

@@ -69,7 +69,7 @@ void timeline_values_open(struct timeline *t, const char *option)
                 value_add(t, option, i, &value, matches > 1);
         }
     if (matches == 0)
-        warn(t->call, "--value %s: no recorder has such a name", option);
+        warn(t->call, "--value %s: no recorder has that name", option);
     value_close(&value);
 }
 

@@ -6,9 +6,9 @@
         GET /TOKEN/         the page
         GET /TOKEN/events   Server-Sent Events: `batch` (view.h), and `end`
 
-    Each stream has its own reader and pack: a browser that connects later gets
-    what the rings hold then, and a slow or sleeping browser costs the others
-    nothing, because its reader waits until the browser took all batches.
+    Each stream has its own reader and pack. A browser that connects later gets
+    the records that the rings still hold. A slow or sleeping browser costs the
+    others nothing, because its reader waits until the browser took all batches.
 */
 #include "json.h"
 #include "output.h"
@@ -31,7 +31,7 @@ enum {
     COUNT_MS = 500   /* between two looks at the figures */
 };
 
-/* What a browser follows. */
+/* The stream of events to one browser. */
 struct stream {
     const struct server *server;
     int64_t take_ms, count_ms;
@@ -140,8 +140,9 @@ static void send_end(struct web_client *client, const char *why)
     free(text);
 }
 
-/* Sends a batch of the records since the last one, to a client that has taken
- * all before: each gets one in turn, and a client that is asleep none. */
+/* Sends a batch of the records since the last one to a client that has taken
+ * all earlier batches. Clients get theirs in turn; a sleeping client gets
+ * none. */
 static void stream_more(struct web *web, struct web_client *client)
 {
     struct server *server = web->own;
@@ -214,8 +215,8 @@ static bool program_runs(const struct server *server)
     return !pid || kill(pid, 0) == 0 || errno == EPERM;
 }
 
-/* Writes a file that leads a browser to the address and that only the user can
- * read: everybody can read the arguments of xdg-open. */
+/* Writes a file that redirects a browser to the address, readable by the user
+ * alone: the arguments of xdg-open are public, and the address is a secret. */
 static char *door(const struct call *call, const char *address)
 {
     const char *folder =

@@ -105,7 +105,7 @@ void view_pack_warn(const struct view_pack *pack)
             seen |= number && pack->series[number - 1].seen;
         }
         if (!matches)
-            warn(pack->call, "--value %s: no recorder has such a name",
+            warn(pack->call, "--value %s: no recorder has that name",
                  value->names);
         else if (!seen && value->field)
             warn(pack->call, "%s has no number %s: no value %s", value->names,
@@ -312,8 +312,8 @@ static void sources_each(struct view_pack *pack,
     pack->source = source;
 }
 
-/* Adds the name of a recorder, also of one that is not chosen: which colour a
- * name has depends on all. */
+/* Adds the name of a recorder, even of one that is not chosen: the colour of
+ * each name depends on all names. */
 static void know_name(struct view_pack *pack, const struct reader_recorder *r)
 {
     bool new;
@@ -344,7 +344,7 @@ static void figures_know(struct view_pack *pack, FILE *to, bool *any)
     }
 }
 
-/* A time of this source on the axis of all. */
+/* Converts a time of this source to the common axis of all sources. */
 static int64_t time_of_all(const struct view_pack *pack, int64_t ns)
 {
     uint64_t start = reader_start_realtime(pack->reader);
@@ -378,8 +378,8 @@ static void figures_write(struct view_pack *pack, FILE *to, bool *any)
     }
 }
 
-/* Adds all recorders, those without an event, too, and their figures if they
- * have changed. */
+/* Adds all recorders, with or without events, and their figures if these have
+ * changed. */
 static void write_figures(struct view_pack *pack, FILE *to)
 {
     struct buffer *now = &pack->joined;
@@ -433,8 +433,8 @@ static void write_slices(struct view_pack *pack, const struct switches *s)
     }
 }
 
-/* The row of a thread in the page. One that recorded nothing is known there by
- * what ran. */
+/* The row of a thread in the page. A thread that recorded nothing is known from
+ * its switches. */
 static uint32_t row_of(struct view_pack *pack, struct switches_thread *thread)
 {
     struct timeline_lane silent = {.index = thread->index,

@@ -1,4 +1,4 @@
-/* pack_inside.h - what a pack knows between batches, for its parts. */
+/* pack_inside.h - the state of a pack between batches, for its parts. */
 /* SPDX-License-Identifier: MIT */
 #ifndef PACK_INSIDE_H
 #define PACK_INSIDE_H
@@ -33,8 +33,8 @@ struct view_pack {
     uint64_t missed;                 /* when they were read */
     bool ends;
     struct ids recorders, known, threads, formats, callers, sites;
-    char (*names)[18]; /* of the threads, by number, as the page has them, and
-                        * behind each whether it has ended */
+    char (*names)[18]; /* of the threads, by number, as the page has them; the
+                        * byte after each name: has the thread ended */
     struct rows new_recorders, new_threads, new_formats, new_callers, new_sites,
         new_series, new_names, new_fields;
     struct buffer figures; /* as the page has them */
@@ -65,7 +65,7 @@ FILE *rows_next(struct rows *);
 void rows_write(struct rows *, FILE *to, const char *name);
 /* Writes a text as JSON; null as such. */
 void pack_text(struct view_pack *, FILE *to, const char *text);
-/* Ends a row; of several sources with the number of its own. */
+/* Ends a row, with the number of its source if there are several. */
 void pack_row_end(const struct view_pack *, FILE *to);
 
 /* Return the number of a thing in its table, where its row is added if the

@@ -12,8 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The parts of the page are files of their own, for editors; paths are from
- * the folder that the tools are built in. */
+/* Each part of the page is a separate file, so that editors know its language.
+ * Paths start at the folder in which the tools are built. */
 #define PART(name, file)                                                       \
     __asm__(".section .rodata\n"                                               \
             "part_" #name ": .incbin \"tools/view/page/" file "\"\n"           \
@@ -65,7 +65,7 @@ static void write_script(struct view_page *page, FILE *to)
     fputs("</script>\n", to);
 }
 
-/* Writes what each of several sources is: its name, program, process, clock. */
+/* Writes the name, program, process and clock of each source. */
 static void write_sources(const struct view_page *page, FILE *to)
 {
     const char *next = ",\"sources\":[";
@@ -195,8 +195,8 @@ void view_open(const char *path)
 {
     pid_t child = fork();
     if (child == 0) {
-        /* Some browsers run on: a child's child starts them, so that nobody
-         * waits. */
+        /* Some browsers keep running: a grandchild starts them, so that this
+         * process need not wait for them. */
         int null = open("/dev/null", O_RDWR);
         if (fork() != 0)
             _exit(0);

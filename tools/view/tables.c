@@ -1,4 +1,5 @@
-/* tables.c - what a page knows by number, each thing told once: see view.h. */
+/* tables.c - tables of numbered things, each sent to the page once: see
+ * view.h. */
 /* SPDX-License-Identifier: MIT */
 #include "fields.h"
 #include "json.h"

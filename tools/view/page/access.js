@@ -1,11 +1,11 @@
-// access.js - without eyes or a mouse: a tree of lanes, words on what is done.
+// access.js - for users without sight or mouse: a tree of lanes, and speech.
 // SPDX-License-Identifier: MIT
 'use strict';
 
 // -------------------------------------------------------------------- lanes --
 
-// Elements that nobody sees stand where the names of lanes are drawn: they have
-// the focus, and screen readers read them.
+// Invisible elements over the drawn names of lanes have the focus, and screen
+// readers read them.
 const tree = {lines: [], at: 0}; // of the layout, and which has the focus
 function laneWords({lane, folds: fold}) {
   const {thing} = lane, what = thing.overwritten !== undefined
@@ -78,7 +78,7 @@ $('lanes').addEventListener('keydown', event => {
   if (event.ctrlKey || event.metaKey || event.altKey ||
       !Object.hasOwn(laneKeys, event.key)) return;
   event.preventDefault();
-  event.stopPropagation(); // here, they are not those of the page
+  event.stopPropagation(); // these keys act on the tree, not on the page
   laneKeys[event.key](tree.lines[tree.at]);
 });
 
@@ -93,7 +93,7 @@ function tellEvent(row, {message: words, thread}) {
     thread.shown}, recorder ${recorderOf(row).shown}: ${
     severityText(formatOf(row))}${words}`);
 }
-// What keys have brought into view, once they rest.
+// Announces the view once the keys rest.
 let telling = 0;
 function tellView() {
   clearTimeout(telling);
@@ -120,7 +120,7 @@ function pinched(event) {
   scrollLanes((was.y - now.y) / 2);
   return true;
 }
-// The table goes with a finger, and on for a while.
+// A finger drags the table, which then keeps rolling for a while.
 let finger = null; // {y, speed}
 $('rows').addEventListener('pointerdown', event => {
   if (event.pointerType === 'touch') finger = {y: event.clientY, speed: 0};

@@ -19,7 +19,7 @@ function zoneText(ms, of = clock) {
 const zoneName = () => Intl.DateTimeFormat().resolvedOptions().timeZone ?? '';
 const msOf = realtime => Number(realtime / 1000000n);
 const isDate = ms => Math.abs(ms) <= 8.64e15 - DAY / 1e6;
-// A date whose UTC fields are those of the clock on the wall.
+// A date whose UTC fields show the local time.
 const onWall = (ms, of) => new Date(ms + zoneMinutes(ms, of) * 60000);
 
 // "2026-11-22" and "15:04:05.123456789" of ns since 1970.
@@ -33,7 +33,7 @@ function clockText(realtime, digits = 9, of = clock) {
   const part = pad(realtime % 1000000000n, 9).slice(0, digits);
   return onWall(ms, of).toISOString().slice(11, 19) + (digits ? `.${part}` : '');
 }
-// A time of an event, or of a place in the timeline, as it is to be shown.
+// The text of a time, of an event or of a place in the timeline.
 function timeOf(row) {
   return clock === 'start' || events.time[row] === TIME_UNKNOWN ? seconds(row)
     : clockText(started + events.time[row]);
@@ -44,7 +44,7 @@ const unitText = () => clock === 'start' ? ' s' : '';
 
 // ------------------------------------------------------------------- ruler --
 
-// In seconds: what a clock is divided into.
+// The steps of the ruler, in seconds.
 const STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200,
   10800, 21600, 43200, 86400].map(step => step * 1e9);
 function clockStep(least) {

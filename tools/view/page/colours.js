@@ -1,9 +1,10 @@
-// colours.js - which colour is whose: of recorders and spans, by their names.
+// colours.js - the colours of recorders and spans, by their names.
 // SPDX-License-Identifier: MIT
 'use strict';
 
-// Sought for by computer: any two of 32 are 15 apart by CIEDE2000 (2 is just
-// seen), all 20 from the background, at 3:1 or more; a text is read on each.
+// Found by a search program: any two of 32 are 15 apart by CIEDE2000 (2 is just
+// visible), all 20 from the background, at a contrast of 3:1 or more; text is
+// readable on each.
 const PALETTE = {
   light: [
     '#fc30c0', '#3c54f0', '#d80c18', '#fc5400', '#249c18', '#e40060', '#cc780c',
@@ -21,10 +22,10 @@ const PALETTE = {
   ],
 };
 const COLOURS = PALETTE.light.length, VIVID = 16; // the first of them
-// Behind them: hues of what is told apart otherwise, and what has no colour.
+// After the palette: hues of waits and states, and the colour of plain things.
 const HUES = [212, 28, 150, 318, 4, 262, 186, 52, 96, 340, 236, 168];
 const PLAIN = COLOURS + HUES.length;
-// Waits have colours by their kinds: reds for locks, blues for who has no work.
+// Waits have colours by their kinds: reds for locks, blues for idle threads.
 const WAIT_HUES = {mutex: 4, rwlock: 1, spin: 3, once: 7, cond: 0, sem: 6,
   barrier: 5, thread: 2, holding: 8};
 
@@ -37,8 +38,8 @@ function hashOf(text) {
 }
 const compare = (a, b) => a < b ? -1 : Number(a > b);
 
-// A name has the colour that its hash says, or the next one that is free: so
-// the same names have the same colours, whichever came first.
+// A name has the colour of its hash, or the next free one: the same names have
+// the same colours, in any order of arrival.
 class Colours {
   of = new Map();
   uses = new Array(COLOURS).fill(0);
@@ -55,10 +56,10 @@ class Colours {
 }
 const recorderColours = new Colours(), spanColours = new Colours();
 let newNames = []; // [name, source] of recorders, also of those not chosen
-let bySpans = false; // what events and spans are coloured by
+let bySpans = false; // else by recorders
 
-// After batches: what they brought. The first of several sources has the
-// colours that it has alone.
+// Gives colours to the names of the last batches. The first of several sources
+// has the same colours as without the others.
 function giveColours() {
   newNames.sort(([a, from], [b, other]) => from - other || compare(a, b));
   recorderColours.add(newNames.map(([name]) => name));
@@ -70,7 +71,7 @@ function giveColours() {
     recorder.colour = recorderColours.of.get(recorder.name);
 }
 const inOrder = new Intl.Collator('en', {numeric: true});
-// Recorders stand by name, too; of several sources one source after the other.
+// Recorders sorted by source, then by name.
 const recordersByName = () => [...recorders].sort((a, b) =>
   a.source - b.source || inOrder.compare(a.name, b.name) ||
   compare(a.name, b.name) || a.number - b.number);
@@ -92,7 +93,7 @@ function colourOf(i) {
   return ink.dark ? `hsl(${HUES[i - COLOURS]} 62% 64%)`
     : `hsl(${HUES[i - COLOURS]} 68% 41%)`;
 }
-// Of a recorder where it is named.
+// The colour of a recorder in the list.
 const markOf = recorder => colourOf(bySpans ? PLAIN : recorder.colour);
 
 function luminance(hex) {
@@ -104,7 +105,7 @@ function contrast(one, other) {
   const [low, high] = [luminance(one), luminance(other)].sort((a, b) => a - b);
   return (high + 0.05) / (low + 0.05);
 }
-// Of a text on a colour: what is read better.
+// The more readable colour for text on a colour.
 function inkOn(i) {
   if (i >= COLOURS) { // the hues between are bright
     const hue = HUES[i - COLOURS];

@@ -3,10 +3,10 @@
 'use strict';
 
 const about = JSON.parse(document.getElementById('about').textContent);
-// Beyond 146 years no program ran: such a time is unknown or damaged.
+// No program ran for 146 years: a greater time is unknown or damaged.
 const TIME_MAX = 0x40000000, TIME_UNKNOWN = -(1n << 63n);
 
-// Of several sources, what is one's has its title in front: "web1 T1 io".
+// With several sources, each name begins with the source's title: "web1 T1 io".
 const titled = (source, text) => about.sources
   ? `${about.sources[source].title} ${text}` : text;
 
@@ -24,13 +24,13 @@ const threads = [{number: 0, id: 0, name: '', label: 'T?', source: 0,
 const formats = [], callers = [], sites = [];
 const values = []; // to plot
 const asyncKeys = new Map(); // of rows that say `>>`, `=>` or `<<`: of their id
-// What recorder run keeps up to date rather than records: no point in time.
+// `recorder run` overwrites these in place: they are states, not events.
 const CELLS = new Set(['thread_self', 'thread_now', 'thread_held',
   'thread_calls', 'lock_total']);
 const hiddenNames = new Set(); // of recorders, also of those to come
 let leastSeverity = ''; // that is shown: "2", "hw1"; "": any, or none
-// Overwritten before a live page could read them: how many, and where it came
-// late; of which recorders is not known.
+// The records that were overwritten before a live page read them: their number,
+// and the places of the gaps. Their recorders are unknown.
 let missed = 0n, missedRoughly = ''; // '~': an estimate
 const late = []; // {at, count}
 
@@ -45,7 +45,7 @@ async function inflate(base64) {
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-// Reads numbers, one behind the other.
+// Reads numbers one after the other.
 class Bytes {
   constructor(bytes) {
     this.bytes = bytes;
@@ -175,10 +175,10 @@ function readTables(batch) {
     const recorder = recorders[i];
     Object.assign(recorder, {
       kept: BigInt(kept), overwritten: BigInt(overwritten), lost: BigInt(lost),
-      roughly: estimated ? '~' : '', // what marks an estimate
+      roughly: estimated ? '~' : '', // the mark of an estimate
       trigger, wrong,
     });
-    // What a live page has once seen is not overwritten on it.
+    // A record that a live page has received stays on the page.
     recorder.gap ??= {
       count: recorder.overwritten, roughly: recorder.roughly,
       end: BigInt(oldest) === TIME_UNKNOWN ? NaN : Number(oldest),
@@ -212,14 +212,14 @@ function readTables(batch) {
 }
 
 const recorderOf = row => sites[events.site[row]].recorder;
-// Of a line of a log "-": what it has is that of the record before.
+// A line of a log shows "-": it has the number of the record before it.
 const orderOf = row => recorderOf(row).log ? '-' : events.order[row];
 const formatOf = row => sites[events.site[row]].format;
-// Is its recorder or severity not shown, or does the filter not want it?
+// True if its recorder or severity is hidden, or the filter rejects it.
 const isLeftOut = row => recorderOf(row).hidden || formatOf(row).hidden;
 const isHidden = row => isLeftOut(row) || isUnpicked(row);
 
-// Is a severity, "sw2" or null, left out?
+// True if a severity, "sw2" or null, is below the chosen one.
 function isBelow(severity) {
   return leastSeverity !== '' && !(severity &&
     severity.startsWith(leastSeverity.slice(0, -1)) &&
@@ -233,8 +233,8 @@ function setSeverity(least) {
 const severityText = ({severity}) => severity
   ? `${severity.toUpperCase()} ` : '';
 
-// Takes batches in. Texts stay packed until they are asked for, but those of a
-// running program are few at a time, and joined to blocks.
+// Takes batches in. Texts stay packed until they are needed; batches of a
+// running program are small, and are joined to blocks.
 async function takeBatches(batches) {
   const packed = await Promise.all(batches.map(b => inflate(b.columns)));
   const unpacked = await Promise.all(batches.map(b =>
@@ -333,7 +333,7 @@ function joinTexts(texts, from) {
   }
 }
 
-// The message, or null until it is there, and then `later` is called.
+// The message, or null while it is unpacked; `later` is called afterwards.
 function message(row, later) {
   const block = blockOf(row);
   if (block.messages)

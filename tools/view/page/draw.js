@@ -8,7 +8,7 @@ const LEAST_VIEW = 10; // ns
 
 const $ = id => document.getElementById(id);
 const canvas = $('canvas'), pen = canvas.getContext('2d', {alpha: false});
-// What is to be seen: times in ns from the program's start.
+// The visible span, in ns from the program's start, and its settings.
 const view = {
   from: 0, to: 1, threads: true, recorders: true, scrolled: 0,
   selected: -1, // row
@@ -173,7 +173,7 @@ function drawMarks(rows, top, colour) {
   }
 }
 
-// Bars, nested by depth; one for each pixel where they are shorter than that.
+// Bars, nested by depth; shorter ones share one bar a pixel.
 function drawSpans(lane, top, texts) {
   const at = events.at, {list, count} = lane.rows;
   if (lane.waits && count) { // it runs between its waits
@@ -198,7 +198,8 @@ function drawSpans(lane, top, texts) {
       place = Math.max(place + 1, close.gallop(toNs(x + 1), place));
     }
   }
-  // Not closed by the end of what is known, or of its thread: faint.
+  // Spans without an end are drawn faint, up to the last record or the thread's
+  // end.
   const right = lane.thing.ended ? Math.min(width, toX(lane.last)) : width;
   for (const [depth, row] of lane.open.slice(0, DEPTH_SHOWN).entries()) {
     const x = Math.max(LABELS, toX(at[row]));
@@ -212,8 +213,8 @@ function drawSpans(lane, top, texts) {
   }
 }
 
-// Arrows from who unlocked, signalled or posted to the end of a wait: between
-// lanes, at its time; none of waits that are too short to be seen.
+// Arrows from the thread that unlocked, signalled or posted to the end of a
+// wait. Waits too short to be visible have none.
 const RELEASE_SPAN = 5, RELEASES_MAX = 2000;
 const ends = [], releases = []; // ends: [row, y], as the spans are drawn
 const BY = /: -?\d+, by T([1-9]\d*)(?:, on cpu \d+)?$/;
@@ -238,7 +239,7 @@ function drawReleases() {
   for (const {x, y, top} of releases) {
     const down = top < y ? 1 : -1;
     pen.fillRect(x, Math.min(top, y), 1, Math.abs(y - top));
-    pen.fillRect(x - 2, top - 1, 5, 2); // who it comes from
+    pen.fillRect(x - 2, top - 1, 5, 2); // the end of the thread that woke it
     for (let i = 0; i < 5; i++)
       pen.fillRect(x - i, y - down * i, 2 * i + 1, 1);
   }
@@ -256,7 +257,7 @@ function drawTexts(texts, top) {
   }
 }
 
-// What a recorder held before its oldest record, and was overwritten.
+// Draws the time of a recorder's overwritten records.
 function drawGap(recorder, top) {
   const {count, roughly, end: until} = recorder.gap ?? {count: 0n};
   const end = Number.isNaN(until) ? width : Math.min(width, toX(until));
@@ -575,7 +576,7 @@ function shownOf(value) {
   }
   return shown;
 }
-// What a plot shows: of each pixel the least and the greatest value.
+// The points of a plot: the least and the greatest value of each pixel.
 function thinned({at, value}) {
   const perPixel = (view.to - view.from) / (width - LABELS);
   const xs = [], ys = [], end = placeOf(at, view.to) + 1;

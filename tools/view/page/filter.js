@@ -1,5 +1,5 @@
-// filter.js - which events are shown: --where and --grep as the command has
-// them (tools/reader/filters.h), read and met in the same way.
+// filter.js - the filter: --where and --grep, parsed and matched as the command
+// does (tools/reader/filters.h).
 // SPDX-License-Identifier: MIT
 'use strict';
 
@@ -8,7 +8,7 @@
 const CLASSES = {alpha: 'a-zA-Z', upper: 'A-Z', lower: 'a-z', digit: '0-9',
   alnum: 'a-zA-Z0-9', xdigit: '0-9a-fA-F', space: '\\s', blank: ' \\t',
   punct: '!-/:-@[-`{-~', print: ' -~', graph: '!-~', cntrl: '\\0-\\x1f\\x7f'};
-// The inside of a bracket expression of POSIX: a backslash stands for itself.
+// The inside of a bracket expression of POSIX: a backslash is literal there.
 function bracketOf(text, from) {
   let at = from + 1, out = '[';
   if (text[at] === '^') out += text[at++];
@@ -97,7 +97,7 @@ function numberOf(text) {
 const IS = 'it should be FIELD OP VALUE: the name that a format gives an ' +
   'argument or its place, 1 to 12; > < >= <= = != & or ~; a number or a text; ' +
   'or "TEXT" or a severity; triggers have COUNTxTIME and after=TIME, too';
-// Quoted text: [it, what follows].
+// Quoted text: [text, rest].
 function readQuoted(text, wrong) {
   const quote = text[0];
   const quoted = new RegExp(`^${quote}((?:\\\\[\\\\${quote}]|[^${quote}])*)${
@@ -107,7 +107,7 @@ function readQuoted(text, wrong) {
     text.slice(quoted[0].length)];
 }
 const FIELD = /^([A-Za-z0-9_]*) *(>=|<=|==|!=|[><=&~])? */;
-// FIELD OP VALUE, "TEXT" or a severity: [test, what follows].
+// FIELD OP VALUE, "TEXT" or a severity: [test, rest].
 function readTest(text) {
   const [head, field, how] = FIELD.exec(text), part = text.slice(0, 40);
   const place = /^\d/.test(field);
@@ -230,10 +230,10 @@ function meets(test, argument) {
 const picked = {text: '', filter: null, flags: null, upTo: 0, count: 0, run: 0};
 const isUnpicked = row => picked.flags !== null && !picked.flags[row];
 
-// Is a format's severity at least this, "sw1" or "1"?
+// True if a format's severity is at least `least`, "sw1" or "1".
 const severe = ({severity}, least) => !!severity &&
   severity.startsWith(least.slice(0, -1)) && severity.at(-1) >= least.at(-1);
-// For each site what its events must meet: lists of [place, test].
+// The conditions of each site's events: lists of [place, test].
 function planFor({recorder, format}) {
   return picked.filter.wheres.filter(({names}) => !names ||
     recorder.name.length < 64 && names.test(recorder.name))
@@ -268,7 +268,7 @@ function roomForFlags(flags) {
   more.set(flags);
   return more;
 }
-// What came just now: its texts are unpacked.
+// Filters the events of the last batch, whose texts are unpacked.
 function pickMore() {
   if (!picked.flags) return;
   const plans = plansNow();
@@ -280,8 +280,8 @@ function pickMore() {
   }
   showPicked();
 }
-// Block by block, so that the page stays alive; what it finds is shown at the
-// end. Blocks without a site that could be wanted are not unpacked.
+// Filters block by block, so that the page stays alive, and shows the result at
+// the end. Blocks without a site that could match stay packed.
 async function pick(text) {
   const run = ++picked.run, box = $('filter');
   Object.assign(picked, {text, filter: null, flags: null, upTo: 0, count: 0});

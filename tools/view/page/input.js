@@ -228,12 +228,12 @@ async function takeLive(batches) {
   }
   invalidate();
 }
-// All that have come by now at once.
+// Takes all waiting batches at once.
 async function takeWaiting(link) {
   while (waiting.length) {
     const some = waiting.splice(0);
     await takeLive(some);
-    // A full batch has more of what was there before behind it.
+    // After a full batch, older events are still on their way.
     if (!events.count && recorders.length) $('loading').hidden = true;
     if (!caughtUp && events.count && some.at(-1).count < about.block) {
       caughtUp = true;
@@ -266,7 +266,8 @@ function listen(link) {
     $('loading').hidden = true;
     Promise.resolve(taking).then(() => say(JSON.parse(event.data), 'off'));
   });
-  // A new stream would begin anew, and so must the page.
+  // A new stream would send all events again: the page would need a fresh
+  // start.
   source.addEventListener('error', () => {
     source.close();
     $('loading').hidden = true;
@@ -276,7 +277,7 @@ function listen(link) {
 
 // -------------------------------------------------------------------- start --
 
-// Says what is waited for, and how much of it is there: 0 to 1.
+// Shows the name of the running work and its progress, 0 to 1.
 function loading(text, part) {
   $('loading').firstChild.textContent = text;
   if (part !== undefined) $('loading').lastChild.value = part;
@@ -313,7 +314,7 @@ async function start() {
   paint();
   const link = restored = location.hash;
   restore(link);
-  // These are seen before the next frame could draw what has become black.
+  // Resizing clears the canvas: draw before the next frame shows it.
   const sized = new ResizeObserver(() => {
     relayout();
     draw();

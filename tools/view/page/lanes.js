@@ -1,4 +1,4 @@
-// lanes.js - which events a lane shows, by time; spans; hits of a search.
+// lanes.js - the events of each lane, by time; spans; hits of a search.
 // SPDX-License-Identifier: MIT
 'use strict';
 
@@ -20,8 +20,8 @@ class Rows {
     this.list[count] = row;
     this.count = count + 1;
   }
-  // Threads that are preempted between their order and their time make a few
-  // neighbours change places; what is worse than that is sorted in full.
+  // A thread that is preempted between its sequence number and its timestamp
+  // makes a few neighbours change places. Greater disorder is sorted in full.
   sort() {
     const {list, count} = this, at = events.at;
     let moves = 16 * count + 1000;
@@ -61,10 +61,10 @@ class Rows {
   }
 }
 
-// A '<' closes the innermost span of its thread, recorder and name, and those
-// that were opened since are cut there, but still measured by a '<' of their
-// own; one that finds none closes nothing, for its '>' was overwritten.
-const WAITS = 'lock_wait'; // of recorder run: what threads wait for
+// A '<' closes the innermost span of its thread, recorder and name. Spans
+// opened since then are cut there, but a later '<' still measures them. A '<'
+// without a span closes nothing: its '>' was overwritten.
+const WAITS = 'lock_wait'; // of recorder run: the waits of threads
 const DEPTH_MAX = 1000, DEPTH_SHOWN = 12;
 class Lane {
   constructor(thing) {
@@ -72,11 +72,11 @@ class Lane {
     this.rows = new Rows();
     this.hits = new Rows();
     this.severe = {2: new Rows(), 3: new Rows()}; // of these severities
-    this.spans = []; // by depth: the rows of what opens and closes them
+    this.spans = []; // by depth: the rows of opening and closing records
     this.open = []; // rows of spans that are not closed yet
-    this.cut = []; // of those that others ended
+    this.cut = []; // spans that others ended
     this.last = -Infinity; // time of its last record
-    this.deepest = 0; // so many were open at once
+    this.deepest = 0; // the greatest number of open spans
   }
   add(row, {severity}) {
     this.rows.push(row);
@@ -119,7 +119,7 @@ class Lane {
 
 const threadLanes = [], recorderLanes = [], hits = {
   flags: new Uint8Array(0), // by row: matches the search
-  list: [], // of what is shown, in order
+  list: [], // of shown events, in order
 };
 let shownRows = null; // rows of the table; null: all
 
@@ -133,7 +133,7 @@ function addToLanes(from, to) {
       if (!recorder.cell)
         (threadLanes[thread] ??= new Lane(threads[thread])).add(row, format);
     }
-    // Who recorded it is not known: nothing can be paired.
+    // Without a known thread, no records can be paired.
     if (format.step) addAsync(row, format, recorder);
     if (thread && threadLanes[thread])
       threadLanes[thread].last = Math.max(threadLanes[thread].last,
@@ -154,7 +154,7 @@ function addToLanes(from, to) {
     threadLanes[thread] ??= new Lane(threads[thread]);
 }
 
-// Anew, for other recorders or severities are hidden.
+// Rebuilds the lanes after recorders or severities were hidden.
 function makeLanes() {
   threadLanes.length = recorderLanes.length = 0;
   forgetSpans();
@@ -192,7 +192,7 @@ function placeOf(list, row) {
   return low;
 }
 
-// How many shown events lie between two times.
+// The number of shown events between two times.
 function countBetween(from, to) {
   let count = 0;
   for (const lane of recorderLanes)

@@ -1,4 +1,4 @@
-// page.js - what the user does: moving, selecting, searching, hiding; live.
+// page.js - the user's actions: moving, selecting, searching, hiding; live.
 // SPDX-License-Identifier: MIT
 'use strict';
 
@@ -41,7 +41,7 @@ function showStatus() {
 let all = true; // the view is of everything
 let follows = about.live;
 
-// Everything, with room at the left for what was overwritten.
+// The whole time, with room at the left for the overwritten records.
 function whole() {
   const {first, last} = events;
   if (!(last >= first)) return [0, 1e9];
@@ -68,7 +68,7 @@ function show(from, to, everything = false) {
   invalidate();
 }
 const showAll = () => show(...whole(), true);
-// What keys zoom at: the selected event, if it is in view.
+// The centre of zooming by keys: the selected event, if it is in view.
 function anchor() {
   const at = events.at[view.selected];
   return at >= view.from && at <= view.to ? toX(at) : (LABELS + width) / 2;
@@ -115,7 +115,7 @@ function select(row) {
   remember();
   invalidate();
 }
-// Measures from the selected event to those that are selected next.
+// Measures the times from the selected event to the ones selected next.
 function measure() {
   const at = view.selected < 0 ? NaN : events.at[view.selected];
   if (!Number.isNaN(at)) view.measure = {from: at, to: at, follows: true};

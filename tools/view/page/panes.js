@@ -1,4 +1,4 @@
-// panes.js - what stands around the timeline: recorders, table, record, tip.
+// panes.js - the panes around the timeline: recorders, table, record, tip.
 // SPDX-License-Identifier: MIT
 'use strict';
 
@@ -67,7 +67,8 @@ function makeTable() {
     table.lines.push($('rows').appendChild(line));
   }
 }
-// Browsers end elements at some ten million pixels: the bar's are not ours.
+// Browsers limit elements to some ten million pixels: the scroll bar stays
+// below.
 const BAR_MAX = 4e6;
 function setBar() {
   const count = tableCount(), fit = tableFit();
@@ -132,7 +133,7 @@ function drawTable() {
   else $('table').removeAttribute('aria-activedescendant');
 }
 
-// The table shows what the timeline shows.
+// Scrolls the table to the events of the timeline.
 function followView() {
   const row = firstRowFrom(view.from);
   const {selected} = view, at = events.at[selected];

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: MIT
 'use strict';
 
-// As tools/export/spans.h says it: the name stands in front of the first
-// conversion or one of ,:;=( and agrees with another by whole words.
+// As in tools/export/spans.h: the name ends at the first conversion or one of
+// ,:;=( and agrees with another by whole words.
 function spanName(text) {
   const [, name, end] = /^[<>= ]*([^%,:;=(]*)(.?)/s.exec(text);
   const without = end === '=' ? name.replace(/\w+$/, '') : name;
@@ -26,7 +26,7 @@ function findSpan(open, recorder, {name}) {
   return found;
 }
 
-// All spans by recorder and name, for the table of those in view.
+// All spans by recorder and name, for the table of spans in view.
 const spanNames = new Map();
 function noteSpan(opener, closer, byId) {
   const recorder = recorderOf(opener), format = formatOf(opener);
@@ -92,8 +92,8 @@ function addAsync(row, format, recorder) {
   asyncs.set(key, {opener: row, last: row, lane, depth});
 }
 
-// Arrows between threads, where they are few enough to be told apart, and those
-// of the span of the selected record.
+// Arrows between threads, if they are few enough to be distinct, and the arrows
+// of the selected record's span.
 const ARROWS_SHOWN = 200, ARROWS_SOUGHT = 5000;
 function arrowsInView() {
   const {from, to} = arrows, at = events.at, list = [];

@@ -1,4 +1,4 @@
-// states.js - what ran: a strip below each thread, a lane for each processor.
+// states.js - states: a strip below each thread, a lane for each processor.
 // SPDX-License-Identifier: MIT
 'use strict';
 
@@ -12,7 +12,8 @@ class Slices {
   end = [];
   of = []; // row of the thread, or name of the interrupt
   push(begin, end, of) {
-    const last = this.end.length - 1; // of a live page: it goes on
+    const last = this.end.length - 1; // of a live page: the same slice
+                                      // continues
     if (about.live && this.end[last] === begin && this.of[last] === of) {
       this.end[last] = end;
       return;
@@ -49,7 +50,7 @@ function processorOf(number) {
   };
 }
 
-// The states of a thread, and what a slice is of, as switches.h has them.
+// The states of a thread, and the kinds of slices, as in switches.h.
 const STATES = ['unknown', 'running', 'ready', 'blocked', 'ended'];
 const THREAD = 0, INTERRUPT = 1, IDLE = 2;
 function readSwitches({threads: rows, interrupts, count}, packed) {
@@ -80,8 +81,8 @@ function readSwitches({threads: rows, interrupts, count}, packed) {
     if (cpu) cpu.levels = Array.from(cpu.levels, level => level ?? new Slices());
 }
 
-// Solid where the thread runs, hatched where it is ready, empty, with a frame,
-// where it is blocked; nothing where that is not known.
+// Solid while the thread runs, hatched while it is ready, an empty frame while
+// it is blocked, nothing while its state is unknown.
 function drawStrip(strip, y) {
   pen.fillStyle = ink.line;
   strip.blocked.each((x, w) => {
@@ -98,8 +99,8 @@ function barOf(hue) {
   return ink.dark ? `hsl(${hue} 40% 38%)` : `hsl(${hue} 55% 84%)`;
 }
 
-// Who ran, the interrupts nested below, sleeps hatched, a line above where
-// interrupts were off.
+// Draws the running threads, nested interrupts below them, sleeps hatched, and
+// a line above times with interrupts off.
 function drawProcessor(cpu, top) {
   const texts = [];
   const bar = (name, hue, y) => (x, w, of) => {
@@ -123,7 +124,7 @@ function drawProcessor(cpu, top) {
     write(text, x, y, most);
 }
 
-// What was at a point of a processor's lane, or of a thread's strip.
+// The state at a point of a processor's lane or of a thread's strip.
 function stateAt(x, y) {
   const line = lineAt(y);
   if (!line || x < LABELS) return null;

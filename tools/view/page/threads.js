@@ -1,13 +1,13 @@
-// threads.js - lanes of threads: their order, which are shown, which as one.
+// threads.js - lanes of threads: their order, the shown ones, the folded ones.
 // SPDX-License-Identifier: MIT
 'use strict';
 
-const FOLD_FROM = 40; // lanes: so many are folded unless told otherwise
+const FOLD_FROM = 40; // more lanes than this are folded by default
 const lanes = {
   order: 'number', text: '', regex: null, // of the filter
-  names: null, // fold those that are named alike; null: if they are many
-  idle: false, // fold those that have nothing in view
-  opened: new Set(), // keys of folds that show what is in them
+  names: null, // fold threads with similar names; null: if they are many
+  idle: false, // fold threads that have nothing in view
+  opened: new Set(), // keys of folds that show their members
 };
 const folds = new Map(); // lanes by key; each has the events of all its members
 
@@ -24,7 +24,7 @@ function foldOf(key, label, source) {
   lane.members = [];
   return lane;
 }
-// Takes the events in that came since, in one pass over them.
+// Adds the new events of `list` to their folds, in one pass.
 function fillFolds(list) {
   const of = [];
   let from = events.count;
@@ -47,7 +47,7 @@ function fillFolds(list) {
       if (!rows.sorted) rows.sort();
   }
 }
-// Anew: other events are shown, or found, or a thread has another name.
+// Forgets the folds, after a change of shown events, hits or thread names.
 const forgetFolds = () => folds.clear();
 
 // True if nothing of a lane is in view: no event, no span, no run.
@@ -86,8 +86,8 @@ function inLaneOrder(list) {
     compare(a.thing.row ?? 0, b.thing.row ?? 0));
 }
 
-// The lanes of threads, and what stands above them: {lines, words}. A line is a
-// lane; `folds`: it has others; `within`: it is one of those.
+// The lanes of threads and the rows above them: {lines, words}. A line is a
+// lane; with `folds` it has members; `within`: it is one of them.
 function threadLines(source, all) {
   const chosen = lanes.regex ? all.filter(({thing}) =>
     lanes.regex.test(thing.shown)) : all;
@@ -133,7 +133,7 @@ function threadLines(source, all) {
     ? `: ${group(chosen.length)} of ${group(all.length)} match`
     : all.length > 8 ? `: ${group(all.length)}` : ''};
 }
-// Which line of the layout shows a thing: its own, or that of its fold.
+// The line of a thing: its own, or its fold's.
 const lineOfThing = new Map();
 function noteLines() {
   const note = (line, lane) => {
@@ -141,7 +141,7 @@ function noteLines() {
     for (const member of lane.members ?? []) note(line, member);
   };
   lineOfThing.clear();
-  for (const line of layout) // what is in an open fold comes behind it
+  for (const line of layout) // the members of an open fold come after it
     if (line.lane) note(line, line.lane);
 }
 const lineOf = thing => lineOfThing.get(thing);
@@ -187,7 +187,7 @@ function showLanes() {
     String(lanes.names ?? count > FOLD_FROM));
   $('fold-idle').setAttribute('aria-pressed', String(lanes.idle));
 }
-// Which threads are idle depends on what is in view.
+// The set of idle threads depends on the view.
 let settling = 0;
 function settle() {
   if (!lanes.idle) return;
