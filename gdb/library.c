@@ -278,15 +278,6 @@ const char *recorder_gdb_set(struct recorder_gdb *library, const char *items)
                                                        : "cannot be written";
 }
 
-const char *recorder_gdb_clear(struct recorder_gdb *library)
-{
-    struct reader *reader = &library->reader;
-    const char *wrong = reader_take(reader);
-    if (wrong)
-        return wrong;
-    return reader_clear(reader, reader->end) ? NULL : "cannot be written";
-}
-
 /* ----------------------------------------------------------------- tasks -- */
 
 static uint64_t ask_symbol(void *of, const char *name, uint64_t *size)

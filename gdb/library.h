@@ -89,7 +89,7 @@ size_t recorder_gdb_scan(struct recorder_gdb *, uint64_t start, uint64_t end);
 const char *recorder_gdb_open(struct recorder_gdb *);
 /* Reads the rings of recorders by a regular expression, or null; the last so
  * many records, or 0 for all. Of recorder_gdb_take(), recorder_gdb_at() and
- * recorder_gdb_clear(), one is called, once: another look is another library. */
+ * recorder_gdb_set(), one is called, once: another look is another library. */
 const char *recorder_gdb_take(struct recorder_gdb *, const char *names,
                               uint64_t last);
 
@@ -107,8 +107,6 @@ const char *recorder_gdb_at(struct recorder_gdb *, uint64_t order,
 
 /* Does what `recorder set` does with such settings. */
 const char *recorder_gdb_set(struct recorder_gdb *, const char *settings);
-/* Hides all records made up to now. */
-const char *recorder_gdb_clear(struct recorder_gdb *);
 
 /* Reads the tasks of schedulers, with or without recorders in the program. */
 const char *recorder_gdb_tasks_open(struct recorder_gdb *);

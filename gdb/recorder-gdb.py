@@ -770,13 +770,14 @@ thread that wrote it is selected if it is alive."""
 
 
 class Set(Command):
-    """Turn recorders of the running program on, off or to trace.
+    """Turn recorders of the running program on or off, or clear them.
 
-Usage: recorder set NAME=VALUE...
+Usage: recorder set NAME=VALUE...|clear
 
 NAME is an extended regular expression for whole names of recorders, or else of
 tweaks. VALUE is on (record), off, trace (print each record at once, too), freeze
-(off, and what it was is kept), thaw (what it was), or a number. All of it is looked at before any of it is done."""
+(off, and what it was is kept), thaw (what it was), or a number. All of it is
+looked at before any of it is done. clear hides the records made so far."""
 
     def invoke(self, argument, from_tty):
         self.dont_repeat()
@@ -801,22 +802,6 @@ tweaks. VALUE is on (record), off, trace (print each record at once, too), freez
         return [one for one in both if one.startswith(item)]
 
 
-class Clear(Command):
-    """Show no more what was recorded up to now.
-
-Usage: recorder clear
-
-Nothing is erased: one order number is written, and records of lower orders do
-not count any more, for all readers."""
-
-    def invoke(self, argument, from_tty):
-        self.dont_repeat()
-        self.nothing(argument)
-        with Program() as program:
-            program.must_live()
-            program.must(program.call("clear"))
-
-
 Registry()
 Recorder()
 List("list")
@@ -825,7 +810,6 @@ Threads("threads")
 Locks("locks")
 At("at")
 Set("set")
-Clear("clear")
 
 # Tasks of schedulers inside the program: commands that are built on all this.
 gdb.execute("source " + os.path.join(HERE, "recorder-tasks.py"))

@@ -63,7 +63,7 @@ struct verb {
 
 /* One file a verb, in verbs/. */
 extern const struct verb verb_list, verb_dump, verb_follow, verb_stat, verb_set,
-    verb_clear, verb_save, verb_watch, verb_export, verb_view, verb_diff,
+    verb_save, verb_watch, verb_export, verb_view, verb_diff,
     verb_threads, verb_locks, verb_tasks, verb_switches, verb_latency,
     verb_spans, verb_run, verb_ps;
 
@@ -195,6 +195,9 @@ void *need(void *memory);
 
 /* Returns the verb of a name, or null. */
 const struct verb *help_verb(const char *name);
+/* Returns the name that a verb or option had before has now, or null; it is
+ * known for one release. */
+const char *help_renamed(const char *name);
 /* "list, dump, ...": all of them. */
 const char *help_verbs(void);
 /* Print the help of a verb (null: of all), and the texts made of it. */

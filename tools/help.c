@@ -6,8 +6,8 @@
 
 static const struct verb *const verbs[] = {
     &verb_list,    &verb_dump,    &verb_follow, &verb_stat,  &verb_set,
-    &verb_clear,   &verb_save,    &verb_watch,  &verb_diff,  &verb_export,
-    &verb_view,    &verb_threads, &verb_locks,  &verb_tasks, &verb_switches,
+    &verb_save,    &verb_watch,   &verb_diff,   &verb_export, &verb_view,
+    &verb_threads, &verb_locks,   &verb_tasks,  &verb_switches,
     &verb_latency, &verb_spans,   &verb_run,    &verb_ps};
 enum { VERBS = sizeof verbs / sizeof *verbs };
 
@@ -16,6 +16,15 @@ const struct verb *help_verb(const char *name)
     for (int i = 0; i < VERBS; i++)
         if (strcmp(name, verbs[i]->name) == 0)
             return verbs[i];
+    return NULL;
+}
+
+const char *help_renamed(const char *name)
+{
+    static const char *const all[][2] = {{"clear", "set PID clear"}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (strcmp(name, all[i][0]) == 0)
+            return all[i][1];
     return NULL;
 }
 
@@ -267,7 +276,7 @@ static const char completion_end[] =
     "        if [[ ${COMP_WORDS[*]:COMP_CWORD - 1} = *=* ]]; then\n"
     "            _recorder_words 'on off trace freeze thaw'\n"
     "        else\n"
-    "            _recorder_words \"$(_recorder_names =)\"\n"
+    "            _recorder_words \"clear $(_recorder_names =)\"\n"
     "        fi\n"
     "        return\n"
     "    fi ;;\n"

@@ -80,7 +80,6 @@ FUNCTIONS = {
     "warnings": (ctypes.c_char_p, []),
     "at": (ctypes.c_char_p, [ctypes.c_uint64, ctypes.POINTER(Event)]),
     "set": (ctypes.c_char_p, [ctypes.c_char_p]),
-    "clear": (ctypes.c_char_p, []),
     "name": (ctypes.c_char_p, [ctypes.c_size_t]),
     "tasks_open": (ctypes.c_char_p, []),
     "tasks_warnings": (ctypes.c_char_p, []),

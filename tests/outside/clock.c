@@ -88,7 +88,7 @@ Test(clock_order, follow_and_clear)
     cr_assert_eq(atoi(build_text), 0, "%s", build_text);
     command_stop(pid);
     pid = command_start("./command quiet");
-    command_must("clear %d", pid);
+    command_must("set %d clear", pid);
     command_must("dump --json %d | wc -l", pid);
     cr_assert_eq(atoi(build_text), 0, "%s", build_text);
     command_stop(pid);

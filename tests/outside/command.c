@@ -477,9 +477,8 @@ Test(command, set)
             "set %d", pid);
     REFUSES(2, "recorder: PID is missing: the id of a running process\n",
             "set net=on");
-    REFUSES(2, "recorder: PID is missing: the id of a running process\n",
-            "clear");
-    REFUSES(2, "recorder: it takes one PID: 2 is too much\n", "clear 1 2");
+    REFUSES(2, "recorder: clear: is `recorder set PID clear` now\n",
+            "clear %d", pid);
     build_must("! " RECORDER " list %d --json | grep \"trace\\\":[^0]\"", pid);
     command_stop(pid);
 }
@@ -495,13 +494,12 @@ Test(command, clear)
     command_stop(pid);
     pid = (int)command_start("./program quiet");
     build_must(RECORDER " dump %d | grep -c \"^[0-9]\"", pid);
-    command_must("clear %d", pid);
+    command_must("set %d clear", pid);
     build_must("! " RECORDER " dump %d | grep \"^[0-9]\"", pid);
     command_stop(pid);
     command_core("./program", "in.txt");
-    REFUSES(1,
-            "recorder: core: is no running process: nothing there is changed",
-            "clear core");
+    REFUSES(1, "recorder: core: is no running process: nothing there can be "
+            "set", "set core clear");
     REFUSES(1, "recorder: core: only what a running process shows",
             "dump --clear core");
     REFUSES(1,
@@ -593,7 +591,7 @@ Test(command, save)
 Test(command, help)
 {
     static const char *const verbs[] = {
-        "list",     "dump",    "follow", "stat",    "set",   "clear",
+        "list",     "dump",    "follow", "stat",  "set",
         "save",     "export",  "view",   "threads", "locks", "tasks",
         "switches", "latency", "spans",  "run",     "ps"};
     build_must(RECORDER " --help >help && ! grep -q \".\\{80\\}\" help");
@@ -616,7 +614,7 @@ Test(command, help)
          " $i >/dev/full 2>&1 && echo $i; " RECORDER
          " $i >&- 2>&1 && echo $i; done; true");
 #define VERBS                                                                  \
-    "there are list, dump, follow, stat, set, clear, save, watch, diff, "      \
+    "there are list, dump, follow, stat, set, save, watch, diff, "             \
     "export, view, threads, locks, tasks, switches, latency, spans, run, "      \
     "ps\n"
     REFUSES(2, "recorder: nothing: no such verb; " VERBS, "help nothing");

@@ -238,7 +238,7 @@ Test(gdb, at_shows_source_of_the_program, .init = build_long)
     }
 }
 
-/* Goal: `recorder set` and `recorder clear` change the running program, or
+/* Goal: `recorder set` changes and clears the running program, or does
  * nothing. Method: the recorder command tells what they did. */
 Test(gdb, set_and_clear)
 {
@@ -256,12 +256,12 @@ Test(gdb, set_and_clear)
                "-e \" off  *Reads\" -e \"retries  *-7 \" | wc -l | grep 3",
                pid);
     build_must(RECORDER " dump %d | grep \" 11 RECORDS\"", pid);
-    build_must(GDB "-p %d -ex \"recorder clear\"", pid);
+    build_must(GDB "-p %d -ex \"recorder set clear\"", pid);
     build_must(RECORDER " dump %d | grep \" 0 RECORDS\"", pid);
     stop(pid);
     leave_core("./program abort");
     build_must(GDB "./program core -ex \"recorder set net=on\" "
-               "-ex \"echo >\\n\" -ex \"recorder clear\" || :");
+               "-ex \"echo >\\n\" -ex \"recorder set clear\" || :");
     said(">\nrecorder: this is no running process: nothing there can be set\n");
     cr_assert(strstr(strchr(build_text, '>'), "no running process"));
 }
@@ -280,7 +280,7 @@ Test(gdb, help_and_completion)
                "-ex \"complete recorder set io=on ret\"");
     said("recorder list -- Show the recorders\nrecorder dump -- Print\n"
          "recorder threads -- Show\nrecorder locks -- Show\nrecorder at -- Show one record\n"
-         "recorder set -- Turn\nrecorder clear -- Show no more\n"
+         "recorder set -- Turn\n"
          "Usage: recorder dump [REGEX] [last N]\n");
     cr_assert(strstr(build_text, "\nrecorder dump\n"
                                  "recorder dump net\n"

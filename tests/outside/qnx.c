@@ -102,19 +102,19 @@ Test(qnx, masked)
                    (int)pid);                                                  \
         cr_assert_eq(atoi(build_text), expected, "%s", build_text);            \
     } while (0)
-    command_must("clear %d && touch mask", (int)pid);
+    command_must("set %d clear && touch mask", (int)pid);
     command_goes();
     COUNT_MUST_BE(224, "beef");
     COUNT_MUST_BE(0, "opcode 0x[12]");
-    command_must("clear %d && rm mask", (int)pid);
+    command_must("set %d clear && rm mask", (int)pid);
     command_goes();
     COUNT_MUST_BE(256, "beef");
-    command_must("clear %d && " RECORDER " set %d trace_mask_7=0x0000ffff",
+    command_must("set %d clear && " RECORDER " set %d trace_mask_7=0x0000ffff",
                  (int)pid, (int)pid);
     command_goes();
     COUNT_MUST_BE(240, "beef");
     COUNT_MUST_BE(0, "opcode 0xf");
-    command_must("clear %d && " RECORDER " set %d trace=off", (int)pid,
+    command_must("set %d clear && " RECORDER " set %d trace=off", (int)pid,
                  (int)pid);
     command_goes();
     COUNT_MUST_BE(0, "beef");

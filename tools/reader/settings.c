@@ -99,6 +99,10 @@ static const char *item(struct settings *settings, const struct reader *reader,
     const char *refused;
     size_t before = settings->count;
     struct value number;
+    if (strcmp(name, "clear") == 0) {
+        settings->clears = true;
+        return NULL;
+    }
     if (!value || value == name)
         return wrong(settings, true, "%s is not NAME=VALUE", name);
     *value++ = '\0';
@@ -148,7 +152,8 @@ static bool word_write(struct reader *reader, uint64_t address, uint64_t value)
 
 bool settings_write(struct settings *settings, struct reader *reader)
 {
-    bool written = true;
+    bool written = !settings->clears || (!reader_take(reader) &&
+                                         reader_clear(reader, reader->end));
     for (size_t i = 0; i < settings->count && written; i++)
         written = word_write(reader, settings->all[i].address,
                              (uint64_t)settings->all[i].value);

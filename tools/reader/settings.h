@@ -11,13 +11,14 @@ struct settings {
         int64_t value;
     } * all;
     size_t count, max;
+    bool clears; /* hides the records made so far */
     bool misuse; /* what is wrong is how it was said */
     char why[512];
 };
 
 /* Adds what items, separated by blanks or commas, ask for: NAME is a regular
  * expression for recorders, or else for tweaks; VALUE on, off, trace,
- * freeze, thaw or a number. Null, or what is wrong; then nothing is to be
+ * freeze, thaw or a number. `clear` hides the records made so far. Null, or what is wrong; then nothing is to be
  * written. */
 const char *settings_add(struct settings *, const struct reader *,
                          const char *items);

@@ -278,8 +278,8 @@ static const struct option_row rows[] = {
      "among the records of their time"},
     {OPTION_CLEAR, "clear", NULL,
      "all that is shown here, and nothing else, is not shown again (see "
-     "recorder clear); a record that its thread has not written after 0.7 s, "
-     "which is said, or has no slot after 50 ms, may be cleared unseen"},
+     "recorder set PID clear); a record that its thread has not written after "
+     "0.7 s, which is said, or has no slot after 50 ms, may be cleared unseen"},
     {OPTION_COLOR, "color", "WHEN",
      "always, never, or auto: on a terminal, unless NO_COLOR is set"},
     {OPTION_NO_PAGER, "no-pager", NULL,

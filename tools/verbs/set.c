@@ -31,13 +31,16 @@ static int set(struct call *call)
 
 const struct verb verb_set = {
     .name = "set",
-    .arguments = "PID NAME=VALUE...",
-    .summary = "turns recorders of a running program on, off or to trace",
+    .arguments = "PID NAME=VALUE...|clear",
+    .summary = "turns recorders of a running program on or off, or clears them",
     .help = "NAME is an extended regular expression for whole names of "
             "recorders, or "
             "else of tweaks. VALUE is on (record), off, trace (print each "
             "record at once, too), freeze (off, and what it was is kept), thaw "
             "(what it was), or a number. A recorder that a trigger of the "
             "program watches stays watched. All of it is looked at before any "
-            "of it is done.",
+            "of it is done.\n\n"
+            "clear hides the records made so far, from all readers. Nothing is "
+            "erased: one order number is written, and records of lower orders "
+            "do not count any more. See recorder dump --clear.",
     .run = set};
