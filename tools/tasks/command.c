@@ -1,4 +1,4 @@
-/* command.c - what reading tasks asks of a program: libdwfl, and its
+/* command.c - a program as tasks.c needs it: libdwfl's view, and its
  * threads. */
 /* SPDX-License-Identifier: MIT */
 #include <dwarf.h>
@@ -12,8 +12,8 @@
 
 /* --------------------------------------------------------------- symbols -- */
 
-/* Notes the addresses of the names that are asked for, in one pass over all
- * symbols. Libraries of the system have none of them. */
+/* Notes the addresses of the wanted names, in one pass over all symbols.
+ * Libraries of the system have none of them. */
 static void symbols_find(struct tasks_command *command, Dwfl_Module *module)
 {
     int count = dwfl_module_getsymtab(module);
@@ -90,9 +90,9 @@ static bool command_is_code(void *of, uint64_t address)
                        GELF_ST_TYPE(symbol.st_info) == STT_FUNC));
 }
 
-/* Returns the i-th range that may be searched: of a running process, writable
- * mappings without a file; of a core file, segments, of which those that are
- * not writable are empty. False: there are no more. */
+/* Returns the i-th range to search. Of a running process: writable mappings
+ * without a file. Of a core file: segments; the read-only ones are empty.
+ * False: there are no more. */
 static bool command_writable(void *of, size_t i, uint64_t *start, uint64_t *end)
 {
     struct tasks_command *command = of;
@@ -102,7 +102,7 @@ static bool command_writable(void *of, size_t i, uint64_t *start, uint64_t *end)
     bool found = false;
     FILE *maps;
     if (!source->pid) {
-        /* A memory that keeps what is read is none of a file. */
+        /* A memory that keeps the bytes it reads is not a file's. */
         file = source->memory->map ? (const struct file *)source->memory : NULL;
         if (!file || i >= file->segments.count)
             return false;
@@ -222,7 +222,8 @@ bool command_has_tasks(struct source *source)
 
 /* ------------------------------------------------------------------ open -- */
 
-/* The threads, where they are known; else only what places need. */
+/* Reads the threads if they are known, else only the addresses that places
+ * need. */
 static void threads_try(struct tasks_command *command, struct source *source)
 {
     struct threads *threads = &command->threads;

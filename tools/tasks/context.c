@@ -1,4 +1,4 @@
-/* context.c - the registers that a task goes on with. */
+/* context.c - the registers with which a task continues. */
 /* SPDX-License-Identifier: MIT */
 #include "bytes.h"
 #include "tasks.h"
@@ -25,7 +25,7 @@ struct ucontext {
     unsigned elf, bytes;
     struct ucontext_row {
         uint16_t offset;
-        unsigned char count, first; /* so many, from that register on */
+        unsigned char count, first; /* how many, from that register on */
     } rows[20];
 };
 static const struct ucontext ucontexts[] = {
@@ -78,7 +78,7 @@ static bool ucontext_read(struct memory *m, uint64_t at, struct registers *to)
 
 /* ----------------------------------------------------------------- words -- */
 
-/* Reads words from the stack pointer up that is saved at `place`; the stack
+/* Reads words from the stack pointer saved at `place` upwards; the stack
  * pointer ends after them. */
 static bool words_read(struct memory *m, uint64_t place,
                        const unsigned char *words, unsigned count,
@@ -117,7 +117,8 @@ static bool words_read(struct memory *m, uint64_t place,
             sp += 16 * (uint64_t)m->word_bytes; /* s16 to s31 */
             more += 72;                         /* s0 to s15, FPSCR, a word */
         } else if (words[i] == RECORDER_TASK_MSTATUS_) {
-            if ((value & 0x180f) != 0x1800) /* MPP; MIE, and what M has not */
+            if ((value & 0x180f) != 0x1800) /* MPP; MIE, and bits that M
+                                             * lacks */
                 return false;
             *exact = true;
         }
@@ -134,7 +135,7 @@ static bool is_code(const struct tasks *tasks, uint64_t address)
     return !program->is_code || program->is_code(program->of, address);
 }
 
-/* The first form of this processor that leads to code. */
+/* The first form of this processor whose program counter points to code. */
 static bool forms_read(const struct tasks *tasks, struct memory *m,
                        uint64_t place, const struct task_form *form,
                        struct registers *to, bool *exact, uint64_t *xpsr)
@@ -152,7 +153,7 @@ static bool forms_read(const struct tasks *tasks, struct memory *m,
 }
 
 /* Boost's: mxcsr and x87's words, in later releases a guard, then r12 r13 r14
- * r15 rbx rbp rip; the form whose rip is code. */
+ * r15 rbx rbp rip. The right form is the one whose rip is code. */
 static bool fcontext_read(const struct tasks *tasks, struct memory *m,
                           uint64_t place, struct registers *to)
 {

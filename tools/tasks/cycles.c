@@ -15,7 +15,7 @@ struct graph {
     size_t threads;
 };
 
-/* The node of whoever holds what a thread holds: the task that it runs. */
+/* The holder of a thread's lock, as a node: the task that the thread runs. */
 static size_t holder_node(const struct graph *graph, size_t thread)
 {
     if (thread >= graph->threads)
@@ -66,7 +66,7 @@ static bool cycle_keep(const struct graph *graph, size_t first, size_t count)
     return true;
 }
 
-/* A circle of threads alone is not told here: `recorder threads` does. */
+/* A cycle of threads alone is skipped: `threads` reports it. */
 static bool has_task(const struct graph *graph, size_t first, size_t count)
 {
     for (size_t i = 0; i < count; i++, first = waits_for(graph, first))
@@ -75,8 +75,8 @@ static bool has_task(const struct graph *graph, size_t first, size_t count)
     return false;
 }
 
-/* As in tools/threads: who walks on from each node, once over each, and comes
- * to a node of the same walk, has found a circle. */
+/* As in tools/threads: a walk starts at each node and visits each node once. A
+ * walk that returns to one of its own nodes has found a cycle. */
 static bool cycles_collect(const struct graph *graph)
 {
     size_t all = graph->tasks->count + graph->threads, at, end, count;
@@ -98,7 +98,7 @@ static bool cycles_collect(const struct graph *graph)
     return whole;
 }
 
-/* Do all of the circle wait for the next, as they are now? */
+/* True if each member of the cycle still waits for the next. */
 static bool cycle_stands(const struct graph *graph,
                          const struct task_cycle *cycle)
 {
@@ -132,7 +132,7 @@ static bool cycle_stands(const struct graph *graph,
 }
 
 /* True if a cycle lasts. One look at a running program may show a cycle that
- * never was; none such lasts for 20 looks in 60 ms. */
+ * never was; no false cycle lasts for 20 looks in 60 ms. */
 static bool cycle_lasts(const struct graph *graph,
                         const struct task_cycle *cycle)
 {
@@ -146,8 +146,7 @@ static bool cycle_lasts(const struct graph *graph,
     return true;
 }
 
-/* Finds which task holds what each thread waits for. False: there is no
- * memory. */
+/* Finds the task that each thread waits for. False: out of memory. */
 static bool holders_find(struct tasks *tasks, size_t count)
 {
     const struct tasks_program *program = &tasks->program;

@@ -2,10 +2,10 @@
  * for. */
 /* SPDX-License-Identifier: MIT */
 /*
-   A task has an item for its state and one for events. Of the latter, the list
-   that it stands in is a member of what the task waits for: of a queue, which
-   mutexes and semaphores are, too, or of a group of events. Where what is
-   depends on the kernel's version and configuration: debug information tells.
+   A task has one item for its state and one for events. The list of the event
+   item is a member of the awaited object: of a queue (mutexes and semaphores
+   are queues, too) or of a group of events. Offsets depend on the kernel's
+   version and configuration: debug information has them.
 */
 #include "bytes.h"
 #include "known.h"
@@ -115,8 +115,8 @@ const char *freertos_name(const struct layout *layout, uint64_t object)
 
 /* ------------------------------------------------------------------ wait -- */
 
-/* Is it a list? The item that ends one has a value of its own, and the next one
- * is in the same list. */
+/* True for a list. Its end marker has a special value, and the next item is in
+ * the same list. */
 static bool is_list(struct tasks *tasks, const struct freertos *of, uint64_t at)
 {
     uint64_t end = at + of->end, next, inside, value;
@@ -129,8 +129,8 @@ static bool is_list(struct tasks *tasks, const struct freertos *of, uint64_t at)
                             inside == at));
 }
 
-/* Is it a queue: has it another list beside the one in which a task waits, and
- * no more messages than it has room for? */
+/* True for a queue: it has a second list beside the one in which a task waits,
+ * and at most as many messages as it has room for. */
 static bool is_queue(struct tasks *tasks, const struct freertos *of,
                      uint64_t at, uint64_t other)
 {
@@ -143,8 +143,8 @@ static bool is_queue(struct tasks *tasks, const struct freertos *of,
            most && held <= most;
 }
 
-/* Tells that a task waits to receive from a queue, or to send to it. A mutex is
- * a queue without a buffer, a semaphore one of items without bytes. */
+/* Notes that a task waits to receive from a queue or to send to it. A mutex is
+ * a queue without a buffer, a semaphore a queue of items without bytes. */
 static void queue_wait(struct tasks *tasks, const struct layout *layout,
                        uint64_t queue, bool sends, struct task *task)
 {
@@ -167,7 +167,7 @@ static void queue_wait(struct tasks *tasks, const struct layout *layout,
         strcpy(task->why, sends ? "full queue" : "empty queue");
 }
 
-/* Does it wait to be notified, by any of its places for that? */
+/* True if the task waits for a notification, by any of its indexes. */
 static bool is_notified(struct tasks *tasks, const struct freertos *of,
                         const struct task *task)
 {
@@ -205,7 +205,7 @@ void freertos_wait(struct tasks *tasks, const struct layout *layout,
         strcpy(task->why, of->has_bits ? "events" : "");
         task->object = list - (of->has_bits ? of->bits : 0);
     }
-    /* Who waits without an end is suspended, if tasks can be. */
+    /* A task that waits without a time limit is suspended, if tasks can be. */
     for (size_t i = 0; task->object && i < layout->lists_count; i++)
         task->timed |= strcmp(state, "blocked") == 0 &&
                        strcmp(layout->lists[i].state, "suspended") == 0;

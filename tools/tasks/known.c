@@ -1,10 +1,10 @@
-/* known.c - what is known of libraries with tasks, as tables. */
+/* known.c - tables of known libraries with tasks. */
 /* SPDX-License-Identifier: MIT */
 /*
-   A library is a table: by which symbols it is known, in which lists its tasks
-   stand, and where a task has what. docs/tasks.md tells how to add one. Offsets
-   are those of one version of the library on one processor: the names of its
-   symbols, or of its shared library, must tell that version.
+   A library is a table: the symbols that identify it, the lists that hold its
+   tasks, and the offsets of their members. docs/tasks.md explains how to add
+   one. Offsets hold for one version of the library on one processor: its
+   symbols, or the name of its shared library, must identify that version.
 */
 #include "known.h"
 
@@ -27,21 +27,22 @@ struct known_list {
 struct known_row {
     enum recorder_task_what_ what; /* 0 ends the rows */
     unsigned offset, bytes;        /* 0: as many as debug information says */
-    /* Where versions and configurations differ, debug information tells: the
-     * first of the members, with | between them, that is there. */
+    /* Debug information decides between versions and configurations: the first
+     * existing member of several, with | between them. */
     const char *type, *member;
     bool optional;
 };
 struct known {
     const char *name;
-    const char *library; /* whose file begins so; null: the symbols tell */
+    const char *library; /* the start of its file's name; null: the symbols
+                          * suffice */
     unsigned machine, word_bytes; /* 0: all */
-    /* Of objects that have no name: they are found by where they point to, the
-     * table of a class, and the lists stand in them. */
+    /* Objects without a name are found by their pointer to a class table; they
+     * contain the lists. */
     const char *class_table;
     unsigned class_at; /* in the table */
-    /* A word of the object leads to where a word leads back: else it is no such
-     * object, but the memory of one that is gone. */
+    /* The word at out_at must point to a block whose word at back_at points
+     * back. A stale object fails this test. */
     unsigned out_at, back_at;
     struct known_list lists[8];
     struct known_row rows[16];
@@ -55,15 +56,15 @@ struct known {
     bool is_freertos;
     bool on_first;         /* all run on the process's first thread */
     bool runs_without;     /* a task without a context runs */
-    bool owners_are_tasks; /* an owner that is none is no owner */
+    bool owners_are_tasks; /* an unknown owner is no owner */
 };
 
-/* FreeRTOS as its ports save a task. On a Cortex-M r4 to r11, with a
- * floating-point unit EXC_RETURN and its registers, and above that what the
- * processor pushed. On RISC-V pc, ra, from t0 on all of 32 or 16 registers, how
- * deep it is in critical sections (not in early releases), and mstatus. On a
- * PIC32MX two free words, lo, hi, at, s0 to s7, v0, v1, a0 to a3, t0 to t9, s8,
- * ra, pc and Status. */
+/* FreeRTOS, as its ports save a task. Cortex-M: r4 to r11, with a
+ * floating-point unit EXC_RETURN and its registers, and above them the words
+ * that the processor pushed. RISC-V: pc, ra, from t0 on all of 32 or 16
+ * registers, the nesting of critical sections (not in early releases), and
+ * mstatus. PIC32MX: two free words, lo, hi, at, s0 to s7, v0, v1, a0 to a3, t0
+ * to t9, s8, ra, pc and Status. */
 static const struct task_form freertos_forms[] = {
     {EM_ARM, "\4\5\6\7\10\11\12\13\375\0\1\2\3\14\16\17\376", 17},
     {EM_ARM, "\4\5\6\7\10\11\12\13\0\1\2\3\14\16\17\376", 16},
@@ -86,16 +87,16 @@ static const struct task_form freertos_forms[] = {
         RECORDER_TASK_##what##_, 0, bytes, "struct " type, member              \
     }
 
-/* Cortex-M: the registers that ThreadX's port pushes below those that the
- * processor pushes. */
+/* Cortex-M: the registers that ThreadX's port pushes below those of the
+ * processor. */
 #define THREADX_WORDS "\375\4\5\6\7\10\11\12\13\0\1\2\3\14\16\17\376"
 #define THREADX(what, bytes, member)                                           \
     {                                                                          \
         RECORDER_TASK_##what##_, 0, bytes, "TX_THREAD", "tx_thread_" member    \
     }
 
-/* GNU Pth 2.0: what a thread waits for is a ring of events. Their types are
- * those of its interface (pth.h), bits with others around them. */
+/* GNU Pth 2.0: a thread waits for a ring of events. Their types are in its
+ * interface (pth.h), as bits beside others. */
 static const struct task_event pth_event = {
     .object_at = 32,
     .kind_at = 20,
@@ -110,9 +111,9 @@ static const struct task_event pth_event = {
               {256, "end of", EVENT_TASK},
               {512, "function", EVENT_PLAIN}}};
 
-/* Boost.Fiber 1.74: wait_hook_ of a context is a link of the ring through a
- * wait_queue, which stands behind the spinlock of an object, and in a
- * context. */
+/* Boost.Fiber 1.74: wait_hook_ of a context is a link in the ring of a
+ * wait_queue. The queue follows the spinlock in an object; a context has one,
+ * too. */
 static const struct task_ring boost_ring = {
     .head_at = 8, .owner_at = 24, .end_at = 32, .timed_at = 128};
 
@@ -172,8 +173,8 @@ static const struct known known[] = {
      .states = "ready\0completed\0terminated\0suspended\0sleep\0queue\0"
                "semaphore\0flags\0blocks\0bytes\0device\0file\0tcp\0mutex\0"
                "priority\0",
-     /* What a thread waited for stays there; and other objects have other
-      * threads where a mutex has its owner. */
+     /* A thread keeps its last awaited object; and other objects have other
+      * threads at the place of a mutex's owner. */
      .waits_in = 1 << 5 | 1 << 6 | 1 << 7 | 1 << 8 | 1 << 9 | 1 << 13,
      .owned_in = 1 << 13,
      .words = THREADX_WORDS,
@@ -224,7 +225,7 @@ const char *const known_names[] = {"_ZTVN5boost6fibers9schedulerE",
 
 /* --------------------------------------------------------------- layout -- */
 
-/* Adds the lists whose symbols are there; false: one is missing. */
+/* Adds the lists whose symbols exist; false: a required one is missing. */
 static bool lists_find(struct tasks *tasks, const struct known *k,
                        struct layout *layout)
 {
@@ -233,13 +234,13 @@ static bool lists_find(struct tasks *tasks, const struct known *k,
     for (const struct known_list *list = k->lists; list->symbol; list++) {
         uint64_t size, at;
         if (!*list->symbol)
-            continue; /* it stands in an object */
+            continue; /* an offset in an object */
         at = program->symbol(program->of, list->symbol, &size);
         if (!at && list->optional)
             continue;
         if (!at)
             return false;
-        /* How many heads they are is known when their size is. */
+        /* The number of heads is known with their size. */
         if (list->kind != LIST_ITEMS)
             size = list->kind == LIST_TABLE && size > word ? size / word : 1;
         layout->lists[layout->lists_count++] = (struct task_list){
@@ -248,7 +249,8 @@ static bool lists_find(struct tasks *tasks, const struct known *k,
     return true;
 }
 
-/* Adds the lists of an object that points to its class, if it lives. */
+/* Adds the lists of an object that points to its class, if the object is
+ * live. */
 static void object_add(struct tasks *tasks, const struct known *k,
                        struct layout *layout, uint64_t object)
 {
@@ -269,7 +271,7 @@ static void object_add(struct tasks *tasks, const struct known *k,
     }
 }
 
-/* Looks for objects of a class in all that the program writes to. */
+/* Looks for objects of a class in all writable memory of the program. */
 static void objects_find(struct tasks *tasks, const struct known *k,
                          struct layout *layout, uint64_t table)
 {
@@ -296,7 +298,7 @@ static void objects_find(struct tasks *tasks, const struct known *k,
     free(piece);
 }
 
-/* Is it the version that the table is of? */
+/* True if the table is for this version. */
 static bool is_version(struct tasks *tasks, const struct known *k)
 {
     const struct tasks_program *program = &tasks->program;
@@ -304,8 +306,8 @@ static bool is_version(struct tasks *tasks, const struct known *k)
         (program->library && program->library(program->of, k->library)))
         return true;
     tasks_warn(tasks,
-               "its tasks of %s are not shown: only those of %s* are "
-               "known here",
+               "its tasks of %s are not shown: the known version is "
+               "%s*",
                k->name, k->library);
     return false;
 }

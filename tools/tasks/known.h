@@ -6,12 +6,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* All names that known.c asks for; ends with null. */
+/* All symbols of known.c's tables; ends with null. */
 extern const char *const known_names[];
 
 struct tasks;
-/* Where debug information has the first of the members, with | between them,
- * that is there; false: it has none of them. */
+/* Finds the first existing member of several, with | between them, in debug
+ * information; false: none exists. */
 bool known_member(struct tasks *, const char *type, const char *members,
                   uint64_t *offset, unsigned *bytes);
 

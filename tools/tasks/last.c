@@ -14,8 +14,8 @@ struct newest {
     bool is_set;
 };
 
-/* The newest of all records; RECORDER_TIME_UNKNOWN_: there is none, or their
- * times are not known. */
+/* The newest of all records; RECORDER_TIME_UNKNOWN_: no record, or no known
+ * times. */
 static int64_t newest_ns(const struct reader *reader)
 {
     int64_t newest = RECORDER_TIME_UNKNOWN_;
@@ -25,7 +25,7 @@ static int64_t newest_ns(const struct reader *reader)
     return newest;
 }
 
-/* `now` is a date where the program goes on, else the time of its newest
+/* `now` is a date if the program still runs, else the time of its newest
  * record: a machine without a calendar has no dates. */
 static void last_set(struct task_last *last, struct reader *reader,
                      const struct reader_event *event, bool live, int64_t now)
@@ -108,7 +108,7 @@ static void records_by_name(struct tasks *tasks, const struct reader *reader)
     free(owners);
 }
 
-/* A task that runs without a number has those of its worker. */
+/* A running task without a number gets the records of its worker. */
 static void records_by_worker(struct tasks *tasks, const struct reader *reader)
 {
     const struct tasks_program *program = &tasks->program;
@@ -140,9 +140,9 @@ static void records_by_worker(struct tasks *tasks, const struct reader *reader)
 
 /* ------------------------------------------------------------------ read -- */
 
-/* How long states last: until now, or, of what does not go on, until the newest
- * record or the newest state. Of a word of 32 bits, the time next to the newest
- * record's, in ticks, counts. */
+/* Computes how long states have lasted: until now, or, in a stopped program,
+ * until the newest record or state. A 32-bit time is extended to the one
+ * nearest to the newest record's ticks. */
 static void since_set(struct tasks *tasks, const struct reader *reader,
                       uint64_t newest, int64_t now)
 {
@@ -175,7 +175,7 @@ static bool has_short_ticks(const struct tasks *tasks)
     return false;
 }
 
-/* The newest event of all numbers that tasks have; the ticks of the newest of
+/* The newest event of all tasks' numbers; the ticks of the newest event of
  * all. */
 static uint64_t events_read(struct tasks *tasks, struct reader *reader,
                             struct newest *newest, const bool *numbers)
@@ -192,8 +192,8 @@ static uint64_t events_read(struct tasks *tasks, struct reader *reader,
     return ticks;
 }
 
-/* Finds the number by which each task's records are known. Returns the highest;
- * numbers[] becomes true for each. */
+/* Finds the number of each task's records. Returns the highest; numbers[]
+ * becomes true for each. */
 static size_t records_find(struct tasks *tasks, const struct reader *reader,
                            bool numbers[NUMBERS_MAX])
 {

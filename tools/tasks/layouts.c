@@ -154,8 +154,8 @@ static void list_of(struct layout *layout, const uint64_t word[TASKS_WORDS])
     list->count = word[TASKS_TABLE_MAX];
 }
 
-/* Reads the description at an address; *next: the one behind it. False: it is
- * not there. */
+/* Reads the description at an address; *next: the following one. False: it
+ * cannot be read. */
 static bool description_read(struct tasks *tasks, uint64_t at, uint64_t *next)
 {
     struct memory *m = &tasks->cache.memory;

@@ -1,9 +1,9 @@
-/* lists.c - finds where the tasks of a layout stand. */
+/* lists.c - finds the tasks of a layout in its lists. */
 /* SPDX-License-Identifier: MIT */
 #include "bytes.h"
 #include "tasks.h"
 
-/* May one more step be done? Whatever the memory holds, they end. */
+/* True while steps are left: a walk ends, even in hostile memory. */
 static bool step(struct tasks *tasks)
 {
     if (tasks->steps_left && tasks->count < tasks->limit) {
@@ -19,12 +19,12 @@ static bool step(struct tasks *tasks)
 static void warn_end(struct tasks *tasks, size_t layout, uint64_t address)
 {
     tasks_warn(
-        tasks, "a list of %s ends at a bad address, 0x%llx, behind %zu tasks",
+        tasks, "a list of %s ends at a bad address, 0x%llx, after %zu tasks",
         tasks->layouts[layout].name, (unsigned long long)address, tasks->count);
 }
 
-/* Tells that a walk goes in a circle: it comes to where it was at a step that is
- * a power of 2 (Brent). */
+/* True if a walk has come back to an earlier place, by comparing with the place
+ * at the last power of 2 (Brent). */
 struct circle {
     uint64_t at, steps;
 };
@@ -43,8 +43,7 @@ static void warn_circle(struct tasks *tasks, size_t layout, uint64_t address)
                tasks->layouts[layout].name, (unsigned long long)address);
 }
 
-/* Where a list is damaged: from its first task backwards, which comes to the
- * last where the list is a ring, up to a task that is known. */
+/* Walks a damaged ring backwards from its first task, down to a known task. */
 static void list_previous(struct tasks *tasks, size_t layout, size_t list,
                           uint64_t first)
 {
@@ -92,9 +91,9 @@ static void list_next(struct tasks *tasks, size_t layout, size_t list)
     }
 }
 
-/* Each link has the address of the next link, and the last that of the head, or
- * of a ring of tasks alone, that of the first. Of items, each also has the
- * address of its task. */
+/* Each link has the address of the next one; the last has the head's or, in a
+ * ring of tasks alone, the first's. Items also have the addresses of their
+ * tasks. */
 static void list_ring(struct tasks *tasks, size_t layout, size_t list,
                       uint64_t head)
 {

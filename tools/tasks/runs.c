@@ -1,4 +1,4 @@
-/* runs.c - the threads of tasks that run and do not say where. */
+/* runs.c - finds the threads of running tasks that name none. */
 /* SPDX-License-Identifier: MIT */
 #include "tasks.h"
 
@@ -6,8 +6,8 @@
 
 enum { RUNS_MAX = 64 }; /* tasks that are looked at */
 
-/* The saved stack pointer of a task, which is of old, but in its stack; 0: it
- * has none. */
+/* The saved stack pointer of a task, which is outdated but in its stack; 0:
+ * none. */
 static uint64_t saved_sp(struct tasks *tasks, const struct task *task)
 {
     const struct task_machine *machine = task_machine(&tasks->cache.memory);
@@ -20,7 +20,7 @@ static uint64_t saved_sp(struct tasks *tasks, const struct task *task)
                : 0;
 }
 
-/* The only thread whose stack pointer lies there, or TASK_NONE. */
+/* The only thread whose stack pointer is in the range, or TASK_NONE. */
 static size_t thread_between(const struct tasks *tasks, uint64_t start,
                              uint64_t end)
 {
@@ -38,7 +38,7 @@ static size_t thread_between(const struct tasks *tasks, uint64_t start,
     return found;
 }
 
-/* Takes the threads of others away from tasks, if several have one. */
+/* Unlinks a thread from its tasks if several claim it. */
 static void doubles_drop(struct task *const *runs, const size_t *threads,
                          size_t count)
 {

@@ -1,4 +1,5 @@
-/* saved.c - tasks in a recording: notes as of threads, and their stacks. */
+/* saved.c - tasks in a recording: notes like those for threads, and their
+ * stacks. */
 /* SPDX-License-Identifier: MIT */
 #include "saved.h"
 #include "array.h"
@@ -30,7 +31,7 @@ static void status_add(struct notes *notes, const struct machine *machine,
     memcpy(notes->statuses + notes->statuses_count++ * size, bytes, size);
 }
 
-/* Notes the registers of all threads first, as these go on meanwhile. */
+/* Notes the registers of all threads first, as threads keep running. */
 static void threads_note(struct notes *notes, const struct threads *threads,
                          const struct memory *m)
 {
@@ -43,13 +44,13 @@ static void threads_note(struct notes *notes, const struct threads *threads,
     }
 }
 
-/* The recording that gets what a walk of the program itself depends on. */
+/* The recording that gets the memory on which a walk of the program depends. */
 static struct {
     struct memory *keeper;
     tasks_put *put;
 } kept_by;
 
-/* As struct memory's needs, of the tasks that are read from the program. */
+/* The `needs` of struct memory, for tasks read from the program. */
 static void direct_needs(struct memory *memory, uint64_t address, size_t size,
                          bool zeros)
 {
@@ -67,8 +68,8 @@ static void direct_needs(struct memory *memory, uint64_t address, size_t size,
         keeper->needs(keeper, address, size, true);
 }
 
-/* Makes the pages of a stack whole, with zeros for all that is not kept:
- * elfutils reads no piece of a page. */
+/* Fills the unread bytes of a stack's pages with zeros: elfutils reads no part
+ * of a page. */
 static void pages_fill(uint64_t sp, uint64_t end)
 {
     struct memory *keeper = kept_by.keeper;
@@ -78,9 +79,9 @@ static void pages_fill(uint64_t sp, uint64_t end)
     keeper->needs(keeper, from, (end / PAGE + 1) * PAGE - from, true);
 }
 
-/* Keeps the words that tell where a task is, and its callers, of one moment:
- * the context is the same before and after. `direct` reads the program itself.
- * False: the task runs. */
+/* Keeps the context and stack words of one moment: the context is the same
+ * before and after the read. `of` reads the program itself. False: the task
+ * runs. */
 static bool task_keep(struct tasks *direct, struct task_stacks *stacks,
                       const struct task *task, struct registers *context)
 {
@@ -114,7 +115,7 @@ static void tasks_note(struct call *call, struct tasks *kept,
         bool stood = false;
         if (task->dead || task->layout >= direct->layouts_count)
             continue;
-        /* A context that stands elsewhere is kept by reading it. */
+        /* Reading a context stored outside the stack also keeps it. */
         task_registers(kept, keeper, task, &context, &exact, &xpsr);
         for (int k = 0; k < TRIES && !stood && !task->running; k++)
             stood = task_keep(direct, &stacks, task, &context);

@@ -1,4 +1,4 @@
-/* stacks.c - who called whom in each task; equal stacks are kept once. */
+/* stacks.c - the callers in each task; equal stacks are kept once. */
 /* SPDX-License-Identifier: MIT */
 #include "stacks.h"
 #include "array.h"
@@ -7,12 +7,13 @@
 #include <string.h>
 
 enum {
-    STACK_TRIES = 8, /* how often it is read that its task leaves meanwhile */
+    STACK_TRIES = 8,      /* reads of a stack whose task runs in between */
     SPAN_MAX = 256 * 1024 /* bytes of a stack that are compared */
 };
 
-/* Is there code at an address, and does a function begin there? A task that has
- * not begun goes on at the start of a function, all others behind a call. */
+/* Finds out if code is at an address, and if a function begins there. A task
+ * that has not begun continues at the start of a function, all others after a
+ * call. */
 static const struct place_start *start_of(struct task_stacks *stacks,
                                           uint64_t address)
 {
@@ -85,7 +86,8 @@ unsigned stack_walk(struct task_stacks *stacks, struct tasks *tasks,
     if (!exact && !start->is_start)
         walked.value[machine->pc]--;
     count = (unsigned)unwind(&stacks->unwind, &walked, frames, whole);
-    /* Schedulers put 0 where the outermost function would return to. */
+    /* Schedulers put 0 in the place of the outermost function's return
+     * address. */
     *whole |= walked.value[machine->pc] == 0;
     *end = walked.value[machine->sp];
     return count;
@@ -113,7 +115,7 @@ size_t stack_note(struct task_stacks *stacks, struct tasks *tasks,
     return span_read(stacks, tasks, 0, registers, end);
 }
 
-/* Has a task the state and the context, or none, that it had? */
+/* True if a task still has the same state, and the same context or none. */
 static bool context_stood(struct tasks *tasks, const struct task *then,
                           const struct registers *registers)
 {
@@ -140,7 +142,7 @@ bool stack_stood(struct task_stacks *stacks, struct tasks *tasks,
             memcmp(stacks->span, stacks->span + SPAN_MAX, noted) == 0);
 }
 
-/* Reads the stack of a task that may go on meanwhile. */
+/* Reads the stack of a task that may continue during the read. */
 static bool stack_read_live(struct task_stacks *stacks, struct tasks *tasks,
                             struct task *task, uint64_t *frames,
                             unsigned *count, bool *whole)
@@ -160,14 +162,14 @@ static bool stack_read_live(struct task_stacks *stacks, struct tasks *tasks,
         return true;
     }
     *count = stack_walk(stacks, tasks, &now, &registers, frames, whole, &end);
-    if (!*count) /* it has no context that is known here, or none at all */
+    if (!*count) /* it has no known context, or none at all */
         return context_stood(tasks, &now, &registers);
     noted = stack_note(stacks, tasks, &registers, end);
     return stack_stood(stacks, tasks, &now, &registers, end, noted);
 }
 
-/* Has a recording a note of a task with such a context? It has none of tasks
- * that ran while they were saved. A core file has none of any. */
+/* True if a recording has a note of a task with this context. It has none of
+ * tasks that ran while they were saved; a core file has no such notes. */
 static bool is_noted(struct tasks_command *command,
                      const struct registers *registers)
 {

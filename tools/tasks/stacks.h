@@ -1,4 +1,4 @@
-/* stacks.h - stacks of tasks, and what the command asks of a program. */
+/* stacks.h - stacks of tasks, and the command's view of a program. */
 /* SPDX-License-Identifier: MIT */
 #ifndef STACKS_H
 #define STACKS_H
@@ -6,12 +6,12 @@
 #include "tasks.h"
 #include "threads.h"
 
-/* Ids of notes that `recorder save` makes of tasks: above those of threads, of
- * which Linux has none above 2^22. With the number in the thread table, or with
- * the place in the list. */
+/* Ids of the notes that saved.c makes for tasks. Linux has no thread ids above
+ * 2^22. The id adds the number in the thread table, or the place in the
+ * list. */
 enum { NOTE_NUMBER = 5000000, NOTE_PLACE = 5100000 };
 
-/* A program's threads beside its tasks; none where they are not known. */
+/* A program's threads beside its tasks; empty if they are not known. */
 struct tasks_command {
     struct source *source;
     struct threads threads;
@@ -28,15 +28,15 @@ struct tasks_command {
     } type;
 };
 
-/* types.c: as struct tasks_program's member. Keeps the type that it found. */
+/* types.c: struct tasks_program's `member`. Keeps the type that it found. */
 bool type_member(struct source *, struct type_found *, const char *type,
                  const char *member, uint64_t *offset, unsigned *bytes);
 
-/* Opens the tasks of a source, its threads, and the deadlocks among both. Null,
- * or what is wrong. `searched`: as struct tasks_program has it. */
+/* Opens the tasks of a source, its threads, and the deadlocks among both.
+ * Returns null, or the error. `searched`: see struct tasks_program. */
 const char *command_tasks(struct tasks *, struct tasks_command *,
                           struct source *, struct memory *searched);
-/* Has the program tasks? */
+/* True if the program has tasks. */
 bool command_has_tasks(struct source *);
 void command_close(struct tasks *, struct tasks_command *);
 
@@ -58,23 +58,22 @@ struct task_stacks {
     } starts[1024]; /* a direct-mapped cache */
 };
 
-/* Begins to read stacks of tasks. Null, or what is wrong. */
+/* Begins to read stacks of tasks. Returns null, or the error. */
 const char *stacks_open(struct task_stacks *, struct tasks *, struct source *);
-/* Walks a task's stack from its saved context on; how many frames. `registers`:
- * the context; *end: the stack pointer of the outermost frame. */
+/* Walks a task's stack from its saved context. Returns the number of frames.
+ * `registers`: the context; *end: the stack pointer of the outermost frame. */
 unsigned stack_walk(struct task_stacks *, struct tasks *, const struct task *,
                     struct registers *, uint64_t frames[FRAMES_MAX],
                     bool *whole, uint64_t *end);
-/* Notes the bytes of a stack that was walked; how many. */
+/* Notes the bytes of a stack after a walk; returns their number. */
 size_t stack_note(struct task_stacks *, struct tasks *,
                   const struct registers *, uint64_t end);
-/* Did the task stand from before `then` was read up to now? Its context is the
- * same, and so are the bytes of its stack that were noted: it may have gone on
- * and come back. */
+/* True if the task has the same context and the same noted bytes of stack as
+ * before. It may still have run and returned to the same place. */
 bool stack_stood(struct task_stacks *, struct tasks *, const struct task *then,
                  const struct registers *, uint64_t end, size_t noted);
-/* Reads the stacks of all chosen tasks, or only of those in deadlocks. Null, or
- * what is wrong. */
+/* Reads the stacks of all chosen tasks, or only of those in deadlocks. Returns
+ * null, or the error. */
 const char *stacks_read(struct task_stacks *, struct tasks *,
                         struct tasks_command *, bool all);
 void stacks_close(struct task_stacks *);

@@ -19,7 +19,7 @@ void task_title(const struct tasks *tasks, const struct task *task, char to[64])
         snprintf(to, 64, "0x%llx", (unsigned long long)task->address);
 }
 
-/* The name, or what tells tasks apart that have neither name nor number. */
+/* The name, or other properties of a task without name and number. */
 static void name_shown(const struct tasks *tasks, const struct task *task,
                        char to[64])
 {

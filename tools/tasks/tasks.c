@@ -30,7 +30,7 @@ void tasks_warn(struct tasks *tasks, const char *format, ...)
 
 /* ---------------------------------------------------------------- fields -- */
 
-/* A member of bytes that were read; false: the layout does not have it. */
+/* A member in the bytes of a task; false: the layout lacks it. */
 static bool field(const struct tasks *tasks, const struct layout *layout,
                   const unsigned char *bytes, unsigned what, uint64_t *value)
 {
@@ -122,7 +122,7 @@ static size_t group_of(struct tasks *tasks, const struct layout *layout,
     return number;
 }
 
-/* Reads the kind and the object of the event that a task waits for. */
+/* Reads the kind and the object of the awaited event. */
 static void event_read(struct tasks *tasks, const struct layout *layout,
                        uint64_t at, struct task *task)
 {
@@ -152,13 +152,13 @@ static void event_read(struct tasks *tasks, const struct layout *layout,
     }
 }
 
-/* Is a state one of those that are bits? */
+/* True if a state is one of several bits. */
 static bool is_state_of(uint64_t bits, uint64_t state)
 {
     return !bits || (state < 64 && bits >> state & 1);
 }
 
-/* Reads the object that a task waits for, its kind and its owner. */
+/* Reads the awaited object, its kind and its owner. */
 static void wait_read(struct tasks *tasks, const struct layout *layout,
                       const unsigned char *bytes, struct task *task)
 {
@@ -194,8 +194,8 @@ static void wait_read(struct tasks *tasks, const struct layout *layout,
         text_in(tasks, at, task->why, sizeof task->why);
 }
 
-/* A task runs if its state says so, and as long as it has a worker: until that
- * has saved its context, the state may be the next one already. */
+/* A task runs if its state says "running". It also runs while it has a worker:
+ * its state may be the next one before the worker has saved its context. */
 static void state_read(struct tasks *tasks, const struct layout *layout,
                        const unsigned char *bytes, struct task *task)
 {
@@ -223,7 +223,7 @@ static void state_read(struct tasks *tasks, const struct layout *layout,
     task->running |= text && strcmp(text, "running") == 0;
 }
 
-/* Reads a task of a layout. False: its memory is not there. */
+/* Reads a task of a layout. False: its memory cannot be read. */
 static bool task_read(struct tasks *tasks, struct task *task)
 {
     const struct layout *layout = &tasks->layouts[task->layout];
@@ -297,7 +297,7 @@ static uint64_t ring_end(struct tasks *tasks, const struct task *task,
     return 0;
 }
 
-/* Notes where the ring leads, of all tasks on the way; 1: nowhere. */
+/* Notes the end of a ring for all tasks on the way; 1: no end. */
 static uint64_t ring_note(struct tasks *tasks, size_t task, uint64_t *ends)
 {
     uint32_t layout = tasks->all[task].layout;
@@ -313,7 +313,8 @@ static uint64_t ring_note(struct tasks *tasks, size_t task, uint64_t *ends)
     return end == 1 ? 0 : end;
 }
 
-/* Sets what a task waits for: `end` is an address in that object, or 0. */
+/* Sets the awaited object of a task: `end` is an address in that object, or
+ * 0. */
 static void ring_wait(struct tasks *tasks, struct task *task, uint64_t end)
 {
     const struct task_ring *ring = tasks->layouts[task->layout].ring;
@@ -388,7 +389,7 @@ size_t task_of_futex(struct tasks *tasks, uint64_t address)
     return TASK_NONE;
 }
 
-/* The stack that a task has, by its rows; false: they do not tell. */
+/* The stack of a task, by its rows; false: unknown. */
 static bool stack_bounds(struct tasks *tasks, const struct task *task,
                          uint64_t *low, uint64_t *bytes)
 {
@@ -406,8 +407,8 @@ struct bounds {
     size_t task;
 };
 
-/* The stacks of tasks that name no worker, by their lowest addresses; null: no
- * layout has them, or there is no memory. */
+/* The stacks of tasks without a named worker, by their lowest addresses; null:
+ * no layout has them, or out of memory. */
 static struct bounds *stacks_sorted(struct tasks *tasks, size_t *count)
 {
     struct bounds *all = calloc(tasks->count + 1, sizeof *all);
@@ -424,7 +425,7 @@ static struct bounds *stacks_sorted(struct tasks *tasks, size_t *count)
     return all;
 }
 
-/* The task in whose stack a thread's stack pointer lies runs on the thread. */
+/* Links a thread to the task whose stack contains its stack pointer. */
 static void thread_link(struct tasks *tasks, const struct bounds *stacks,
                         size_t count, size_t thread, uint64_t sp)
 {

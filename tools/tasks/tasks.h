@@ -1,30 +1,30 @@
 /* tasks.h - the tasks of schedulers inside a program, from any memory of it. */
 /* SPDX-License-Identifier: MIT */
 /*
-    A layout says where a scheduler has what: the program's own description
-    (recorder_tasks.h), or what is known here of a library. One walker reads
-    both.
+    A layout has the offsets of a scheduler's data: from the program's own
+    description (recorder_tasks.h), or from the table of a known library. One
+    walker reads both.
 
-PROMISES
+    PROMISES
     * The program knows nothing of this and is not stopped.
-    * Whatever the memory holds, hostile or changing, reading ends: lists that
-      go in circles, pointers to nowhere, millions of tasks.
+    * Reading ends in any memory, hostile or changing: circular lists, wild
+      pointers, millions of tasks.
 
-FLOORS (a file calls only files of lower floors; down to cycles they are for
-gdb's library, too, and need no libdw)
-    stacks     who called whom in each task; equal stacks once
-    command    what tasks.c asks of a program, by libdwfl; its threads
-    types      where a structure has a member, by debug information
+    FLOORS (a file calls only files of lower floors; down to cycles they are for
+    gdb's library, too, and need no libdw)
+    stacks     the callers in each task; equal stacks once
+    command    a program as tasks.c needs it, by libdwfl; its threads
+    types      offsets of a structure's members, by debug information
     table      tasks as text in columns
     cycles     tasks and threads that wait for each other in a circle
     last       the newest record of each task
     tasks      finds the layouts, reads all of their tasks
-    runs       on which thread a task runs that does not say so
-    context    the registers that a task goes on with
-    lists      where a layout's tasks stand
+    runs       finds the threads of running tasks that name none
+    context    the registers with which a task continues
+    lists      finds the tasks of a layout
     freertos   the objects that tasks of FreeRTOS wait for
-    layouts    descriptions that the program holds
-    known      what is known of libraries, as tables
+    layouts    descriptions in the program
+    known      tables of known libraries
     cache      pages of the program's memory
 */
 #ifndef TASKS_H
@@ -39,53 +39,53 @@ gdb's library, too, and need no libdw)
 
 enum {
     TASKS_MAX = 1 << 22,
-    STEPS_LEAST = 1 << 16, /* through all lists, and places of tables: so many
-                            * and four for each task that there may be */
+    STEPS_LEAST = 1 << 16, /* through all lists and tables, plus four for each
+                            * possible task */
     LAYOUTS_MAX = 64,
     STATES_MAX = 64,
     WORDS_MAX = 64,
     LISTS_MAX = 64,
     TASK_NAME_MAX = 40,
-    TASK_SPAN_MAX = 4096 /* bytes of a task that are looked at */
+    TASK_SPAN_MAX = 4096 /* bytes read of a task */
 };
 #define TASK_NONE SIZE_MAX
 
 /* --------------------------------------------------------------- program -- */
 
-/* What is asked of a program beside its memory. `of` is each function's first
- * argument; a null function: it is not known. */
+/* A program beside its memory. `of` is each function's first argument; a null
+ * function: its answer is unknown. */
 struct tasks_program {
     struct memory *memory;
-    struct memory *searched; /* the same, for what is read to find where
-                              * something is; null: `memory` */
+    struct memory *searched; /* the same memory, for searches; null: `memory` */
     uint64_t registry;       /* 0: there is none */
-    bool live;               /* it may go on while it is read */
+    bool live;               /* it may run while it is read */
     void *of;
     /* A variable's address, and its size or 0; 0: there is none. */
     uint64_t (*symbol)(void *of, const char *name, uint64_t *size);
-    /* Where a member is, "a.b" of a member of a member, as debug information
-     * has it; with member "", the size of the type, `struct x` or the name of a
-     * typedef. False: it has none. */
+    /* The offset of a member, "a.b" of a member of a member, by debug
+     * information; with member "", the size of the type, or the name of a
+     * typedef. False: unknown. */
     bool (*member)(void *of, const char *type, const char *member,
                    uint64_t *offset, unsigned *bytes);
-    /* The variable that an address lies in: "name", "name+0x8". */
+    /* The variable at an address: "name", "name+0x8". */
     bool (*variable)(void *of, uint64_t address, char *to, size_t size);
     bool (*is_code)(void *of, uint64_t address);
     /* Part i of the memory that the program writes to; false: there are no
      * more. */
     bool (*writable)(void *of, size_t i, uint64_t *start, uint64_t *end);
-    /* The part of its memory, with the same rights and of one file or none, that
-     * an address lies in. */
+    /* The part of its memory around an address, with the same rights and of one
+     * file or none. */
     bool (*mapping)(void *of, uint64_t address, uint64_t *start, uint64_t *end);
-    /* Is a file mapped whose name, without folders, begins so? */
+    /* True if a file is mapped whose name, without folders, begins with
+     * `name`. */
     bool (*library)(void *of, const char *name);
-    /* Kernel id and, if it is asked for, stack pointer (0: not known) of thread
-     * i; false: there are no more. The name for people of it. */
+    /* Kernel id and, if `sp` is not null, stack pointer (0: unknown) of thread
+     * i; false: there are no more. The thread's name for people. */
     bool (*thread)(void *of, size_t i, int32_t *id, uint64_t *sp);
     void (*thread_name)(void *of, size_t i, char to[64]);
-    /* The address of what thread i waits for without an end, or 0. */
+    /* The address at which thread i waits without a time limit, or 0. */
     uint64_t (*waits_on)(void *of, size_t i);
-    /* Does thread i wait as it did, for what thread `holder` holds? */
+    /* True if thread i still waits for thread `holder`. */
     bool (*waits_still)(void *of, size_t i, size_t holder);
 };
 
@@ -108,7 +108,7 @@ void cache_renew(struct cache *);
 /* --------------------------------------------------------------- layouts -- */
 
 enum list_kind {
-    LIST_NEXT,  /* `at` holds the first task; NEXT leads on */
+    LIST_NEXT,  /* `at` holds the first task, each NEXT another */
     LIST_LINK,  /* `at` is the head of a ring of links */
     LIST_RING,  /* `at` holds a link in a ring of tasks alone */
     LIST_TABLE, /* `at` is an array of `count` addresses, some null */
@@ -121,11 +121,11 @@ struct task_list {
     const char *state; /* of all in it, or null: the row tells */
 };
 
-/* Where a task waits for an event, which tells more: a structure with a number
- * that says what it is, and an object. */
+/* The event that a task waits for: a structure with a number for its kind, and
+ * an object. */
 enum event_kind {
     EVENT_PLAIN,  /* no object */
-    EVENT_OBJECT, /* nobody holds it */
+    EVENT_OBJECT, /* it has no holder */
     EVENT_OWNED,  /* its OWNER does */
     EVENT_TASK    /* it is a task itself */
 };
@@ -139,16 +139,16 @@ struct task_event {
     } kinds[12];
 };
 
-/* Where waiting tasks stand in a ring that goes through the object: the link in
- * a task is WAITS; the ring's head stands so far in the object, or, of who
- * waits for the end of a task, in that. */
+/* Waiting tasks in a ring through the object: the link in a task is WAITS.
+ * head_at: offset of the ring's head in the object, or end_at: in a task that
+ * others join. */
 struct task_ring {
     unsigned head_at, owner_at, end_at;
     unsigned timed_at; /* in a task: null, unless it waits for a time */
 };
 
-/* FreeRTOS: tasks stand in lists by items, and wait in lists of objects. All
- * but `pending` and `names` are offsets and sizes. */
+/* FreeRTOS: lists hold tasks by items, and objects have lists of waiting tasks.
+ * All but `pending` and `names` are offsets and sizes. */
 struct freertos {
     uint64_t list_bytes, end;    /* of a list; the item in it that ends it */
     uint64_t next, task, inside; /* of an item: the next, its task, its list */
@@ -161,7 +161,7 @@ struct freertos {
     uint64_t notified;      /* of a task: 1 while it waits to be */
     unsigned count_bytes, notified_bytes; /* of numbers; 0: there is none */
     bool has_bits;
-    uint64_t pending; /* the list of those that wait no more, or 0 */
+    uint64_t pending; /* the list of woken tasks, or 0 */
     struct freertos_name {
         uint64_t object;
         char name[TASK_NAME_MAX];
@@ -198,7 +198,7 @@ struct layout {
                                   * are true; 0: all */
     bool on_first;                  /* all run on the first thread */
     bool runs_without;              /* no context: the task runs */
-    bool owners_are_tasks;          /* an owner that is none is no owner */
+    bool owners_are_tasks;          /* an unknown owner is no owner */
     uint64_t low, span;             /* the part of a task that has all rows */
 };
 
@@ -207,17 +207,17 @@ struct task {
     uint32_t layout, list;
     int64_t id;
     char name[TASK_NAME_MAX];
-    char why[16];        /* kind of what it waits for, or "" */
+    char why[16];        /* kind of the awaited object, or "" */
     uint64_t state;      /* its value */
     uint64_t object;     /* that it waits for, or 0 */
     uint64_t owner_at;   /* address of the task that holds it, or 0 */
     size_t owner;        /* and its index, or TASK_NONE */
-    size_t owner_thread; /* where OWNER is the kernel id of a thread: which */
+    size_t owner_thread; /* the holder, if OWNER is a thread's kernel id */
     size_t group;        /* index of its group, or TASK_NONE */
     size_t thread;       /* index of the thread that runs it, or TASK_NONE */
     int32_t worker;      /* kernel id of that, or 0 */
     uint32_t number;     /* in the thread table, or 0 */
-    uint32_t records;    /* the number whose last record is its own, or 0 */
+    uint32_t records;    /* the number of its last record, or 0 */
     uint64_t since;   /* ticks when its state began, or 0; and how long ago: */
     int64_t since_ns; /* below 0: not known */
     size_t stack;     /* stacks.c's: which, or TASK_NONE */
@@ -229,7 +229,7 @@ struct task {
 };
 
 /* Tasks and threads that wait for each other in a circle, by numbers: tasks
- * from 0 up, threads behind them. */
+ * from 0 up, then threads. */
 struct task_cycle {
     size_t *nodes, count;
 };
@@ -241,7 +241,7 @@ struct tasks {
     size_t layouts_count;
     struct task *all;
     size_t count, max;
-    size_t limit; /* of count: TASKS_MAX, or what the memory has room for */
+    size_t limit;        /* of count: TASKS_MAX, or fewer in a small memory */
     uint64_t steps_left; /* through lists */
     struct ids ids;      /* of their addresses */
     struct group {
@@ -253,23 +253,23 @@ struct tasks {
     size_t *order; /* of all, as they are shown */
     struct task_cycle *cycles;
     size_t cycles_count, cycles_max;
-    size_t *holders; /* of threads: the task that holds what the thread waits
-                      * for, as its OWNER says, or TASK_NONE; or null */
+    size_t *holders; /* of threads: the task that holds the thread's awaited
+                      * object, by its OWNER, or TASK_NONE; or null */
     struct task_last *lasts; /* by thread number, or null */
     size_t lasts_count;
     char warnings[1024]; /* a line each */
     char why[256];
 };
 
-/* Finds and reads all tasks. Null, or what is wrong; then it is closed. */
+/* Finds and reads all tasks. Returns null, or the error; then it is closed. */
 const char *tasks_open(struct tasks *, const struct tasks_program *);
 void tasks_close(struct tasks *);
-/* Reads a task again, as it is now, past the cache; false: it is gone. Without
- * what it waits for, where a ring tells that: then task_again_waits() does. */
+/* Reads a task again, past the cache; false: it is gone. The object of a wait
+ * in a ring is read by task_again_waits(). */
 bool task_again(struct tasks *, const struct task *, struct task *now);
 void task_again_waits(struct tasks *, struct task *now);
-/* The task that holds what threads wait for at an address, as a FUTEX row has
- * it; TASK_NONE: no description tells. */
+/* The task that holds the object at an address, by a FUTEX row; TASK_NONE: no
+ * description has one. */
 size_t task_of_futex(struct tasks *, uint64_t address);
 /* Adds a line of warning, once. */
 void tasks_warn(struct tasks *, const char *format, ...)
@@ -277,8 +277,9 @@ void tasks_warn(struct tasks *, const char *format, ...)
 /* "ready", or a number as text. */
 const char *task_state(const struct tasks *, const struct task *, char to[24]);
 const char *task_group(const struct tasks *, const struct task *);
-/* Chooses what is shown: of groups whose name matches an extended regular
- * expression (null: all); internal ones if wanted. Null, or what is wrong. */
+/* Chooses the shown tasks: groups whose name matches an extended regular
+ * expression (null: all); internal ones if wanted. Returns null, or the
+ * error. */
 const char *tasks_choose(struct tasks *, const char *group, bool internal);
 
 /* layouts.c: adds the descriptions that the program's registry lists. */
@@ -287,16 +288,16 @@ const char *layouts_read(struct tasks *);
 struct layout *layout_add(struct tasks *);
 /* Sets `low` and `span`; false: its members are too far apart. */
 bool layout_span(struct layout *);
-/* Notes that an answer depends on the members of a task at an address, and on
- * no byte between these. */
+/* Notes that an answer depends on the members of a task, and on no byte between
+ * them. */
 void layout_need(const struct layout *, struct memory *, uint64_t address);
 /* Adds texts with NULs between them to a layout's states. */
 void layout_states(struct layout *, const char *texts, size_t size);
 
-/* freertos.c: finds what is known by debug information alone, and has LIST_ITEMS
- * as long as they are; false, and a warning: it has none. */
+/* freertos.c: reads the offsets from debug information, and the lengths of
+ * LIST_ITEMS; false, and a warning: it lacks them. */
 bool freertos_open(struct tasks *, struct layout *);
-/* Reads what a task waits for, by the list that has its event item; 0: none. */
+/* Reads the awaited object, by the list that holds the event item; 0: none. */
 void freertos_wait(struct tasks *, const struct layout *, uint64_t list,
                    struct task *);
 /* The name that the program gave an object, or null. */
@@ -319,14 +320,15 @@ struct task_machine {
     unsigned elf, word_bytes, sp, pc;
 };
 const struct task_machine *task_machine(const struct memory *);
-/* Reads with what registers a task goes on. False: that is not known. *exact:
- * the program counter was interrupted, else a call returns to it. *xpsr: of a
+/* Reads the registers with which a task continues. False: unknown. *exact: the
+ * program counter was interrupted, else a call returns to it. *xpsr: of a
  * Cortex-M, else 0. */
 bool task_registers(const struct tasks *, struct memory *, const struct task *,
                     struct registers *, bool *exact, uint64_t *xpsr);
 
-/* runs.c: tells which thread runs each task that runs and names no worker: the
- * only thread, or the only one in whose part of the memory its stack lies. */
+/* runs.c: finds the thread of each running task that names no worker: the only
+ * thread, or the only one whose stack is in the same part of memory as the
+ * task's. */
 void runs_link(struct tasks *);
 
 /* ------------------------------------------------------------------ last -- */
@@ -337,15 +339,16 @@ struct task_last {
     int64_t age_ns;
     bool has_age;
 };
-/* Reads it for all numbers, and since when states are; the reader has taken
- * nothing yet. */
+/* Reads the last records of all numbers, and the starts of states; the reader
+ * has taken nothing yet. */
 const char *lasts_read(struct tasks *, struct reader *);
 
 /* ---------------------------------------------------------------- cycles -- */
 
-/* What each thread waits for: next[i], a thread's index, or TASK_NONE. Finds
- * the cycles through tasks; of a running program, those that stand at some looks
- * in a row. A thread that runs a task is reached through that. */
+/* Finds the cycles through tasks: next[i] is the index of the thread that
+ * thread i waits for, or TASK_NONE. In a running program, only cycles that last
+ * for several looks count. A thread that runs a task is reached through the
+ * task. */
 const char *task_cycles_find(struct tasks *, const size_t *next, size_t count);
 
 /* ----------------------------------------------------------------- table -- */
@@ -363,7 +366,7 @@ void tasks_groups(FILE *, const struct tasks *);
 void task_waits(const struct tasks *, const struct task *, char to[256]);
 /* "thread 4713 worker1", by its index, or TASK_NONE, or else its id. */
 void task_thread(const struct tasks *, size_t thread, int32_t id, char to[80]);
-/* "lock B": what it waits for. */
+/* "lock B": the awaited object. */
 void task_object(const struct tasks *, const struct task *, char to[192]);
 /* The name, or "#7", or its address. */
 void task_title(const struct tasks *, const struct task *, char to[64]);

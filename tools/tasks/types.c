@@ -1,4 +1,4 @@
-/* types.c - where a structure has a member, by a program's debug information. */
+/* types.c - offsets of structure members, by a program's debug information. */
 /* SPDX-License-Identifier: MIT */
 #include <dwarf.h>
 #include <string.h>
@@ -87,7 +87,7 @@ static bool member_find(Dwarf_Die *die, const char *name, size_t size,
     left = dwarf_child(die, &member);
     for (; left == 0 && steps < SIBLINGS_MAX; steps++) {
         const char *said = dwarf_diename(&member);
-        Dwarf_Word at = 0; /* in a union, none is said */
+        Dwarf_Word at = 0; /* unions give none */
         if (dwarf_tag(&member) == DW_TAG_member && said &&
             strlen(said) == size && memcmp(said, name, size) == 0) {
             if (dwarf_attr(&member, DW_AT_data_member_location, &attribute))
