@@ -5,12 +5,12 @@
     description (recorder_tasks.h), or from the table of a known library. One
     walker reads both.
 
-    PROMISES
+PROMISES
     * The program knows nothing of this and is not stopped.
     * Reading ends in any memory, hostile or changing: circular lists, wild
       pointers, millions of tasks.
 
-    FLOORS (a file calls only files of lower floors; down to cycles they are for
+FLOORS (a file calls only files of lower floors; down to cycles they are for
     gdb's library, too, and need no libdw)
     stacks     the callers in each task; equal stacks once
     command    a program as tasks.c needs it, by libdwfl; its threads

@@ -1,4 +1,4 @@
-/* aarch64.c - what instructions of AArch64 do to the stack. */
+/* aarch64.c - the effects of AArch64's instructions on the stack. */
 /* SPDX-License-Identifier: MIT */
 #include "prologue.h"
 
@@ -41,7 +41,7 @@ static bool branches(struct prologue *p, uint32_t i)
     return true;
 }
 
-/* stp and ldp; of vectors, only what they do to the base. */
+/* stp and ldp; of vectors, only the change of the base. */
 static void pair(struct prologue *p, uint32_t i)
 {
     bool is_vector = i >> 26 & 1;
@@ -61,7 +61,7 @@ static void pair(struct prologue *p, uint32_t i)
         prologue_add(p, base, base, distance);
 }
 
-/* str and ldr of 8 bytes; of others, only what they do to the base. */
+/* str and ldr of 8 bytes; of other sizes, only the change of the base. */
 static void single(struct prologue *p, uint32_t i)
 {
     unsigned which = i & 31, base = i >> 5 & 31;

@@ -1,4 +1,4 @@
-/* arm.c - what instructions of ARM and Thumb do to the stack (32 bits). */
+/* arm.c - the effects of ARM and Thumb instructions on the stack (32 bits). */
 /* SPDX-License-Identifier: MIT */
 #include "prologue.h"
 
@@ -35,8 +35,7 @@ static void transfer(struct prologue *p, uint32_t mask, unsigned base,
         prologue_leave(p);
 }
 
-/* A store or load of one register, with the base changed before or behind
- * it. */
+/* A store or load of one register, with the base changed before or after it. */
 static void single(struct prologue *p, bool loads, unsigned which,
                    unsigned base, int64_t distance, bool before, bool changes)
 {
@@ -350,7 +349,7 @@ static void short_compute(struct prologue *p, uint32_t i)
     else if ((i & 0xff80) == 0xb080)
         prologue_add(p, SP, SP, -(int64_t)(i & 0x7f) * 4);
     else if ((i & 0xe000) == 0 || (i & 0xfc00) == 0x4000)
-        prologue_unknown(p, low); /* shifts, and what ALUs do */
+        prologue_unknown(p, low); /* shifts and arithmetic */
 }
 
 static void short_memory(struct prologue *p, uint32_t i)

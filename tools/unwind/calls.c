@@ -1,4 +1,4 @@
-/* calls.c - the call in front of a return address, of x86; where none is. */
+/* calls.c - the call before a return address, on x86; elsewhere none. */
 /* SPDX-License-Identifier: MIT */
 #include "bytes.h"
 #include "unwind.h"
@@ -7,7 +7,7 @@
 #include <gelf.h>
 #include <string.h>
 
-/* The word that `ff /2` or `ff /4` with an address relative to its end has. */
+/* The word at the address of an `ff /2` or `ff /4` relative to its end. */
 static uint64_t word_behind(struct unwind *u, uint64_t end,
                             const unsigned char offset[4])
 {
@@ -18,7 +18,7 @@ static uint64_t word_behind(struct unwind *u, uint64_t end,
                                                                       : 0;
 }
 
-/* Where an entry of the procedure linkage table leads; 0: it is none. */
+/* The target of an entry of the procedure linkage table; 0: no such entry. */
 static uint64_t linkage_target(struct unwind *u, uint64_t address)
 {
     static const unsigned char endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
@@ -34,8 +34,7 @@ static uint64_t linkage_target(struct unwind *u, uint64_t address)
     return word_behind(u, address + (uint64_t)(at + 6 - code), at + 2);
 }
 
-/* Where the linkage table's addresses stand, by the file; 0: it does not
- * tell. */
+/* The address of the linkage table's pointers, from the file; 0: unknown. */
 static uint64_t table_of(struct unwind *u, uint64_t address)
 {
     GElf_Addr bias;
@@ -61,8 +60,8 @@ static uint64_t table_of(struct unwind *u, uint64_t address)
     return 0;
 }
 
-/* As linkage_target(), of i386: the address has its own place, or one reckoned
- * from the table, which is in ebx then. */
+/* The same for i386: the pointer is at a fixed address, or relative to the
+ * table, whose address is in ebx. */
 static uint64_t linkage_target_386(struct unwind *u, uint64_t address)
 {
     static const unsigned char endbr32[] = {0xf3, 0x0f, 0x1e, 0xfb};
@@ -124,8 +123,8 @@ enum calls call_before(struct unwind *u, uint64_t returns, uint64_t target[2])
 
 /* ---------------------------------------------------------------- starts -- */
 
-/* Calls of each machine: an instruction, or its first two bytes in front of two
- * others, so far in front of the return address. */
+/* The calls of each machine: an instruction, or its first two bytes followed by
+ * two others, `before` bytes before the return address. */
 static const struct call_form {
     unsigned machine, before, bytes;
     uint32_t mask, value;

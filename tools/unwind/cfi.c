@@ -33,7 +33,7 @@ static bool push_register(struct expression *e, uint64_t number,
            push(e, e->registers->value[number] + offset);
 }
 
-/* Replaces the two topmost values by what `atom` makes of them. */
+/* Replaces the two topmost values by the result of `atom`. */
 static bool operate(struct expression *e, unsigned atom)
 {
     uint64_t a, b;
@@ -149,8 +149,8 @@ static bool cfa_of(struct unwind *u, const struct row *row,
            evaluate(u, registers, 0, ops, count, cfa, &is_value);
 }
 
-/* The caller's value of a register; false: it cannot be told. *undefined: the
- * table says that there is none. */
+/* The caller's value of a register; false: unknown. *undefined: the table has
+ * no value. */
 static bool register_of(struct unwind *u, const struct row *row, unsigned which,
                         const struct registers *registers, uint64_t cfa,
                         uint64_t *value, bool *undefined)

@@ -17,7 +17,7 @@ static bool word_at(struct unwind *u, uint64_t address, uint32_t *to)
     return true;
 }
 
-/* An address that stands in 31 bits, as its distance from there. */
+/* Reads an address of 31 bits, relative to its place. */
 static bool address_at(struct unwind *u, uint64_t at, uint64_t *to)
 {
     uint32_t word, distance;
@@ -29,7 +29,7 @@ static bool address_at(struct unwind *u, uint64_t at, uint64_t *to)
     return true;
 }
 
-/* Where the table of a module stands, and how many rows of two words it has. */
+/* The place of a module's table, and its number of rows of two words. */
 static uint64_t table_of(Dwfl_Module *module, uint64_t *table)
 {
     GElf_Addr bias;
@@ -75,7 +75,7 @@ static void code_add(struct code *code, uint32_t word, unsigned bytes)
         code->bytes[code->count++] = (unsigned char)(word >> 8 * bytes);
 }
 
-/* Fetches what is to be done, in the compact form or a personality's own. */
+/* Fetches the operations, in the compact form or the form of a personality. */
 static bool code_fetch(struct unwind *u, uint64_t row, struct code *code)
 {
     uint32_t word, more = 0;
@@ -93,7 +93,7 @@ static bool code_fetch(struct unwind *u, uint64_t row, struct code *code)
         bool is_short = (word >> 24 & 15) == 0;
         more = is_short ? 0 : word >> 16 & 0xff;
         code_add(code, word, is_short ? 3 : 2);
-    } else { /* behind the address of a personality, as gcc has it */
+    } else { /* after the address of a personality, as gcc writes it */
         at += 4;
         if (!word_at(u, at, &word))
             return false;

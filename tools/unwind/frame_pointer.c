@@ -1,12 +1,11 @@
-/* frame_pointer.c - the frame pointer of a function, from what its call
- * left. */
+/* frame_pointer.c - finds the frame pointer of a function, by its call. */
 /* SPDX-License-Identifier: MIT */
 /*
-   Of a thread that waits, the system tells the program counter and the stack
-   pointer. That is enough while tables reckon from the stack pointer. A
-   function that keeps a frame pointer has its caller's, and above it the return
-   address, at the place that it points to: and in front of that return address
-   stands the call of this very function.
+   Linux shows the program counter and the stack pointer of a waiting thread,
+   and no other register. Tables that count from the stack pointer need no more.
+   A function with a frame pointer has pushed its caller's frame pointer; above
+   it is the return address, and the instruction before the return address calls
+   this function.
 */
 #include "bytes.h"
 #include "unwind.h"
@@ -17,7 +16,7 @@
 /* How far above the stack pointer a frame may begin. */
 enum { FRAME_BYTES_MAX = 65536, BLOCK_BYTES = 1024 };
 
-/* Where the function begins that an address lies in; 0: no symbol tells. */
+/* The start of the function at an address; 0: no symbol has it. */
 static uint64_t function_start(struct unwind *u, uint64_t address)
 {
     struct function function;
@@ -30,7 +29,7 @@ struct called {
     uint64_t start;   /* 0: not known */
 };
 
-/* Does a call's target begin the function? */
+/* True if a call's target is the start of the function. */
 static bool is_function(struct unwind *u, uint64_t target,
                         const struct called *f)
 {
@@ -39,8 +38,8 @@ static bool is_function(struct unwind *u, uint64_t target,
     return f->address - target < FRAME_BYTES_MAX && cfi_is_entry(u, target);
 }
 
-/* Does a call of the function stand in front of a return address? Perhaps: it
- * calls what a register or a word holds. */
+/* Finds out if the instruction before a return address calls the function.
+ * Perhaps: it calls through a register or a word. */
 static enum calls calls(struct unwind *u, uint64_t returns,
                         const struct called *f)
 {
@@ -56,10 +55,10 @@ static enum calls calls(struct unwind *u, uint64_t returns,
                : CALLS_NO;
 }
 
-/* How far below its frame pointer a function's first instructions put the stack
- * pointer: push %rbp; mov %rsp,%rbp; other pushes; sub $n,%rsp. False: it
- * begins otherwise. It may take more from the stack later: then this is too
- * little. */
+/* The distance from the frame pointer down to the stack pointer after a
+ * function's first instructions: push %rbp; mov %rsp,%rbp; other pushes; sub
+ * $n,%rsp. False: it begins otherwise. A function that extends its stack later
+ * has a greater distance. */
 static bool frame_size(struct unwind *u, const struct called *f, uint64_t *size)
 {
     static const unsigned char endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
@@ -89,7 +88,8 @@ static bool frame_size(struct unwind *u, const struct called *f, uint64_t *size)
     return *size < FRAME_BYTES_MAX;
 }
 
-/* The word at a place, and what the call in front of the one above it calls. */
+/* Compares the word at a place, and the call before the return address above
+ * it. */
 static enum calls candidate(struct unwind *u, const struct called *f,
                             const unsigned char words[16])
 {

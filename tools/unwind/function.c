@@ -1,4 +1,4 @@
-/* function.c - the function that an address lies in, by its symbol. */
+/* function.c - the function at an address, by its symbol. */
 /* SPDX-License-Identifier: MIT */
 #include "unwind.h"
 

@@ -1,4 +1,4 @@
-/* gate.c - the code through which programs of i386 call the system. */
+/* gate.c - the code that programs of i386 use for system calls. */
 /* SPDX-License-Identifier: MIT */
 #include "unwind.h"
 
@@ -6,8 +6,8 @@
 #include <string.h>
 
 /* The kernel maps that code into every process; no file has it, and so no
- * table. It pushes ecx, edx and ebp, and a call returns to where it pops them
- * and returns itself. */
+ * table. It pushes ecx, edx and ebp; the system call returns to the code that
+ * pops them. */
 bool gate_step(struct unwind *u, struct registers *registers)
 {
     static const unsigned char pops[] = {0x5d, 0x5a, 0x59, 0xc3};

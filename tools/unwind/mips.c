@@ -1,4 +1,4 @@
-/* mips.c - what instructions of MIPS do to the stack. */
+/* mips.c - the effects of MIPS instructions on the stack. */
 /* SPDX-License-Identifier: MIT */
 #include "prologue.h"
 
@@ -57,7 +57,7 @@ unsigned decode_mips(struct prologue *p)
     int16_t number = (int16_t)(i & 0xffff);
     if (p->at + 4 > p->size)
         return 0;
-    if (p->delays) /* a branch does not stand behind a branch */
+    if (p->delays) /* the next instruction is no branch */
         operation = operation <= 7 && operation ? 64 : operation;
     switch (operation) {
     case 0:

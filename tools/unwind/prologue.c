@@ -1,4 +1,5 @@
-/* prologue.c - a frame's caller by what its function did up to there. */
+/* prologue.c - a frame's caller, from the instructions that its function
+ * ran. */
 /* SPDX-License-Identifier: MIT */
 #include "prologue.h"
 #include "bytes.h"
@@ -162,7 +163,7 @@ void prologue_leave(struct prologue *p)
         p->lost = true;
 }
 
-/* A branch of MIPS takes place behind the instruction that follows it. */
+/* A branch of MIPS takes effect after the instruction that follows it. */
 static void delayed_do(struct prologue *p)
 {
     if (p->delayed_target)
@@ -174,7 +175,7 @@ static void delayed_do(struct prologue *p)
 
 /* -------------------------------------------------------------- analysis -- */
 
-/* Is it further into the function's body: has it more on the stack? */
+/* True if this state has more on the stack: it is further into the body. */
 static bool is_deeper(const struct state *state, const struct state *than,
                       const struct shape *shape)
 {
@@ -213,8 +214,8 @@ static void run_once(struct prologue *p, const struct shape *shape,
     }
 }
 
-/* The state at the end of the code. Where no branch is known that leads there,
- * it is that of the body: behind the prologue. */
+/* The state at the end of the code. If no known branch reaches that address,
+ * the state after the prologue. */
 static const struct state *analyse(struct prologue *p,
                                    const struct shape *shape)
 {
@@ -279,7 +280,7 @@ static enum unwind_step caller_of(struct unwind *u, const struct shape *shape,
     return UNWIND_NEXT;
 }
 
-/* Is it the instruction with which a function begins that calls others? */
+/* True for an instruction that begins a function with calls. */
 static bool is_first(const struct prologue *p, size_t at)
 {
     uint32_t i = prologue_code(p, at, 4);

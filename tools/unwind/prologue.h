@@ -1,14 +1,15 @@
-/* prologue.h - what a function's instructions do to the stack, by a model. */
+/* prologue.h - a model of a function's instructions and their use of the
+ * stack. */
 /* SPDX-License-Identifier: MIT */
 /*
-   Where no table tells how a function uses the stack, its instructions do. They
-   are run on a model that knows four kinds of value: what a register held when
-   the function began, an address by its distance from the stack pointer of that
-   moment, a number, and anything else. The state is carried to the targets of
-   branches: what stands behind a return is reached from one of them.
+   If no table describes a function's use of the stack, its instructions are run
+   on a model. The model has four kinds of value: a register's value at the
+   function's start, an address relative to the stack pointer at the start, a
+   number, and an unknown. Branches carry the state to their targets: the code
+   after a return gets its state from a branch.
 
-   A decoder (arm.c, mips.c, riscv.c, aarch64.c) tells of each instruction what
-   it does, by the functions below. What it does not know changes nothing.
+   A decoder (arm.c, mips.c, riscv.c, aarch64.c) describes the effect of each
+   instruction by the functions below. An unknown instruction changes nothing.
 */
 #ifndef PROLOGUE_H
 #define PROLOGUE_H
@@ -37,7 +38,7 @@ struct prologue {
     unsigned given;  /* ARM: how many more instructions have a condition */
     size_t size, at; /* bytes of code; of the instruction at work */
     struct state now;
-    bool lost; /* no way is known that leads here */
+    bool lost; /* no known way reaches this address */
     struct state deepest;
     struct target {
         uint64_t address;
@@ -50,7 +51,7 @@ struct prologue {
     unsigned char code[PROLOGUE_BYTES_MAX];
 };
 
-/* A number of 2 or 4 bytes of the code; 0: it is behind its end. */
+/* A number of 2 or 4 bytes of the code; 0: `at` is past its end. */
 uint32_t prologue_code(const struct prologue *, size_t at, unsigned size);
 /* A word at any address, of constants beside the code. */
 bool prologue_constant(struct prologue *, uint64_t address, uint32_t *value);
@@ -67,7 +68,8 @@ void prologue_store(struct prologue *, unsigned from, unsigned base,
                     int64_t distance);
 void prologue_load(struct prologue *, unsigned to, unsigned base,
                    int64_t distance);
-/* May go on there; does not go on behind. */
+/* prologue_branch: execution may continue at `target`. prologue_leave:
+ * execution does not fall through. */
 void prologue_branch(struct prologue *, uint64_t target);
 void prologue_leave(struct prologue *);
 /* Calls a function: others than the registers that it keeps change. */

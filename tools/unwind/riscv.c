@@ -1,4 +1,4 @@
-/* riscv.c - what instructions of RISC-V do to the stack. */
+/* riscv.c - the effects of RISC-V instructions on the stack. */
 /* SPDX-License-Identifier: MIT */
 #include "prologue.h"
 
@@ -15,7 +15,8 @@ static int64_t signed_of(uint32_t value, unsigned bits)
     return (int64_t)(value ^ sign) - sign;
 }
 
-/* Jumps to what a register holds: back, to another function, or by a table. */
+/* Jumps to the address in a register: a return, a call or a table of
+ * branches. */
 static void jump_by(struct prologue *p, unsigned which)
 {
     if (which == RA || which == T1)

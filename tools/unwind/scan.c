@@ -1,10 +1,10 @@
-/* scan.c - a frame's caller where nothing tells it, by what its call left. */
+/* scan.c - a frame's caller, found by a return address alone. */
 /* SPDX-License-Identifier: MIT */
 /*
-   A libc without tables (musl has none) tells nothing of its frames. The first
-   return address above the stack pointer is believed that stands behind a call
-   of this very function, or behind one of another module that leads, through a
-   linkage table, into this one. Frames between the two are left out.
+   A libc without tables (musl has none) does not describe its frames. We take
+   the first word of the stack that follows a call to this function, directly or
+   from another module through a linkage table. Frames between the two are left
+   out.
 */
 #include "bytes.h"
 #include "unwind.h"
@@ -13,7 +13,7 @@
 
 enum { SCAN_BYTES = 4096, WORD = 8 };
 
-/* Does a call stand in front of it that leads to where `address` lies? */
+/* True if the instruction before `returns` calls the function at `address`. */
 static bool is_caller(struct unwind *u, uint64_t returns, uint64_t address)
 {
     Dwfl_Module *module = dwfl_addrmodule(u->dwfl, returns - 1);

@@ -15,8 +15,8 @@ size_t unwind_bytes(struct unwind *u, uint64_t address, void *to, size_t size)
     return size;
 }
 
-/* Notes that a walk depends on the words of a stack that are addresses: any
- * other word may be a secret of the program, and leads nowhere. */
+/* Notes that a walk depends on the addresses among the words of a stack. Other
+ * words may be secrets of the program, and a walk does not need them. */
 static void stack_need(struct unwind *u, uint64_t address,
                        const unsigned char *from, size_t size)
 {
@@ -58,7 +58,7 @@ bool unwind_word(struct unwind *u, uint64_t address, uint64_t *word)
 static size_t walk(struct unwind *, struct registers *, uint64_t *to,
                    bool called, bool *whole);
 
-/* Does the frame pointer `place` lead, frame by frame, to the outermost one? */
+/* True if the frame pointer's chain reaches the outermost frame. */
 static bool leads_out(struct unwind *u, const struct registers *registers,
                       uint64_t place)
 {
@@ -75,9 +75,9 @@ static bool leads_out(struct unwind *u, const struct registers *registers,
     return whole;
 }
 
-/* Finds the frame pointer that the frame is reckoned from; false: it cannot be
- * told. Who calls through a register is believed if all frames follow from it,
- * else only where nobody calls this very function. */
+/* Finds the frame pointer of the frame; false: unknown. A caller through a
+ * register counts only if all frames follow from it, or if no direct call of
+ * this function exists. */
 static bool frame_pointer_find(struct unwind *u, uint64_t address,
                                struct registers *registers)
 {
@@ -100,7 +100,7 @@ static bool frame_pointer_find(struct unwind *u, uint64_t address,
     return found || perhaps;
 }
 
-/* Goes to the caller of the frame that `address` lies in. */
+/* Goes to the caller of the frame at `address`. */
 static enum unwind_step step(struct unwind *u, uint64_t address,
                              const struct row *row, struct registers *registers)
 {
@@ -115,8 +115,8 @@ static enum unwind_step step(struct unwind *u, uint64_t address,
         did = UNWIND_END;
     if (did == UNWIND_UNKNOWN)
         did = prologue_step(u, address, registers);
-    /* No function is called behind which another begins, as where makecontext()
-     * has a context end: its caller is no guess's. */
+    /* A call at the very end of a function never returns, as at the end of a
+     * context of makecontext(): its caller must not be guessed. */
     if (did == UNWIND_UNKNOWN && !row && !cfi_row(u, address + 1))
         did = scan_step(u, address, registers);
     return did;
@@ -135,8 +135,9 @@ static bool is_first(struct unwind *u, uint64_t address,
            function_find(u, address, &function) && function.start == caller;
 }
 
-/* `called`: the first frame goes on after a call. A trial ends at no function's
- * start: any pointer to a function looks like such a return address. */
+/* `called`: the first frame continues after a call. A trial does not end at a
+ * function's start: any pointer to a function looks like a return address
+ * there. */
 static size_t walk(struct unwind *u, struct registers *registers, uint64_t *to,
                    bool called, bool *whole)
 {
