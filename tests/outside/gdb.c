@@ -429,7 +429,7 @@ static void deadlock(const char *line, const char *texts, const char *dead)
     char gdb[256];
     pid_t pid = command_start(line);
     snprintf(gdb, sizeof gdb, "-p %d", (int)pid);
-    must_name(gdb, "DEADLOCK of 2 threads: each waits for what the next holds",
+    must_name(gdb, "DEADLOCK of 2 threads: each waits for the next",
               texts);
     build_must("gdb -p %d --batch -ex \"generate-core-file core\"", (int)pid);
     must_name("-c core", "DEADLOCK of 2 threads: ", dead);

@@ -35,7 +35,7 @@ Test(leaks, a_lock_of_an_ended_thread)
     for (int i = 0; i < 2; i++) {
         pid_t pid = start(below[i], "ended");
         cr_assert_eq(command("locks --check %d", pid), 3, "%s", build_text);
-        must_say(", which has ended; nobody can release it");
+        must_say(", which has ended; no thread can release it");
         must_not_say("DEADLOCK");
         cr_assert_eq(command("locks --json %d", pid), 0);
         command_must("threads --json %d", pid);
@@ -43,7 +43,7 @@ Test(leaks, a_lock_of_an_ended_thread)
         command_stop(pid);
     }
     cr_assert_eq(command("locks --check rec"), 3, "%s", build_text);
-    must_say(", which has ended; nobody can release it");
+    must_say(", which has ended; no thread can release it");
 }
 
 /* Goal: where the order of ids alone is known, two threads may be the holder: the same
@@ -77,6 +77,6 @@ Test(leaks, an_id_that_came_again_as_recorded)
     command_stop(pid);
     command_must("threads rec");
     must_say("waits for mutex gone of T2 ");
-    must_say(", which has ended; nobody can release it");
+    must_say(", which has ended; no thread can release it");
     cr_assert_eq(command("locks --check rec"), 3, "%s", build_text);
 }

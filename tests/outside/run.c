@@ -138,7 +138,7 @@ Test(run, odd_programs)
         build_must("for i in *.rec; do " RECORDER " threads $i && " RECORDER
                    " locks --check $i || exit; done; rm *.rec");
     }
-    must_have("Of threads made behind the program's seccomp filter nothing ");
+    must_have("Threads made after the program's seccomp filter are not ");
     must_be_alike("", "./run_odd sandboxes first", 3);
     build_must("test ! -e *.rec");
 }

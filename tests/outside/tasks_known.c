@@ -227,7 +227,7 @@ Test(tasks_known, threadx)
              "depth=depth@entry=2) at ", " in deposit () at ", "at tests",
              "LEVEL 0 ", "#1  ", " in idle () at ");
     command_must("tasks " KERNEL_IMAGE " --stacks");
-    IN_ORDER("DEADLOCK of 2 tasks: each waits for what the next holds\n",
+    IN_ORDER("DEADLOCK of 2 tasks: each waits for the next\n",
              "ThreadX         idle      running",
              "mutex      bank, held by withdraw\n",
              "mutex      cash, held by deposit\n",

@@ -171,10 +171,10 @@ Test(threads, holders_may_have_ended)
     until_pid("threads", pid, "wants_cash waits");
     cr_assert_null(strstr(build_text, "DEADLOCK"), "%s", build_text);
     cr_assert(strstr(strstr(build_text, "wants_bank waits for mutex bank of "),
-                     ", which has ended; nobody can release it\n"),
+                     ", which has ended; no thread can release it\n"),
               "%s", build_text);
     snprintf(source, sizeof source,
-             "cash of %d threads, which has ended; nobody can release it\n",
+             "cash of %d threads, which has ended; no thread can release it\n",
              (int)pid);
     cr_assert(strstr(build_text, source), "no %s in\n%s", source, build_text);
     cr_assert(strstr(build_text, "    wants_cash "), "%s", build_text);

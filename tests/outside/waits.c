@@ -167,10 +167,10 @@ Test(waits, holders_may_have_ended)
     until("threads", "rec", "wants_cash  waits");
     must_not_say("DEADLOCK");
     must_say("waits for mutex cash of T");
-    must_say(" takes, which has ended; nobody can release it");
+    must_say(" takes, which has ended; no thread can release it");
     command_stop(pid);
     command_must("locks rec");
-    must_say(" takes, which has ended; nobody can release it");
+    must_say(" takes, which has ended; no thread can release it");
     pid = start("foreign");
     until("threads", "rec", "locks_twice  waits for mutex cash of T");
     must_not_say("DEADLOCK");
@@ -189,7 +189,7 @@ Test(waits, a_lock_held_over_fork_is_held_by_nobody)
     pid = start("forked"); /* of the child */
     snprintf(source, sizeof source, "%d", (int)pid);
     until("threads", source, "wants_cash  waits for mutex cash of T");
-    must_say(" holds, which has ended; nobody can release it");
+    must_say(" holds, which has ended; no thread can release it");
     must_not_say("DEADLOCK");
     kill(pid, SIGKILL);
     build_must("pkill -KILL -P $PPID waits || true");
@@ -299,7 +299,7 @@ Test(waits, an_ended_thread_keeps_its_lock)
                "gcc -g -o leak leak.c -lpthread; timeout -s KILL 1 " RECORDER
                " run -q -o rec ./leak; true");
     cr_assert_eq(command("locks --check rec"), 3, "%s", build_text);
-    must_say("; nobody can release it");
+    must_say("; no thread can release it");
     command_must("threads rec");
     must_say("waits for mutex lost of T2 ");
     must_say("still holds lost, taken at keep leak.c:3");

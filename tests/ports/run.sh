@@ -252,7 +252,7 @@ chain_is_whole()
         head -n 12 | tr '\n' ' ')
     [ "$found" = "snapshot_take innermost fills large grows keeps takes_any reals \
 leaves_early chooses by_pointer main " ] && case $said in
-    *"is not known"* | *"not at hand"*) false ;;
+    *"is unknown"* | *"was not found"*) false ;;
     esac && return
     echo "$said"
     return 1
@@ -302,7 +302,7 @@ run_core()
     "$here/build/recorder" threads --executable threads \
         --sysroot "/usr/$name" qemu_threads_*.core >said 2>&1
     cat said
-    grep -q "^DEADLOCK of 2 threads: each waits for what the next holds$" said &&
+    grep -q "^DEADLOCK of 2 threads: each waits for the next$" said &&
         grep -q " waits for mutex bank of .* transfer threads.c:.* < deposit" \
             said && grep -q "^    main  *threads.c:" said || return 1
     "$here/build/recorder" threads qemu_threads_*.core >said 2>&1

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Until when what was recorded is known: now, if the program runs. */
+/* The time up to which the recording is complete: now, if the program runs. */
 static int64_t end_of(const struct threads *threads)
 {
     const struct recorded *recorded = threads->recorded;
@@ -78,7 +78,7 @@ span_row(struct contentions *to, const struct span *span, enum contention_by by)
                        : row_of(to, span->site, false, span->kind);
 }
 
-/* Counts a wait at its row; false: there is no memory. */
+/* Counts a wait in its row; false: out of memory. */
 static bool span_count(struct contentions *to, const struct span *span,
                        enum contention_by by, int64_t end_ns)
 {
@@ -165,8 +165,8 @@ static bool is_idle(const struct contention *row)
            row->kind == WAIT_BARRIER || row->kind == WAIT_THREAD;
 }
 
-/* Locks before all else, of these the waits that have not ended, and then the
- * longest: how long a wait lasts is not known where its program was killed. */
+/* Sorts locks first, of these the unfinished waits, and then the longest: the
+ * length of a wait is unknown if its program was killed. */
 static int row_compare(const void *a, const void *b)
 {
     const struct contention *left = a, *right = b;
@@ -222,7 +222,7 @@ static int change_compare(const void *a, const void *b)
     return left->ns < right->ns ? -1 : left->ns > right->ns;
 }
 
-/* Returns from when on no record of a wait was overwritten. */
+/* Returns the time since which no record of a wait was overwritten. */
 static int64_t begin_of(struct recorded *recorded)
 {
     reader_count(&recorded->reader);

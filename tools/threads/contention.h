@@ -13,11 +13,11 @@ struct contention {
     uint64_t taken; /* 0, unless it was counted */
     uint64_t waited, ns, longest_ns;
     uint64_t longest_site, longest_stack; /* 0: unknown */
-    uint64_t object; /* of a place: what was waited for, if always the same */
+    uint64_t object; /* of a place: the awaited object, if always the same */
     size_t *waiting; /* threads that wait now, by index */
     size_t waiting_count, waiting_max;
     bool goes_on;        /* a recorded wait has not ended: */
-    uint64_t goes_on_ns; /* the longest of them, so far */
+    uint64_t goes_on_ns; /* the longest wait of all */
 };
 struct contentions {
     struct contention *all;
@@ -27,8 +27,8 @@ struct contentions {
 };
 enum contention_by { BY_OBJECT, BY_SITE, BY_THREAD };
 
-/* Sums up; the longest first. By objects exactly; by places and threads those
- * waits that are kept. False: there is no memory. */
+/* Sums up the waits, the longest first. Sums by objects are exact; sums by
+ * places and threads count the waits that are kept. False: out of memory. */
 bool contention_find(struct contentions *, const struct threads *,
                      enum contention_by);
 void contention_free(struct contentions *);

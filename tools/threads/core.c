@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* struct elf_prstatus: the id, three more, four times of two words, registers.
- * In front of the id stand the signal and two words. */
+ * The signal and two words come before the id. */
 static unsigned status_id(const struct memory *m)
 {
     return 16 + 2 * m->word_bytes;
@@ -24,8 +24,7 @@ static bool is_interrupted(int64_t result)
     return (result >= -516 && result <= -512) || result == -4;
 }
 
-/* Does an instruction that calls the system stand at a thread's pc, or end
- * there? */
+/* True if a system call instruction begins at a thread's pc, or ends there. */
 enum call_is { AT_PC, BEFORE_PC };
 static bool is_system_call(const struct threads *threads,
                            const struct thread *thread, enum call_is where)

@@ -22,8 +22,8 @@ struct entry {
     struct past *past; /* null: the thread that wrote it is not known */
 };
 
-/* lives.c: of locks, the totals, the orders in which they were taken, and of
- * threads who waited for another's end. */
+/* lives.c: totals of locks, the orders in which threads took them, and
+ * joins. */
 void total_read(const struct entry *);
 void order_read(const struct entry *);
 void join_read(const struct entry *);

@@ -1,9 +1,9 @@
-/* file_locks.c - who holds the lock of a file that a thread waits for. */
+/* file_locks.c - the holders of the lock of a file. */
 /* SPDX-License-Identifier: MIT */
 /*
-   /proc/locks lists the locks of all files, and below each the waits for it. The
-   locks of an open file (flock, OFD locks) are those of all processes that have
-   it open, by fork() for example: /proc/PID/fdinfo/FD lists them.
+   /proc/locks lists the locks of all files, and the waits for each below it.
+   The lock of an open file (flock, OFD locks) belongs to all processes that
+   have the file open, by fork() for example: /proc/PID/fdinfo/FD lists them.
 */
 #include "threads.h"
 
@@ -45,8 +45,8 @@ static bool line_read(const char *text, struct line *line)
                   &line->start) == 6;
 }
 
-/* Finds, in a list of locks, the first line that another one resembles: of the
- * same kind and inode, and of the same values where `like` has them. */
+/* Finds the first line in a list of locks with the same kind and inode as
+ * another line, and with the same values where `like` has values. */
 static bool line_find(const char *path, const struct line *like,
                       struct line *found)
 {
@@ -73,7 +73,7 @@ static void holder_add(struct wait *wait, int32_t process)
     wait->processes_count++;
 }
 
-/* Has a process a lock like this on an open file? -1: it may not be read. */
+/* True if a process has a lock like this on an open file; -1: not readable. */
 static int process_has_lock(int32_t process, const struct line *like)
 {
     char path[300];
@@ -94,7 +94,7 @@ static int process_has_lock(int32_t process, const struct line *like)
     return has;
 }
 
-/* Adds all processes that have the file open whose lock it is. */
+/* Adds all processes that have the locked file open. */
 static void holders_find(struct wait *wait, const struct line *lock)
 {
     struct line like = *lock;
@@ -111,13 +111,14 @@ static void holders_find(struct wait *wait, const struct line *lock)
             holder_add(wait, all[i]);
     }
     if (!wait->processes_count && lock->pid > 0 &&
-        process_name(lock->pid, name)) /* who took it may have ended */
+        process_name(lock->pid, name)) /* the process that took it may have
+                                        * ended */
         holder_add(wait, lock->pid);
     wait->unread &= !wait->processes_count;
     free(all);
 }
 
-/* The kind of the lock that a call waits for; null: for none. */
+/* The kind of lock that a call waits for; null: no lock. */
 static const char *kind_of(const struct thread *thread, enum wait_kind *kind)
 {
     const char *call = thread->wait.call;
@@ -137,7 +138,7 @@ static const char *kind_of(const struct thread *thread, enum wait_kind *kind)
                                                                  : NULL;
 }
 
-/* Where the range begins that fcntl() waits for, if it says so by itself. */
+/* The start of the range that fcntl() waits for, if its arguments have it. */
 static unsigned long long range_start(struct threads *threads,
                                       const struct thread *thread)
 {

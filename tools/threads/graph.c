@@ -7,9 +7,8 @@
 #include <string.h>
 #include <time.h>
 
-/* Returns the i-th thread that a thread waits for; THREAD_NONE: there are no
- * more. A wait with a timeout makes no deadlock, nor one whose holder is not
- * sure. */
+/* Returns the i-th thread that a thread waits for; THREAD_NONE: no more. A wait
+ * with a timeout or with an unsure holder makes no deadlock. */
 static size_t waits_for(const struct threads *threads, size_t thread, size_t i)
 {
     const struct wait *wait = &threads->all[thread].wait;
@@ -53,8 +52,8 @@ static bool cycle_keep(struct threads *threads, const struct walk *walk,
     return true;
 }
 
-/* Walks on from a thread, in depth: who comes to a thread that is on the way
- * has found a circle. */
+/* Walks on from a thread, depth first: a thread that is already on the way
+ * closes a circle. */
 static bool walk_from(struct threads *threads, struct walk *walk, size_t thread)
 {
     walk->count = 0;
@@ -94,7 +93,7 @@ static bool cycles_collect(struct threads *threads)
     return whole;
 }
 
-/* Does a thread wait in the call that it was seen in? */
+/* True if a thread is still in the same call. */
 static bool look_same(struct threads *threads, const struct thread *thread,
                       struct thread *look)
 {
@@ -127,8 +126,8 @@ bool thread_waits_still(struct threads *threads, size_t thread)
             process_stood(threads, &look));
 }
 
-/* Does the kernel know, too, that a thread waits that was recorded to? One that
- * left its lock's function by longjmp() runs, or waits elsewhere. */
+/* True if the kernel agrees that a recorded wait continues. A thread that left
+ * its lock's function by longjmp() runs, or waits elsewhere. */
 static bool is_blocked(struct threads *threads, const struct thread *thread)
 {
     struct thread look = {.id = thread->id};
@@ -136,9 +135,9 @@ static bool is_blocked(struct threads *threads, const struct thread *thread)
            !process_look(threads, &look) || wait_may_be_futex(threads, &look);
 }
 
-/* Is it true of one moment? All of its threads are looked at, then who holds
- * what they wait for, then all threads again: if none ran from the first looks
- * to the last, all waited, for those holders, at once. */
+/* True if the cycle existed at one moment. All threads are looked at, then the
+ * holders, then all threads again: if none ran from the first looks to the
+ * last, all waited for those holders at the same time. */
 static bool cycle_stands(struct threads *threads, const struct cycle *cycle)
 {
     struct thread *looks = calloc(cycle->count, sizeof *looks);
@@ -175,8 +174,8 @@ static bool cycle_stands(struct threads *threads, const struct cycle *cycle)
     return stands;
 }
 
-/* Tries a few times: threads that were stopped, or that a signal interrupts,
- * run before they wait on. */
+/* Tries a few times: stopped or interrupted threads run before they wait
+ * again. */
 static bool cycle_lasts(struct threads *threads, const struct cycle *cycle)
 {
     static const long waits_ns[] = {1000000, 10000000, 50000000};

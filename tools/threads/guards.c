@@ -1,11 +1,11 @@
-/* guards.c - holders of locks that note none: the stacks tell them. */
+/* guards.c - holders of locks that note none, found by their stacks. */
 /* SPDX-License-Identifier: MIT */
 /*
    A thread that holds one of malloc's locks is in a function of malloc; a
-   thread that initialises a static variable of C++ is in a function that the
-   initialiser was called from. If all stacks are known, and just one thread is
-   there, that thread is the holder: another one, or the waiter itself, further
-   out in its stack.
+   thread that initialises a static variable of C++ is in the function that
+   called the initialiser. If all stacks are known and exactly one thread is in
+   that function, it is the holder: another thread, or the waiter itself,
+   further out in its stack.
 */
 #include "threads.h"
 
@@ -31,7 +31,7 @@ static bool is_of_malloc(const struct place *place)
     return false;
 }
 
-/* Is a place in a function, or in one that was inlined into it? */
+/* True if a place is in a function, or in one that was inlined into it. */
 static bool is_in(const struct place *place, const struct place *function)
 {
     for (; place; place = place->outer)
@@ -47,7 +47,7 @@ struct search {
     const struct place *function; /* that initialises; null: malloc's */
 };
 
-/* Is a thread in such a function, from a frame on? */
+/* True if a thread is in that function, from a frame on. */
 static bool is_there(const struct search *s, const struct thread *thread,
                      unsigned from)
 {
@@ -59,9 +59,8 @@ static bool is_there(const struct search *s, const struct thread *thread,
     return false;
 }
 
-/* The frame of a thread from which on it counts. The frames in which it waits
- * for the lock itself do not, nor does the function that these were called
- * from. */
+/* The first frame of a thread that counts. The frames of a wait for this lock
+ * do not count, nor does the function that called these. */
 static unsigned frames_beyond(const struct search *s,
                               const struct thread *thread)
 {
@@ -79,8 +78,8 @@ static unsigned frames_beyond(const struct search *s,
     return i;
 }
 
-/* The only thread that is there. THREAD_NONE: there are others, or a stack is
- * not known. */
+/* The only thread in that function. THREAD_NONE: there are several, or a stack
+ * is unknown. */
 static size_t holder_find(const struct search *s)
 {
     size_t found = THREAD_NONE;
@@ -97,8 +96,7 @@ static size_t holder_find(const struct search *s)
     return found;
 }
 
-/* Says what a futex is that no function of threads waits for. False: it may be
- * anything. */
+/* Finds the kind of a futex without a function of threads. False: unknown. */
 static bool kind_find(struct search *s, struct thread *thread)
 {
     for (unsigned i = 0; i < thread->frames_count && i < INNERMOST; i++) {

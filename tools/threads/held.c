@@ -114,7 +114,7 @@ void show_locks(FILE *to, struct locks *locks)
     if (locks->count)
         putc('\n', to);
     fputs(locks->count
-              ? "From outside only locks are seen that somebody waits for.\n"
+              ? "From outside, only locks with waiting threads are visible.\n"
               : "No thread waits for a lock.\n",
           to);
     show_how(to, locks->threads);
@@ -122,7 +122,7 @@ void show_locks(FILE *to, struct locks *locks)
 
 /* -------------------------------------------------------------- recorded -- */
 
-/* The end of the text: what the figures are, and what is not in them. */
+/* Writes the end of the text: the meaning of the figures, and their gaps. */
 static void recorded_how(FILE *to, const struct threads *threads,
                          enum contention_by by, const struct order *order,
                          size_t ignored)
@@ -138,7 +138,7 @@ static void recorded_how(FILE *to, const struct threads *threads,
         fputs("No thread has waited for a lock.\n", to);
     else if (by == BY_OBJECT)
         fputs(
-            "A wait that goes on counts until now, or until the last record.\n",
+            "An unfinished wait counts until now, or until the last record.\n",
             to);
     else
         fputs("Of the waits whose records are kept.\n", to);

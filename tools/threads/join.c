@@ -1,5 +1,4 @@
-/* join.c - gives threads what was recorded of them: waits, and who holds
- * what. */
+/* join.c - gives threads their recorded waits, and locks their holders. */
 /* SPDX-License-Identifier: MIT */
 #include "array.h"
 #include "recorded.h"
@@ -9,7 +8,7 @@
 
 /* --------------------------------------------------------------- threads -- */
 
-/* The thread that a past belongs to, which is added if there is none. */
+/* The thread of a past, which is added if it is missing. */
 static struct thread *thread_of(struct threads *threads,
                                 const struct past *past)
 {
@@ -94,8 +93,8 @@ static bool helds_collect(const struct recorded *recorded, struct helds *helds)
     return helds->all;
 }
 
-/* A pthread_t may come back: of those that have it, the one that has not ended
- * counts, else the last. */
+/* A pthread_t may be used again: of several threads with it, the one that has
+ * not ended counts, else the last. */
 static bool handles_collect(const struct recorded *recorded,
                             struct helds *helds)
 {
@@ -139,9 +138,8 @@ static bool holder_add(struct threads *threads, struct wait *wait,
     return true;
 }
 
-/* Adds the threads that hold an object so that the waiting thread cannot get
- * it: those that have ended if `ended`, else the others. False: there is no
- * memory. */
+/* Adds the threads that hold an object against the waiting thread: the ended
+ * ones if `ended`, else the others. False: out of memory. */
 static bool holders_add(struct threads *threads, struct wait *wait,
                         const struct helds *helds, bool ended)
 {
@@ -161,8 +159,8 @@ static bool holders_add(struct threads *threads, struct wait *wait,
     return true;
 }
 
-/* Can a thread hold what another one waits for? Not if it began later, nor if
- * all that it holds is known, and that is not. */
+/* True if a thread can hold another one's awaited object. A later thread
+ * cannot, nor one whose held objects are all known and do not include it. */
 static bool may_hold(const struct thread *thread, const struct past *waiting)
 {
     const struct past *past = thread->past;
@@ -177,9 +175,9 @@ static bool may_hold(const struct thread *thread, const struct past *waiting)
     return past->holds_count == HOLDS_MAX;
 }
 
-/* The thread whose id a lock has that another thread waits for: one that has
- * ended, too, or that had the id before fork(). An id may come again: then a
- * thread that cannot hold the lock is not meant. */
+/* The thread with the id in a lock that another thread waits for; it may have
+ * ended, or have had the id before fork(). An id may be used again: a thread
+ * that cannot hold the lock does not count. */
 static size_t index_of(const struct threads *threads, int32_t id,
                        const struct past *waiting)
 {
@@ -199,9 +197,9 @@ static size_t index_of(const struct threads *threads, int32_t id,
     return at == THREAD_NONE ? living : at;
 }
 
-/* Prefers the owner that the mutex itself names, where its memory is readable,
- * and is unsure where records name another thread, or the owner is the waiting
- * thread itself, which may just have got it. */
+/* Prefers the owner in the mutex itself, if its memory is readable. The owner
+ * is unsure if records name another thread, or if it is the waiting thread
+ * itself, which may have the mutex by now. */
 static void owner_check(struct threads *threads, const struct thread *thread)
 {
     struct wait *wait = (struct wait *)&thread->wait;
@@ -220,8 +218,8 @@ static void owner_check(struct threads *threads, const struct thread *thread)
     wait->holders_count = 0;
 }
 
-/* Has the holder ended, and that for sure before it was waited for, where
- * records do not say that it holds the lock? */
+/* True if the holder surely ended before the wait began, and no record says
+ * that it holds the lock. */
 static bool is_lost(const struct threads *threads, const struct thread *thread)
 {
     const struct thread *holder = &threads->all[thread->wait.holder];
@@ -256,7 +254,7 @@ static bool holders_find(struct threads *threads, struct thread *thread,
     if (!holders_add(threads, wait, helds, false) ||
         (!wait->holders_count && !holders_add(threads, wait, helds, true)))
         return false;
-    /* One of several has lost it to another that gave it back for it. */
+    /* one of several readers may have lost it to another that released it */
     writers = wait->holders_count - wait->readers;
     wait->unsure = writers > 1 || (writers && wait->readers);
     if (wait->holder == self && noted && noted != thread->inside)

@@ -1,10 +1,10 @@
-/* leaks.c - locks that nobody can release: their holders have ended. */
+/* leaks.c - locks that no thread can release: their holders have ended. */
 /* SPDX-License-Identifier: MIT */
 /*
    A lock knows its holder by a kernel id. After that thread has ended, the
-   kernel gives the id to an innocent thread sooner or later. An older thread
-   with a higher id shows that this may have happened, as the kernel counts ids
-   upwards until it begins anew.
+   kernel gives the id to an innocent thread sooner or later. The kernel counts
+   ids upwards and then starts again: an older thread with a higher id shows
+   that this may have happened.
 */
 #include "array.h"
 #include "threads.h"
@@ -27,7 +27,7 @@ static int age_compare(const void *a, const void *b)
 }
 
 /* Marks the threads whose ids may have been used before: an older one has a
- * higher id. False: there is no memory. */
+ * higher id. False: out of memory. */
 static bool ids_mark(struct threads *threads)
 {
     struct age *ages = calloc(threads->count + 1, sizeof *ages);
@@ -60,7 +60,7 @@ static bool has_ended(const struct thread *thread)
     return thread->state == 'Z' || thread->state == 'X';
 }
 
-/* Says of a wait for a lock whose holder is not to be believed, or has ended. */
+/* Marks a wait for a lock whose holder is doubtful or has ended. */
 static void wait_judge(struct threads *threads, size_t which)
 {
     struct wait *wait = &threads->all[which].wait;

@@ -1,4 +1,4 @@
-/* list.c - all threads in words: what each does, and its stack. */
+/* list.c - all threads in words: their actions and stacks. */
 /* SPDX-License-Identifier: MIT */
 #include "array.h"
 #include "show.h"
@@ -48,11 +48,11 @@ static void stack_text(FILE *to, struct threads *threads,
     if (thread->frames_count == FRAMES_MAX)
         fprintf(to, "    ... (more than %d)\n", FRAMES_MAX);
     else if (thread->missing) {
-        fputs("    ... (what called it is in ", to);
+        fputs("    ... (its caller is in ", to);
         show_text(to, thread->missing);
-        fputs(", which is not at hand: --sysroot DIR)\n", to);
+        fputs(", a file that was not found: --sysroot DIR)\n", to);
     } else if (thread->frames_count && !thread->whole)
-        fputs("    ... (what called it is not known)\n", to);
+        fputs("    ... (its caller is unknown)\n", to);
 }
 
 /* Threads of one stack that do the same, in a line each. */
@@ -62,7 +62,8 @@ struct line {
     size_t count, max;
 };
 
-/* Tells a thread's number in the program's registry, what it does and holds. */
+/* Writes a thread's number in the program's registry, its action and its
+ * locks. */
 static void words_of(struct threads *threads, size_t which, char to[2200])
 {
     const struct thread *thread = &threads->all[which];
@@ -104,7 +105,7 @@ static bool line_add(struct line **lines, size_t *count, size_t *max,
     return true;
 }
 
-/* Prints the threads whose stack is that of thread `first`, and the stack. */
+/* Prints the threads with the same stack as thread `first`, and the stack. */
 static void group_text(FILE *to, struct threads *threads, const size_t *group,
                        size_t count)
 {
@@ -130,7 +131,7 @@ static void group_text(FILE *to, struct threads *threads, const size_t *group,
     putc('\n', to);
 }
 
-/* A stack is printed where the first of its threads comes. */
+/* A stack is printed at the first of its threads. */
 static void stacks_text(FILE *to, struct threads *threads, const char *wanted)
 {
     size_t *group = calloc(threads->count + 1, sizeof *group);

@@ -1,4 +1,4 @@
-/* machines.c - what differs between processors. */
+/* machines.c - the differences between processors. */
 /* SPDX-License-Identifier: MIT */
 #include "threads.h"
 
@@ -21,7 +21,7 @@
     .call = 17, .result = 10, .arguments = {10, 11, 12, 13, 14, 15},           \
     .loses_argument = true
 
-/* The registers of a note stand in the order of the kernel's struct
+/* The registers of a note are in the order of the kernel's struct
  * user_regs_struct of that machine. */
 static const struct machine machines[] = {
     {.elf = EM_X86_64,
@@ -84,7 +84,7 @@ static const struct machine machines[] = {
      .loses_argument = true,
      .writer_at = 24},
     {RISCV, .word_bytes = 8, .writer_at = 24},
-    /* Without an operating system: of Linux no calls are known here. */
+    /* Bare-metal programs: no calls of Linux are known for this machine. */
     {RISCV, .word_bytes = 4, .writer_at = 28},
     {.elf = EM_MIPS,
      .word_bytes = 4,
@@ -116,7 +116,7 @@ const struct machine *machine_of(const struct memory *memory)
 
 const char *machine_call(const struct machine *machine, int64_t number)
 {
-    static char *names[6144]; /* those of mips begin with 4000 or 5000 */
+    static char *names[6144]; /* calls of mips begin with 4000 or 5000 */
     if (number < 0 || number >= (int64_t)(sizeof names / sizeof *names))
         return NULL;
     if (!names[number])

@@ -1,21 +1,21 @@
 /* order.c - locks that are taken in a circle: deadlocks that did not happen. */
 /* SPDX-License-Identifier: MIT */
 /*
-   An edge leads from a lock that was held to one that was taken; its guards are
-   the other locks that were held then. Threads can stop each other along a
-   circle of edges only if
+   An edge goes from a held lock to one that was taken; its guards are the other
+   locks that were held then. Threads can block each other along a circle of
+   edges only if
 
      (1) each edge is another thread's: one thread is at one place at a time;
-     (2) what one thread holds, its guards, too, no other holds: a common guard
-         lets one of them in at a time (two may read it);
+     (2) the locks of one thread, its guards, too, are not another's: a common
+         guard lets one thread in at a time (two may read it);
      (3) at each lock, one of the two does not read;
-     (4) none of them comes before another, as threads that were made later, or
-         were joined before, do.
+     (4) none of them precedes another, as before the start of a later thread,
+         or after the join of an earlier one.
 
-   Circles lie within strongly connected components, which are found first.
-   Where a program takes thousands of locks at one place, `recorder run` records
-   the first CLASS_CHAINS of them: these are a class, and a circle through two
-   locks of it is perhaps one.
+   Circles are inside strongly connected components, which are found first. If a
+   program takes thousands of locks at one place, `recorder run` records the
+   first CLASS_CHAINS of them: these are a class, and a circle through two locks
+   of a class is only a possible one.
 */
 #include "order.h"
 #include "array.h"
@@ -34,8 +34,8 @@ struct edge {
     unsigned takers_count;
 };
 
-/* A thread made another one, or was joined by it: what it did up to that order
- * comes before what the other one did, or did from then on. */
+/* One thread made another, or was joined by it: its actions up to that sequence
+ * number precede the other's actions, or the other's later ones. */
 struct link {
     uint64_t order;
     size_t from, to;
@@ -57,8 +57,8 @@ struct search {
     struct ids said;    /* sets of locks, by two hashes */
     struct link *links; /* sorted */
     size_t links_count;
-    uint64_t *reach; /* of each thread, the order from which all it does comes
-                        after `from`; UINT64_MAX: nothing does */
+    uint64_t *reach; /* the sequence number from which all actions of each
+                      * thread follow `of`; UINT64_MAX: none */
     const struct chain *from;
 };
 
@@ -156,8 +156,8 @@ static bool edges_collect(struct search *search)
     return !search->order->no_memory;
 }
 
-/* Joins the locks that were held, and those that were taken, at a pair of
- * places that has as many chains as are recorded of one. */
+/* Joins the held locks, and the taken ones, at a pair of places with the
+ * maximum of recorded chains. */
 static bool classes_join(struct search *search)
 {
     const struct recorded *recorded = search->recorded;
@@ -275,14 +275,14 @@ end:
 
 /* --------------------------------------------------------------- circles -- */
 
-/* Do two hold a lock at once that only one can hold? */
+/* True if two threads hold the same lock, which only one can hold. */
 static bool exclude(const struct hold *a, const struct hold *b)
 {
     return a->object == b->object && a->life == b->life &&
            !(a->reads && b->reads);
 }
 
-/* Can the holders of all locks of two edges be there at once? */
+/* True if the threads of two edges can hold all their locks at once. */
 static bool together(const struct edge *a, const struct edge *b)
 {
     for (unsigned i = 0; i < a->chain->holds_count; i++)
@@ -323,7 +323,7 @@ static bool links_collect(struct search *search)
     return true;
 }
 
-/* Does one chain come before the other in each run of the program? */
+/* True if one chain precedes the other in each run of the program. */
 static bool comes_before(struct search *search, const struct chain *a,
                          const struct chain *b)
 {
@@ -343,7 +343,8 @@ static bool comes_before(struct search *search, const struct chain *a,
     return reach[b->past] < b->order;
 }
 
-/* Can a thread take its lock while each of the first threads takes its own? */
+/* True if a thread can take its lock while each of the first threads takes its
+ * own. */
 static bool can_join(struct search *search, const struct circle *circle,
                      unsigned count, const struct chain *taker)
 {
@@ -374,7 +375,7 @@ static bool threads_choose(struct search *search, struct circle *circle,
     return false;
 }
 
-/* Can the edges of the way be a deadlock? */
+/* True if the edges of the way can be a deadlock. */
 static bool is_circle(struct search *search, unsigned count,
                       struct circle *circle)
 {
@@ -422,8 +423,8 @@ static void circle_keep(struct search *search, unsigned count)
     circles[order->count++] = circle;
 }
 
-/* Walks on along the edges within a component, to locks that come behind the
- * first, so that each circle is found once. */
+/* Walks along the edges within a component, to locks after the first, so that
+ * each circle is found once. */
 static void walk(struct search *search, size_t start, size_t at, unsigned depth)
 {
     for (size_t e = search->first[at]; e; e = search->edges[e - 1].next) {

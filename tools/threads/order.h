@@ -16,7 +16,7 @@ struct circle {
     struct taking takings
         [CIRCLE_MAX]; /* each thread takes a lock that the next one holds */
     unsigned count;
-    bool of_class; /* perhaps: a lock of one place is taken for another of it */
+    bool of_class; /* perhaps: it may be another lock of its place */
 };
 struct order {
     struct circle *circles;

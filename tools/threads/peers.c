@@ -1,10 +1,10 @@
-/* peers.c - other processes that hold what threads wait for. */
+/* peers.c - other processes that hold the objects of waits. */
 /* SPDX-License-Identifier: MIT */
 /*
-   A mutex in shared memory and the lock of a file may be another process's. Its
-   threads are read, too, and so on along the waits. The lock of a file belongs
-   to a process: a wait for it lasts if no thread of that process goes on, and
-   only then one of these threads is called its holder.
+   A mutex in shared memory and the lock of a file may be held by another
+   process. Its threads are read, too, and so on along the waits. The lock of a
+   file belongs to a process: a wait for it lasts if all threads of that process
+   are stuck; only then one of them is reported as its holder.
 */
 #include "threads.h"
 
@@ -47,7 +47,7 @@ static bool threads_import(struct threads *threads, struct threads *from)
     return true;
 }
 
-/* Reads the threads of a process, once. False: there is no memory. */
+/* Reads the threads of a process, once. False: out of memory. */
 static bool peer_open(struct threads *threads, int32_t pid)
 {
     const struct source_how how = {.unprepared = true};
@@ -101,8 +101,8 @@ struct piece {
     uint64_t offset;
 };
 
-/* Finds in a process what lies at an address; or, if that is 0, whether the
- * piece is mapped there. -1: its memory may not be read. */
+/* Finds the piece at an address of a process; or, if the address is 0, whether
+ * the piece is mapped there. -1: its memory is not readable. */
 static int piece_find(int32_t pid, uint64_t address, struct piece *piece)
 {
     char path[64], line[4352];
@@ -134,7 +134,7 @@ static int piece_find(int32_t pid, uint64_t address, struct piece *piece)
     return found;
 }
 
-/* The process of a thread's id; 0: there is none. */
+/* The process of a thread's id; 0: none. */
 static int32_t process_by_thread(int32_t id)
 {
     char path[64], line[256];
@@ -149,7 +149,7 @@ static int32_t process_by_thread(int32_t id)
     return pid;
 }
 
-/* The thread of an id in a process that was added. */
+/* The thread of an id in one of the added processes. */
 static size_t thread_find(struct threads *threads, int32_t pid, int32_t id)
 {
     for (size_t i = 0; i < threads->count; i++)
@@ -200,8 +200,8 @@ static bool holds_file(struct threads *threads, const struct wait *wait,
     return false;
 }
 
-/* Can none of the threads go on that could end a wait? All that were found to be
- * stuck so far are taken for it. */
+/* True if all threads that could end a wait are stuck, by the results so
+ * far. */
 static bool is_stuck(struct threads *threads, const struct thread *thread)
 {
     const struct wait *wait = &thread->wait;
@@ -243,8 +243,8 @@ static void stuck_find(struct threads *threads)
     }
 }
 
-/* Of a process that is stuck, takes for the holder of a file's lock a thread
- * that waits for another lock of a file, else any other, else the waiter. */
+/* Chooses the holder of a file's lock in a stuck process: a thread that waits
+ * for another lock of a file, else any other thread, else the waiter. */
 static void holder_choose(struct threads *threads, size_t which)
 {
     struct wait *wait = &threads->all[which].wait;
@@ -286,7 +286,8 @@ bool peers_find(struct threads *threads)
     bool has_files = false;
     if (!threads->source->pid)
         return true;
-    for (size_t i = 0; i < threads->count; i++) { /* also of those that come */
+    for (size_t i = 0; i < threads->count; i++) { /* including the threads added
+                                                   * here */
         has_files |= is_of_file(&threads->all[i].wait);
         if (!wait_follow(threads, i))
             return false;

@@ -1,4 +1,4 @@
-/* places.c - which function, source line or variable an address is. */
+/* places.c - the function, source line or variable of an address. */
 /* SPDX-License-Identifier: MIT */
 #include "array.h"
 #include "threads.h"
@@ -51,8 +51,8 @@ static void call_line(Dwarf_Die *unit, Dwarf_Die *inlined, struct place *place)
     place->line = (int)line;
 }
 
-/* The unit of debug information that an address lies in. Not every compiler
- * writes a table of them: then all are asked. */
+/* The unit of debug information for an address. Some compilers write no table
+ * of units: then all units are searched. */
 static Dwarf_Die *unit_of(Dwfl_Module *module, uint64_t address,
                           Dwarf_Addr *bias)
 {
@@ -65,20 +65,20 @@ static Dwarf_Die *unit_of(Dwfl_Module *module, uint64_t address,
     return NULL;
 }
 
-/* The scopes that an address of a unit lies in, the innermost first; how
- * many. */
+/* The scopes around an address of a unit, the innermost first; their number. */
 static int scopes_of(Dwarf_Die *unit, uint64_t address, Dwarf_Die **scopes)
 {
     Dwarf_Die innermost;
     if (dwarf_getscopes(unit, address, scopes) <= 0)
         return 0;
     innermost = **scopes;
-    free(*scopes); /* they go on where the function was written, not called */
+    free(*scopes); /* they continue at the definition of the function, not at
+                    * its call */
     return dwarf_getscopes_die(&innermost, scopes);
 }
 
-/* Puts, in front of a place, the functions whose bodies stand there in place of
- * calls. Returns the innermost. */
+/* Puts the functions that were inlined at a place before it. Returns the
+ * innermost. */
 static struct place *place_inlined(struct place *place, Dwarf_Die *unit,
                                    uint64_t address)
 {
@@ -132,8 +132,8 @@ static int module_has(Dwfl_Module *module, void **data, const char *name,
     return DWARF_CB_ABORT;
 }
 
-/* The module that an address lies in. libdwfl looks in its table of segments,
- * which, of some address spaces, has gaps where variables are (0.188). */
+/* The module at an address. libdwfl searches its table of segments, which, for
+ * some address spaces, has gaps at variables (0.188). */
 static Dwfl_Module *dwfl_module_of(Dwfl *dwfl, uint64_t address)
 {
     struct search search = {address, NULL};
@@ -144,10 +144,9 @@ static Dwfl_Module *dwfl_module_of(Dwfl *dwfl, uint64_t address)
     return search.found;
 }
 
-/* Finds the source line. Those of the system's own libraries help nobody, and
- * to read them, where they are installed, takes longer than all else. What
- * belongs to another function, as its file knows nothing of this one, does not
- * count. */
+/* Finds the source line. Lines of the system's own libraries are of no use, and
+ * reading them takes longer than all other work. A line of another function
+ * does not count: the file may not describe this one. */
 static struct place *place_line(struct place *place, Dwfl_Module *module)
 {
     Dwarf_Line *line;
@@ -165,9 +164,9 @@ static struct place *place_line(struct place *place, Dwfl_Module *module)
     return place_inlined(place, unit, place->address - bias);
 }
 
-/* The name without the version that a library gives it, "@@GLIBC_2.34", and
- * without what gcc and clang add to a part or a copy of a function. Names of Go
- * have dots of their own: "main.(*server).handle". */
+/* The name without the version that a library adds, "@@GLIBC_2.34", and without
+ * the suffix that gcc and clang add to a part or a copy of a function. Names of
+ * Go contain dots: "main.(*server).handle". */
 static char *function_name(const char *symbol)
 {
     static const char *const added[] = {".cold",       ".part.", ".constprop.",
@@ -222,7 +221,7 @@ static struct place *place_new(struct threads *threads, uint64_t address)
     name = dwfl_module_addrinfo(module, address | odd, &place->offset, &symbol,
                                 NULL, NULL, NULL);
     place->offset = address - (((address | odd) - place->offset) & ~odd);
-    /* Of a symbol without a size it is not known where its function ends. */
+    /* The end of a symbol without a size is unknown. */
     if (name && symbol.st_size)
         place_name(place, name);
     if (!place->function && dwfl_module_getelf(module, &bias))
@@ -285,7 +284,7 @@ bool place_variable(struct threads *threads, uint64_t address, char *to,
     return true;
 }
 
-/* A symbol that is looked for in the libc of a program. */
+/* A symbol to find in the libc of a program. */
 struct wanted {
     const struct threads *threads;
     const char *name;

@@ -7,7 +7,7 @@
 
 /* ---------------------------------------------------------------- stacks -- */
 
-/* How often a stack is read that its thread leaves meanwhile. */
+/* Reads of a stack whose thread runs in between. */
 enum { STACK_TRIES = 3 };
 
 void threads_walk(struct threads *threads, struct thread *thread)
@@ -28,8 +28,8 @@ void threads_walk(struct threads *threads, struct thread *thread)
     }
 }
 
-/* Reads a thread's stack, and what it waits for. The thread may run: then what
- * was read is a mix, and is read again. */
+/* Reads a thread's stack and its wait. The thread may run: then the result is a
+ * mixture, and is read again. */
 static void stack_read(struct threads *threads, struct thread *thread)
 {
     bool may_move = threads->source->pid && !thread->stopped;
@@ -47,7 +47,7 @@ static void stack_read(struct threads *threads, struct thread *thread)
 
 /* ------------------------------------------------------------------ open -- */
 
-/* Finds out which libc the program has. One that is linked into it is taken for
+/* Finds the libc of the program. A libc that is linked statically is taken for
  * glibc. */
 static void libc_find(struct threads *threads)
 {

@@ -30,7 +30,7 @@ static bool task_text(const struct threads *threads, int32_t id,
     return got > 0;
 }
 
-/* Returns what stands behind "\nName:" in a status; null: there is none. */
+/* Returns the text after "\nName:" in a status; null: no match. */
 static const char *status_field(const char *status, const char *name)
 {
     const char *at = strstr(status, name);
@@ -46,7 +46,7 @@ static int32_t line_last(const char *line)
     return (int32_t)strtol(end, NULL, 10);
 }
 
-/* The state, the innermost id, and how often it was switched. */
+/* Reads the state, the innermost id, and the number of context switches. */
 static bool status_read(const struct threads *threads, struct thread *thread)
 {
     char text[8192];
@@ -64,9 +64,9 @@ static bool status_read(const struct threads *threads, struct thread *thread)
     return true;
 }
 
-/* The system call that the thread waits in, its stack pointer and program
- * counter: "202 0x1 0x2 0x3 0x4 0x5 0x6 0x7 0x8", "-1 0x7 0x8" where it waits
- * in none, or "running". */
+/* Reads the thread's system call, stack pointer and program counter: "202 0x1
+ * 0x2 0x3 0x4 0x5 0x6 0x7 0x8", "-1 0x7 0x8" outside of system calls, or
+ * "running". */
 static bool call_read(const struct threads *threads, struct thread *thread)
 {
     const struct unwind_machine *machine = &threads->machine->unwind;
@@ -108,10 +108,8 @@ bool process_look(struct threads *threads, struct thread *thread)
     return true;
 }
 
-/* A thread stands from before a call was read until behind where it is read
- * again, if the same call is found and the counts of switches agree that were
- * read before the first and behind the second: to wait anew it must have been
- * switched. */
+/* True if the thread did not run between two reads: same system call, same
+ * count of context switches. A thread that began another wait has switched. */
 bool process_stood(struct threads *threads, const struct thread *before)
 {
     struct thread now = {.id = before->id};
@@ -133,8 +131,8 @@ bool process_stood(struct threads *threads, const struct thread *before)
 #define PIDFD_THREAD O_EXCL
 #endif
 
-/* From Linux 6.9 on the inode of a thread's descriptor is a number of its own,
- * which grows with each thread; before, a thread has no such descriptor. */
+/* From Linux 6.9 on the inode of a thread's descriptor is a unique number,
+ * which grows with each thread; earlier kernels have no thread descriptors. */
 void process_age(struct thread *thread, int32_t process)
 {
     char path[64], text[1024];

@@ -95,7 +95,7 @@ static void made_read(const struct entry *entry)
 }
 
 /* fork() copied a thread: all earlier records are of the parent's threads. An
- * heir follows its thread in the list: chains of heirs have no circle. */
+ * heir follows its thread in the list, so that chains of heirs end. */
 static void fork_read(const struct entry *entry)
 {
     struct recorded *recorded = entry->recorded;
@@ -330,7 +330,7 @@ static uint64_t stack_same(const struct recorded *recorded, uint64_t number)
     return at == IDS_NONE ? number : recorded->stacks[at].same;
 }
 
-/* Two threads that come to one place for the first time at once give its stack
+/* Two threads that reach one place for the first time together give its stack
  * two numbers: the first counts for both. */
 static void stacks_join(struct recorded *recorded)
 {
@@ -394,7 +394,7 @@ static bool takes(const char **words, const char *word)
     return true;
 }
 
-/* Which event, and of which kind of wait, a heading names. */
+/* The event and the kind of wait that a heading names. */
 static void heading_read(struct entry *entry, const char *words)
 {
 #define EVENT(name)                                                            \
@@ -412,7 +412,7 @@ static void heading_read(struct entry *entry, const char *words)
     entry->timed = takes(&words, "until");
 }
 
-/* Of the events that nothing here needs there is no reader. */
+/* The readers of events; null: not needed. */
 static void (*const readers[])(const struct entry *) = {
     [RUN_EVENT_stranger] = stranger_read, [RUN_EVENT_made] = made_read,
     [RUN_EVENT_over] = made_read,         [RUN_EVENT_started] = started_read,

@@ -1,10 +1,10 @@
 /* recorded.h - threads and locks as `recorder run` recorded them. */
 /* SPDX-License-Identifier: MIT */
 /*
-   Headings name the events (run/events.h), whose arguments readers take by
-   position. What is in a cell (thread_self, thread_now, thread_held,
-   thread_calls, lock_total) has the last state; the other recorders are rings,
-   and their oldest records may be gone.
+   Headings name the events (run/events.h); readers take their arguments by
+   position. A cell (thread_self, thread_now, thread_held, thread_calls,
+   lock_total) has the last state; the other recorders are rings, whose oldest
+   records may be overwritten.
 */
 #ifndef RECORDED_H
 #define RECORDED_H
@@ -16,7 +16,7 @@ enum { HOLDS_MAX = 6, CALLS_COUNT = 12, CHAIN_MAX = 6 };
 
 struct hold {
     uint64_t object, site;
-    uint64_t life; /* of a chain: how many earlier locks had the address */
+    uint64_t life; /* of a chain: the number of earlier locks at the address */
     bool reads;
 };
 
@@ -29,7 +29,8 @@ struct past {
     bool joined;
     bool is_made;   /* by pthread_create: these are known */
     unsigned maker; /* the number of the thread that made it */
-    uint64_t after; /* earlier records of the maker have lower orders */
+    uint64_t after; /* earlier records of the maker have lower sequence
+                     * numbers */
     unsigned forked_from;            /* its number in the parent; 0: none */
     uint64_t start, argument, first; /* function; a word at the argument */
     uint64_t made_at;                /* site */
@@ -49,7 +50,7 @@ struct past {
     uint64_t calls[CALLS_COUNT];
     bool has_calls;
     bool is_parents; /* a thread of the process that forked this one */
-    size_t heir;     /* 1 + the past of the thread that it became; 0: none */
+    size_t heir;     /* 1 + the past of the thread that continues it; 0: none */
     size_t index;    /* among the threads; THREAD_NONE */
     size_t span;     /* 1 + the one that has begun; 0: none */
 };
@@ -133,21 +134,21 @@ struct recorded {
     bool no_memory;
 };
 
-/* Reads the records of a reader's program. Null: it has none, or *wrong is the
- * reason. */
+/* Reads the records of a reader's program. Returns null without records, or
+ * with *wrong set to the error. */
 extern const char recorded_other[]; /* wrong: its events are not known here */
 struct recorded *recorded_read(const struct reader *, const char **wrong);
 /* Does the same for the recorders with these names only. */
 struct recorded *recorded_look(const struct reader *, const char *names,
                                const char **wrong);
 void recorded_free(struct recorded *);
-/* The recorded thread of a number; null: unknown. Of one that called fork(), the
- * one that it became in the child. */
+/* The recorded thread of a number; null: unknown. After fork(), the child's
+ * thread. */
 struct past *recorded_past(const struct recorded *, unsigned number);
 /* The past of a thread that continues: it, or its heir. */
 size_t recorded_heir(const struct recorded *, size_t past);
-/* Adds the files that the program opened after the source's list of them was
- * made. False: there is no memory. */
+/* Adds the files that the program opened after the source's list of files was
+ * made. False: out of memory. */
 bool recorded_opened(const struct recorded *, struct source *);
 /* The frames of a stack; null: it is not kept. */
 struct stack *recorded_stack(const struct recorded *, uint64_t number);
@@ -155,12 +156,12 @@ struct stack *recorded_stack(const struct recorded *, uint64_t number);
 /* ------------------------------------------------------------------ join -- */
 
 /* Gives threads their pasts, and adds ended threads, or all threads to a source
- * without any. Null, or what is wrong. */
+ * without any. Returns null, or the error. */
 const char *recorded_join(struct threads *);
 /* Gives recorded threads their waits, and finds the holders. */
 const char *recorded_waits(struct threads *);
-/* A second look at a running process: true if recorded threads wait as before,
- * and if one of them holds the lock of another's wait. */
+/* Looks at a running process again: true if recorded threads still wait, and if
+ * one of them still holds the lock of another's wait. */
 struct recorded *recorded_again(const struct threads *, const char *names);
 bool recorded_still(const struct recorded *again, const struct thread *);
 bool recorded_holds(struct threads *, const struct recorded *again,

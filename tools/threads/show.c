@@ -9,7 +9,7 @@
 
 void show_numbers(struct threads *threads, struct reader *reader)
 {
-    /* Only threads are wanted: no recorder has such a name. */
+    /* Only threads are wanted: no recorder has this name. */
     reader_select(reader, &(struct reader_selection){.names = "[^ -~]"});
     if (reader_take(reader))
         return;
@@ -57,8 +57,8 @@ const char *show_kind(enum wait_kind kind)
     return names[kind];
 }
 
-/* The thread on whose stack an address lies; null: none. A pthread_t stands at
- * the upper end of the stack of a thread that pthread_create() made. */
+/* The thread whose stack contains an address; null: none. A pthread_t is at the
+ * upper end of the stack of a thread that pthread_create() made. */
 static const struct past *stack_owner(const struct threads *threads,
                                       uint64_t address)
 {
@@ -99,7 +99,7 @@ void show_object(struct threads *threads, const struct wait *wait, char to[256])
                  owner->number);
 }
 
-/* Tells of an id that is no thread of the program: it may be one of another
+/* Writes an id that is no thread of the program: it may belong to another
  * process, which shares the lock. Ids of another namespace cannot be looked up
  * here. */
 static void stranger(const struct threads *threads, const struct wait *wait,
@@ -200,7 +200,7 @@ void show_holder(struct threads *threads, const struct wait *wait, char to[256])
                  wait->readers == 1 ? "" : "s");
     }
     if (wait->lost)
-        strncat(to, "; nobody can release it", 255 - strlen(to));
+        strncat(to, "; no thread can release it", 255 - strlen(to));
 }
 
 void show_holder_json(FILE *to, const struct threads *threads,
@@ -214,7 +214,7 @@ void show_holder_json(FILE *to, const struct threads *threads,
             json_bool(wait->lost));
 }
 
-/* Tells a thread's state, if it waits in no call that is known. */
+/* Writes the state of a thread that waits in no known call. */
 static const char *state_words(const struct thread *thread)
 {
     switch (thread->state) {
@@ -225,7 +225,7 @@ static const char *state_words(const struct thread *thread)
     case 't': return "is stopped by a debugger";
     case 'Z':
     case 'X': return "has ended";
-    case '?': /* registers lie outside of any call, or nothing tells of it */
+    case '?': /* registers outside of any call, or no information */
         return thread->has_registers
                    ? "ran"
                    : "ran, or was blocked where nothing is recorded";
@@ -233,8 +233,8 @@ static const char *state_words(const struct thread *thread)
     }
 }
 
-/* Does a system call end by a signal only? pause() is ppoll() of no file and no
- * time where the kernel has no call for it. */
+/* True for a system call that only a signal ends. pause() is ppoll() of no file
+ * and no time on kernels without a call for it. */
 static bool is_for_signal(const struct thread *thread, const char *call)
 {
     return strcmp(call, "pause") == 0 || strcmp(call, "rt_sigtimedwait") == 0 ||
@@ -243,7 +243,7 @@ static bool is_for_signal(const struct thread *thread, const char *call)
             !thread->arguments[2]);
 }
 
-/* Tells the system call of a thread that waits for no lock. */
+/* Writes the system call of a thread that waits for no lock. */
 static void call_words(struct threads *threads, const struct thread *thread,
                        char to[1024])
 {
@@ -384,8 +384,8 @@ static void place_show(FILE *to, const struct place *place)
     fprintf(to, ":%d", place->line);
 }
 
-/* Is a place in a header or a library of the system? Users look for their own
- * code: what uses std::lock_guard, for example. */
+/* True for a place in a header or a library of the system. Users look for their
+ * own code: for example the user of std::lock_guard. */
 static bool is_of_system(const struct place *place)
 {
     static const char *const names[] = {"std::", "__gnu_cxx::", "boost::"};
@@ -407,7 +407,7 @@ static bool is_of_system(const struct place *place)
     return false;
 }
 
-/* Is a frame, with all functions that were inlined into it, the system's? */
+/* True if a frame, with all functions inlined into it, is the system's. */
 static bool is_between(const struct place *place)
 {
     while (place && is_of_system(place))
@@ -479,7 +479,7 @@ void show_time(char to[32], int64_t ns)
         snprintf(to, 32, "%.3g us", s * 1e6);
 }
 
-/* Follows a thread another of the same name, with the next number and id? */
+/* True if b has the same name as a, the next number and the next id. */
 static bool follows(const struct threads *threads, const struct thread *a,
                     const struct thread *b)
 {
@@ -525,19 +525,17 @@ static void deadlock_head(FILE *to, struct threads *threads,
     }
     if (cycle->perhaps)
         fprintf(to,
-                "HANG of %zu threads: each waits for what the next holds, or "
-                "for what an ended thread left",
+                "HANG of %zu threads: each waits for the next, or "
+                "for an ended thread",
                 cycle->count);
     else if (cycle->count == 1)
-        fputs("DEADLOCK of 1 thread: it waits for what it holds itself", to);
+        fputs("DEADLOCK of 1 thread: it waits for itself", to);
     else
-        fprintf(to,
-                "DEADLOCK of %zu threads%s: each waits for what the next "
-                "holds%s",
+        fprintf(to, "DEADLOCK of %zu threads%s: each waits for the next%s",
                 cycle->count, has_peers ? " of several processes" : "",
                 cycle->count > 2 ? ", the last for the first" : "");
     if (!sure)
-        fputs(" (if these are mutexes: no function's name says so)", to);
+        fputs(" (if these are mutexes: no function's name confirms it)", to);
     putc('\n', to);
 }
 
@@ -582,8 +580,8 @@ void show_deadlocks_json(FILE *to, struct threads *threads)
     }
 }
 
-/* Tells how a source that was not stopped for it was read; `debugged` and
- * `stopped`: a debugger, or a signal, has stopped all threads. */
+/* Writes how a source was read without being stopped for it; and that a
+ * debugger or a signal has stopped all threads. */
 static void source_how(FILE *to, const struct threads *threads, bool debugged,
                        bool stopped)
 {
@@ -626,7 +624,7 @@ void show_how(FILE *to, const struct threads *threads)
                 "was recorded.\n",
                 threads->recorded->seen_most);
     if (threads->recorded && threads->recorded->is_sandboxed)
-        fputs("Of threads made behind the program's seccomp filter nothing was "
+        fputs("Threads made after the program's seccomp filter are not "
               "recorded.\n",
               to);
     if (running && threads->source->pid && !threads->stopped_ns)
@@ -641,11 +639,10 @@ void show_how(FILE *to, const struct threads *threads)
               "them.\n",
               to);
     if (threads->unread)
-        fprintf(
-            to,
-            "Process %d may not be read by this user: what its threads wait "
-            "for is not known.\n",
-            (int)threads->unread);
+        fprintf(to,
+                "Process %d may not be read by this user: the waits of its "
+                "threads are unknown.\n",
+                (int)threads->unread);
     if (threads->too_many)
         fprintf(to, "It has more than %d threads: the others are left out.\n",
                 THREADS_SHOWN_MAX);

@@ -11,7 +11,8 @@
 #include "threads.h"
 
 /* command.c: opens the call's source and its threads, with their numbers in the
- * program's registry, if it has one; says what is wrong and exits with 1. */
+ * program's registry, if it has one; on an error, prints it and exits with
+ * 1. */
 struct call;
 void show_open(struct call *, struct threads *, bool stop);
 
@@ -26,33 +27,33 @@ const char *show_base(const char *path);
 const char *show_kind(enum wait_kind);
 /* "bank", "queue+0x8", or "0x7f0012345678". */
 void show_object(struct threads *, const struct wait *, char to[256]);
-/* "4713 teller"; of those that were recorded, "T2 4713 teller". */
+/* "4713 teller"; of recorded threads, "T2 4713 teller". */
 void show_name(const struct threads *, size_t which, char to[64]);
-/* "4713 teller", and whose it is if not of the program. */
+/* "4713 teller", and the process if it is another one. */
 void show_holder(struct threads *, const struct wait *, char to[256]);
-/* The same as JSON: "holder":4713,"readers":0; null: none, or not known. */
+/* The same as JSON: "holder":4713,"readers":0; null: none, or unknown. */
 void show_holder_json(FILE *, const struct threads *, const struct wait *);
 /* "waits for mutex bank of 4713 teller", "is in read of 3 (pipe:[12])", "runs";
  * not escaped. */
 void show_wait(struct threads *, const struct thread *, char to[1024]);
-/* The threads of which each waits for another lock that thread `holder` holds,
- * by their indices; how many, at most `max` are stored. */
+/* The threads that wait for locks of thread `holder`, one for each lock, by
+ * their indices; returns their number; at most `max` are stored. */
 size_t show_held(struct threads *, size_t holder, size_t *to, size_t max);
-/* "; holds mutex bank, rwlock table", or "" if nobody waits for what it
- * holds. */
+/* "; holds mutex bank, rwlock table", or "" if no thread waits for its
+ * locks. */
 void show_holds(struct threads *, size_t holder, char to[1024]);
-/* "transfer", or "dead+0x1234" where no symbol tells it. */
+/* "transfer", or "dead+0x1234" without a symbol. */
 void show_function(const struct place *, char to[256]);
 /* "transfer dead.c:11 < deposit dead.c:16": the innermost frames of the
  * program's own. */
 void show_site(FILE *, struct threads *, const struct thread *);
-/* Prints return addresses in the same way, up to `max` functions, behind a
+/* Prints return addresses in the same way, up to `count` functions, after a
  * word. */
 void show_frames(FILE *, struct threads *, const char *before,
                  const uint64_t *frames, unsigned count, int max);
 /* "transfer dead.c:11": where a lock was taken. */
 void show_address(FILE *, struct threads *, uint64_t site);
-/* Prints what a thread was recorded to hold: "holds bank, taken at transfer
+/* Prints a thread's recorded locks: "holds bank, taken at transfer
  * dead.c:9". */
 void show_taken(FILE *, struct threads *, const struct thread *);
 /* "1.5 s", "20 ms". */
@@ -64,13 +65,13 @@ void show_threads(FILE *, const struct threads *, const size_t *which,
 /* The deadlocks, in words; and as JSON, an object a line. */
 void show_deadlocks(FILE *, struct threads *);
 void show_deadlocks_json(FILE *, struct threads *);
-/* tree.c: recorded threads, each below the one that made it; `chosen`: which of
- * them; null: all. */
+/* tree.c: recorded threads, each below its maker; `chosen`: one bool for each
+ * thread; null: all. */
 void show_tree(FILE *, struct threads *, const bool *chosen);
 /* "running at once: 0: 2 %, 1: 61 %". */
 void show_activity(FILE *, struct threads *);
 
-/* tallies.c: a table of what was waited for; as JSON, an object a line. */
+/* tallies.c: a table of waits; as JSON, an object a line. */
 void show_contention(FILE *, struct threads *, const struct contentions *,
                      enum contention_by);
 void show_contention_json(FILE *, struct threads *, const struct contentions *,
@@ -78,12 +79,12 @@ void show_contention_json(FILE *, struct threads *, const struct contentions *,
 /* Locks that are taken in a circle, in words, and as JSON. */
 void show_circle(FILE *, struct threads *, const struct circle *);
 void show_circle_json(FILE *, struct threads *, const struct circle *);
-/* Does a lock, function or file of a circle match a regular expression? */
+/* True if a lock, function or file of a circle matches a regular expression. */
 bool show_circle_has(struct threads *, const struct circle *, const regex_t *);
 
-/* list.c: is it the thread that is wanted: by number, kernel id or name? */
+/* list.c: true if a thread has the wanted number, kernel id or name. */
 bool show_chosen(const struct thread *, const char *wanted);
-/* All threads, or the one that is wanted, with their stacks. */
+/* All threads, or the wanted one, with their stacks. */
 void show_list(FILE *, struct threads *, const char *wanted);
 
 /* held.c: the locks that threads wait for, most threads first. */
@@ -101,13 +102,13 @@ struct locks {
 
 void locks_find(struct locks *, struct threads *);
 void locks_free(struct locks *);
-/* Them, with deadlocks; what was recorded, with circles, of which so many are
- * left out. */
+/* Show them, with deadlocks; or the recorded locks, with circles, of which
+ * `ignored` are left out. */
 void show_locks(FILE *, struct locks *);
 void show_locks_recorded(FILE *, struct threads *, const struct order *,
                          enum contention_by, size_t ignored);
 
-/* The end of the output: how it was read, and what was left out. */
+/* The end of the output: the way of reading, and the omissions. */
 void show_how(FILE *, const struct threads *);
 
 #endif

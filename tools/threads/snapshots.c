@@ -19,8 +19,8 @@ struct piece {
     unsigned char words[PIECE_WORDS * 8]; /* as the program had them */
 };
 
-/* The memory of the program when a snapshot was taken: its stack, and what does
- * not change. */
+/* The memory of the program at the time of a snapshot: its stack, and constant
+ * memory. */
 struct snapshot_memory {
     struct memory memory;
     struct memory *under;
@@ -200,8 +200,7 @@ const char *snapshots_open(struct threads *threads, struct source *source,
     return wrong;
 }
 
-/* Takes over what lies above the program's call, which is all that is known of
- * a stack so far. */
+/* Appends the frames above the program's call, which ended the stack so far. */
 static void stack_extend(struct stack *stack, const struct thread *from,
                          uint64_t no_address)
 {

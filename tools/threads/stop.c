@@ -13,20 +13,18 @@
 #include <sys/wait.h>
 #include <time.h>
 
-/* Lets a thread go on; with the signal that came while it was stopped, if it is
- * one. */
+/* Resumes a thread, with the signal that came while it was stopped, if any. */
 static void thread_go(int32_t id, int signal)
 {
     ptrace(PTRACE_DETACH, id, NULL, (void *)(intptr_t)signal);
 }
 
-/* How long to wait for all threads. One that the kernel lets nobody interrupt,
- * as while its child of vfork() has not gone on, stops later or never. */
+/* The time to wait for all threads. An uninterruptible one, for example a
+ * parent in vfork(), stops later or never. */
 enum { STOP_NS = 500000000 };
 
-/* Waits until a thread that was asked to has stopped; false: it has ended, or
- * the time is over. A signal that it was about to get stops it, too:
- * *signal. */
+/* Waits until a thread has stopped as requested; false: it has ended, or the
+ * time is over. A signal on its way stops it, too: *signal. */
 static bool thread_stopped(int32_t id, uint64_t until_ns, int *signal)
 {
     const struct timespec wait = {.tv_nsec = 200000};
@@ -51,8 +49,8 @@ static void thread_registers(struct threads *threads, struct thread *thread)
         core_registers(threads, thread, bytes, to.iov_len);
 }
 
-/* All are asked before one is waited for, so that they stand at about one
- * moment. */
+/* All requests are sent before the first wait, so that all threads stop at
+ * nearly the same moment. */
 const char *stop_all(struct threads *threads)
 {
     size_t stopped = 0;

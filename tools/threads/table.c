@@ -87,7 +87,7 @@ static int stack_compare_at(const void *a, const void *b)
     return result ? result : *left < *right ? -1 : *left > *right;
 }
 
-/* Says of each thread which is the first with the same stack. */
+/* Notes the first thread with the same stack for each thread. */
 bool threads_join(struct threads *threads)
 {
     struct thread **sorted = calloc(threads->count + 1, sizeof *sorted);

@@ -1,4 +1,4 @@
-/* tallies.c - tables of what was waited for, and circles of locks, in words. */
+/* tallies.c - tables of waits, and circles of locks, in words. */
 /* SPDX-License-Identifier: MIT */
 #include "json.h"
 #include "recorded.h"
@@ -15,14 +15,14 @@ enum { COLUMNS_MAX = 7, PLACE_FRAMES = 3 };
 struct texts {
     char *text[COLUMNS_MAX];
 };
-/* Makes a text of what is printed into it. */
+/* A stream that collects its output as a text. */
 struct cell {
     FILE *to;
     char *text;
     size_t size;
 };
 
-/* Stands for a text where there is no memory for one. */
+/* Replaces a text when memory is exhausted. */
 static char no_text[] = "?";
 static void text_free(char *text)
 {
@@ -62,7 +62,7 @@ static char *time_of(struct threads *threads, uint64_t ns)
     return text_of(threads, text);
 }
 
-/* The longest wait; of one that has not ended, how long it was seen to last. */
+/* The longest wait; of an unfinished one, its length so far. */
 static char *longest_of(struct threads *threads, const struct contention *row)
 {
     char time[32], text[64];
@@ -97,8 +97,8 @@ static char *threads_text(struct threads *threads, const struct contention *row)
     return cell_end(threads, &cell);
 }
 
-/* Names an object's holder: by a thread that waits for it, else by what threads
- * were recorded to hold. */
+/* Names an object's holder: by a thread that waits for it, else by the recorded
+ * locks of threads. */
 static struct wait holder_of(const struct threads *threads,
                              const struct contention *row)
 {
@@ -328,7 +328,8 @@ static void locks_names(FILE *to, struct threads *threads,
     }
 }
 
-/* Is a lock of the circle no variable? Another may have lain there before. */
+/* True if a lock of the circle is no variable: its memory may have held another
+ * one before. */
 static bool may_be_reused(struct threads *threads, const struct circle *circle)
 {
     char name[256];
@@ -374,9 +375,9 @@ void show_circle(FILE *to, struct threads *threads, const struct circle *circle)
     }
     if (may_be_reused(threads, circle))
         fputs(
-            "  False if memory was freed and used for another lock meanwhile "
-            "without a call such\n  as pthread_mutex_init(), which std::mutex "
-            "does not make: that is not seen.\n",
+            "  False if memory was freed and used for another lock in between "
+            "without a call\n  such as pthread_mutex_init(), which std::mutex "
+            "does not make: that is invisible.\n",
             to);
 }
 

@@ -8,7 +8,7 @@
 
 /* ------------------------------------------------------------------ open -- */
 
-/* Adds what was recorded to what is there. */
+/* Adds recorded threads to the present ones. */
 static const char *past_read(struct threads *threads, struct reader *reader)
 {
     const char *wrong = NULL;

@@ -1,25 +1,25 @@
-/* threads.h - the threads of any program: what they wait for, who holds it. */
+/* threads.h - the threads of any program: their waits and the holders. */
 /* SPDX-License-Identifier: MIT */
 /*
 PROMISES
-    * The program knows nothing of this and is not stopped, unless that is asked
-      for: /proc and the program's memory tell all.
-    * A deadlock of a running process is said only if none of its threads ran
-      between two looks, between which the holders were read.
-    * Whatever the memory holds, hostile or changing, reading ends.
+    * The program knows nothing of this and is not stopped, except on request:
+      /proc and the program's memory suffice.
+    * A deadlock of a running process is reported only if none of its threads
+      ran between two looks, between which the holders were read.
+    * Reading ends in any memory, hostile or changing.
 
 FLOORS (a file calls only files of lower floors)
     threads    opens a source's threads, gives each its wait and its stack
     graph      cycles of waits, and whether they last
-    join       gives threads what was recorded of them: who holds what
-    recorded   reads what `recorder run` recorded; lives: of locks and joins
-    waits      what a thread waits for, and who holds that
-    places     which function, line or variable an address is
+    join       gives threads their recorded waits, and locks their holders
+    recorded   reads the records of `recorder run`; lives: of locks and joins
+    waits      the object of a thread's wait, and its holder
+    places     the function, line or variable of an address
     process    threads of a running process: /proc
     stop       the same threads, stopped for their registers: ptrace
     core       threads of a core file: its notes
     snapshots  stacks that a program recorded of itself
-    machines   what differs between processors
+    machines   the differences between processors
 */
 #ifndef THREADS_H
 #define THREADS_H
@@ -30,7 +30,7 @@ FLOORS (a file calls only files of lower floors)
 
 enum { THREADS_SHOWN_MAX = 65536 };
 
-/* What differs between processors: the layout of a core file's notes. */
+/* The differences between processors: the layout of a core file's notes. */
 struct machine {
     unsigned elf;        /* EM_X86_64 */
     unsigned word_bytes; /* of its registers */
@@ -40,8 +40,8 @@ struct machine {
     signed char status[48];  /* which DWARF register each is; -1: none */
     unsigned call, result;   /* which hold the number of a system call, and */
     unsigned arguments[6];   /* its result, and its arguments */
-    bool loses_argument;     /* in a note, the first is not what it was */
-    unsigned writer_at;      /* glibc: of a rwlock, who writes */
+    bool loses_argument;     /* in a note, the first has changed */
+    unsigned writer_at;      /* glibc: the writer of a rwlock */
     signed char snapshot[9]; /* the registers of run/snapshot.h; -1: none */
 };
 /* Null: it is not known here. */
@@ -52,7 +52,7 @@ const char *machine_call(const struct machine *, int64_t number);
 enum wait_kind {
     WAIT_NONE, /* it runs, or that is not known */
     WAIT_MUTEX,
-    WAIT_MUTEX_LIKE, /* looks like a mutex, but no function says so */
+    WAIT_MUTEX_LIKE, /* looks like a mutex, but no function confirms it */
     WAIT_SPIN,
     WAIT_READ, /* of a read-write lock */
     WAIT_WRITE,
@@ -78,14 +78,15 @@ struct wait {
     uint64_t futex;    /* the word in it that the kernel knows */
     bool inherits;     /* a mutex with priority inheritance */
     bool timed;        /* until a time */
-    bool refused;      /* for good: it would be a deadlock, says the kernel */
+    bool refused;      /* for good: it would be a deadlock, by the kernel's
+                        * check */
     int32_t holder_id; /* as the program's own locks have it; 0: unknown */
     size_t holder;     /* its index among the threads, or THREAD_NONE */
     bool is_private;   /* no other process can hold it */
-    bool lost;         /* its holder has ended: nobody can release it */
+    bool lost;         /* its holder has ended: no thread can release it */
     bool id_again;     /* the holder's id may have been another thread's */
-    uint32_t readers;  /* who hold a read-write lock */
-    bool unsure;       /* the holder may have given it back since */
+    uint32_t readers;  /* of a read-write lock */
+    bool unsure;       /* the holder may have released it since */
     size_t holders_at; /* all that are known, the first is `holder` */
     size_t holders_count;
     int32_t processes[PROCESSES_MAX]; /* that hold a file's lock, */
@@ -98,34 +99,34 @@ struct wait {
 struct thread {
     struct threads *peer; /* of another process, with these; or null */
     int32_t id;           /* for us, and in /proc */
-    int32_t inside;  /* in its own pid namespace, which is what locks keep */
-    unsigned number; /* in the program's registry; 0: it has none there */
+    int32_t inside;       /* in its own pid namespace, as in its locks */
+    unsigned number;      /* in the program's registry; 0: it has none there */
     char name[17];
     char state;   /* of /proc: R, S, D, T, t, Z, X; '?': of a core file */
     bool in_call; /* it waits in a system call, and these are known: */
     int64_t call;
     uint64_t arguments[6];
     bool argument_lost; /* the first of them */
-    uint64_t switches;  /* how often it began to wait or was preempted */
+    uint64_t switches;  /* number of its context switches */
     uint64_t born;    /* grows from thread to thread of a kernel; 0: unknown */
     uint64_t started; /* in clock ticks since boot */
     bool id_again;    /* another thread may have had its id before */
     struct registers registers;
     bool has_registers; /* at least pc and sp */
     bool moved;         /* it ran while its stack was read */
-    bool stopped;       /* stop.c's own: by us; and with which signal */
+    bool stopped;       /* stop.c: we stopped it; and the signal then */
     int signal;
     bool whole;          /* its stack is known down to the outermost frame */
-    const char *missing; /* path of the file that the next frame lies in */
+    const char *missing; /* path of the next frame's file */
     unsigned frames_count;
     uint64_t frames[FRAMES_MAX];
     struct wait wait;
     bool in_deadlock;
-    bool is_stuck;     /* no thread that could end its wait goes on */
-    bool is_snapshot;  /* not a thread: what it recorded of itself, */
+    bool is_stuck;     /* all threads that could end its wait are stuck */
+    bool is_snapshot;  /* not a thread: its snapshot of itself, */
     uint64_t snapshot; /* its id, */
     uint64_t order;    /* and the record's order */
-    bool holds;        /* what another thread, or itself, waits for */
+    bool holds;        /* another thread, or itself, waits for its lock */
     size_t stack;      /* the first thread that has the same */
     struct past *past; /* as `recorder run` recorded it; null: it did not */
     bool ended;        /* only its past is known */
@@ -133,9 +134,9 @@ struct thread {
 
 /* Threads that wait for each other in a circle. */
 struct cycle {
-    size_t *threads; /* each waits for what the next holds */
+    size_t *threads; /* each waits for the next */
     size_t count;
-    bool perhaps; /* or for what an ended thread left: see wait.id_again */
+    bool perhaps; /* or for an ended thread: see wait.id_again */
 };
 
 struct threads {
@@ -158,7 +159,7 @@ struct threads {
     size_t stacks_count; /* that differ */
     bool is_musl;        /* its libc is */
     uint64_t stopped_ns; /* with --stop: for how long */
-    struct peer *peers;  /* other processes that hold what is waited for */
+    struct peer *peers;  /* other processes that hold awaited objects */
     int32_t unread;      /* one of them that may not be read; or 0 */
     struct ids ids;      /* of places, by their addresses */
     struct place **places;
@@ -171,34 +172,33 @@ struct threads {
 
 /* --------------------------------------------------------------- threads -- */
 
-/* Finds the threads of a source, their stacks, waits, and deadlocks. Null, or
- * what is wrong; `stop`: stops a process while its stacks are read; `reader`:
- * of what the source recorded, or null. */
+/* Finds the threads of a source, their stacks, waits and deadlocks. Returns
+ * null, or the error. `stop`: stops a process while its stacks are read;
+ * `reader`: of the source's records, or null. */
 const char *threads_open(struct threads *, struct source *, struct reader *,
                          bool stop);
 /* Begins to read threads of any kind of source: machine and modules. Returns
- * null, or what is wrong. */
+ * null, or the error. */
 const char *threads_begin(struct threads *, struct source *);
-/* Walks the stack of a thread whose registers are known, if they are. */
+/* Walks the stack of a thread if its registers are known. */
 void threads_walk(struct threads *, struct thread *);
-/* Ends it: notes which stacks are equal. False: there is no memory. */
+/* Ends it: notes equal stacks. False: out of memory. */
 bool threads_join(struct threads *);
 void threads_close(struct threads *);
 /* present.c: reads the threads and waits of a source that is no recording. */
 const char *present_read(struct threads *, bool stop);
-/* Frees what threads_begin() and present_read() made. */
+/* Frees the results of threads_begin() and present_read(). */
 void present_close(struct threads *);
-/* Sorts the index by which locks name threads. False: there is no memory. */
+/* Sorts the index by which locks name threads. False: out of memory. */
 bool threads_sort(struct threads *);
-/* The index of a thread by what locks know it by; THREAD_NONE: there is
- * none. */
+/* The index of a thread by its id in locks; THREAD_NONE: no thread has it. */
 size_t threads_index(const struct threads *, int32_t inside);
 /* Formats into `why`, and returns it. */
 const char *threads_wrong(struct threads *, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* Returns the i-th holder of what a thread waits for; THREAD_NONE: no more. */
+/* Returns the i-th holder of a wait's object; THREAD_NONE: no more. */
 size_t threads_holder(const struct threads *, const struct wait *, size_t i);
-/* Another thread, zeroed; null: there are too many, or no memory. */
+/* Another thread, zeroed; null: too many, or out of memory. */
 struct thread *threads_add(struct threads *);
 
 /* ----------------------------------------------------------------- kinds -- */
@@ -209,36 +209,34 @@ const char *process_threads(struct threads *);
 bool process_look(struct threads *, struct thread *);
 /* Looks again; false, too, if the thread ran since the earlier look began. */
 bool process_stood(struct threads *, const struct thread *);
-/* Tells what a file descriptor of the process is: "/tmp/x", "pipe:[12]". False:
- * it is not known. */
+/* Writes the file of a descriptor: "/tmp/x", "pipe:[12]". False: unknown. */
 bool process_file(const struct threads *, int fd, char *to, size_t size);
-/* Tells the kernel's function in which a thread waits. False: it is not
- * told. */
+/* Writes the kernel's function in which a thread waits. False: unknown. */
 bool process_channel(const struct threads *, const struct thread *, char *to,
                      size_t size);
 /* Finds out when a thread of a process began. */
 void process_age(struct thread *, int32_t process);
-/* Has the process a thread of that id, as its locks know it? */
+/* True if the process has a thread with that id in its locks. */
 bool process_has(const struct threads *, int32_t inside);
 /* The name of a thread of any process; false: there is none. */
 bool process_name(int32_t id, char to[17]);
 
-/* stop.c: stops all threads and fetches their registers; goes on with all. */
+/* stop.c: stops all threads and fetches their registers; resumes all. */
 const char *stop_all(struct threads *);
 void stop_end(struct threads *);
 
 /* core.c: the threads of a core file. */
 const char *core_threads(struct threads *);
-/* Takes over the registers as a note has them, by ptrace, too. */
+/* Copies the registers of a note; those from ptrace have the same layout. */
 void core_registers(const struct threads *, struct thread *,
                     const unsigned char *from, size_t size);
 
-/* snapshots.c: the snapshots in a recording, each as a thread. Null, or what is
- * wrong. Takes the reader's records. */
+/* snapshots.c: the snapshots in a recording, each as a thread. Takes the
+ * reader's records. Returns null, or the error. */
 const char *snapshots_open(struct threads *, struct source *, struct reader *);
 
-/* Walks the stacks that recorder run recorded of code without tables, and adds
- * their frames to what is known of them. Null, or what is wrong. */
+/* Walks the stacks that `recorder run` recorded of code without tables, and
+ * adds their frames to the known ones. Returns null, or the error. */
 const char *snapshots_extend(struct threads *);
 
 /* Makes the bytes of an NT_PRSTATUS, whose size it returns, at most `max`;
@@ -258,55 +256,55 @@ struct place {
     const char *module;  /* path; null: it is no code of a file */
     struct place *outer; /* the function that this one was inlined into */
 };
-/* Where an address of code is; valid until threads_close(). Null: there is no
+/* The place of an address of code; valid until threads_close(). Null: out of
  * memory. */
 const struct place *place_of(struct threads *, uint64_t address);
-/* The same, of a return address: the place of its call. */
+/* The same for a return address: the place of its call. */
 const struct place *place_of_call(struct threads *, uint64_t returns);
 void place_free(struct place *);
-/* A function's name without what libraries put in front of it. */
+/* A function's name without the prefixes of libraries. */
 const char *place_plain(const char *function);
-/* Is a module the library with the functions of threads? */
+/* True for the library with the functions of threads. */
 bool place_is_libc(const char *path);
-/* Does that library, or the program that it was linked into, have a symbol that
- * begins so? */
+/* True if that library, or the program that contains it, has a symbol that
+ * begins with `name`. */
 bool place_libc_has(const struct threads *, const char *name);
-/* The variable that an address lies in, "name" or "name+0x8", by its name in
- * the source; false: none. */
+/* The variable at an address, "name" or "name+0x8", by its name in the source;
+ * false: none. */
 bool place_variable(struct threads *, uint64_t address, char *to, size_t size);
 
 /* ----------------------------------------------------------------- waits -- */
 
-/* Finds out what a thread waits for, by its call and its stack. */
+/* Finds the object of a thread's wait, by its call and its stack. */
 void wait_find(struct threads *, struct thread *);
-/* How many of a thread's innermost frames are the libc's, in which it waits. */
+/* The number of a thread's innermost frames that are in the libc's wait. */
 unsigned wait_frames(struct threads *, const struct thread *);
-/* Does a thread that was seen wait on a futex, as far as is known? */
+/* True if a thread may wait on a futex. */
 bool wait_may_be_futex(const struct threads *, const struct thread *);
 /* Reads again who holds it. */
 void wait_holder(struct threads *, struct wait *);
-/* The id that a mutex notes as its holder; 0: none, or it is not known. */
+/* The holder's id in a mutex; 0: none, or unknown. */
 int32_t wait_owner(struct threads *, uint64_t mutex);
 
 /* ------------------------------------------------------------ file locks -- */
 
-/* If a thread waits for the lock of a file: finds the processes that hold it. */
+/* If a thread waits for the lock of a file: finds the processes that hold
+ * it. */
 void file_lock_find(struct threads *, struct thread *);
 
 /* ---------------------------------------------------------------- guards -- */
 
-/* Finds who holds the locks of libraries that note no holder, by the stacks of
- * all threads. */
+/* Finds the holders of libraries' locks that note none, by all stacks. */
 void guards_find(struct threads *);
 
 /* ----------------------------------------------------------------- peers -- */
 
-/* Adds the threads of the processes that hold what threads wait for, and, of
- * locks of files, the threads that can release them. False: there is no
- * memory. */
+/* Adds the threads of the processes that hold awaited objects, and, for locks
+ * of files, the threads that can release them. False: out of memory. */
 bool peers_find(struct threads *);
 void peers_close(struct threads *);
-/* The threads that a thread is one of, with its process's memory and files. */
+/* The threads beside which a thread runs, with its process's memory and
+ * files. */
 static inline struct threads *thread_home(struct threads *threads,
                                           const struct thread *thread)
 {
@@ -315,15 +313,15 @@ static inline struct threads *thread_home(struct threads *threads,
 
 /* ----------------------------------------------------------------- leaks -- */
 
-/* Finds locks whose holders have ended. False: there is no memory. */
+/* Finds locks whose holders have ended. False: out of memory. */
 bool leaks_find(struct threads *);
 
 /* ----------------------------------------------------------------- graph -- */
 
-/* Finds the cycles of waits; of a running process, those that last. */
+/* Finds the cycles of waits; of a running process, only lasting ones. */
 const char *cycles_find(struct threads *);
-/* Does a thread of a running process still wait, in the call that it was seen
- * in, for what that thread holds? Of all other sources, it does. */
+/* True if a thread of a running process is still in the same call and still
+ * waits for that holder. Always true for other sources. */
 bool thread_waits_still(struct threads *, size_t thread);
 
 #endif

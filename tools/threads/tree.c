@@ -1,4 +1,4 @@
-/* tree.c - recorded threads in words, each below the one that made it. */
+/* tree.c - recorded threads in words, each below its maker. */
 /* SPDX-License-Identifier: MIT */
 #include "array.h"
 #include "recorded.h"
@@ -9,23 +9,22 @@
 
 enum { INDENT_MAX = 20, DEPTH_MAX = 1000 };
 
-/* The threads by who made them: lists, by indices + 1. */
+/* The threads by their makers: lists, by indices + 1. */
 struct tree {
     FILE *to;
     struct threads *threads;
     const bool *chosen;
     size_t *child, *next; /* the first that it made; the next of its maker's */
     bool *shown;
-    size_t *first_with; /* of a stack's number: 1 + who was shown with it */
+    size_t *first_with; /* of a stack's number: 1 + the thread that showed it */
     struct ids stacks;
     size_t stacks_max;
 };
 
 /* ----------------------------------------------------------------- words -- */
 
-/* Tells what runs in a thread. Of std::thread, whose start function is the
- * library's, the callable's type tells more: it stands in the name of its
- * vtable. */
+/* Writes the function of a thread. The start function of std::thread is the
+ * library's: the callable's type, in the name of its vtable, is more useful. */
 static void start_words(struct threads *threads, const struct past *past,
                         char to[300])
 {
@@ -48,7 +47,7 @@ static void start_words(struct threads *threads, const struct past *past,
     snprintf(to, 300, "%s(0x%llx)", name, (unsigned long long)past->argument);
 }
 
-/* A stack, whole where it is shown for the first time. */
+/* A stack, in full at its first appearance. */
 static void stack_show(struct tree *tree, uint64_t number, uint64_t site,
                        unsigned shown_as)
 {
@@ -88,7 +87,8 @@ static void does_words(struct threads *threads, const struct thread *thread,
 
 /* ---------------------------------------------------------------- groups -- */
 
-/* Were two threads made at one place for the same, and hold nothing? */
+/* True if two threads have one place of birth and one start function, and hold
+ * nothing. */
 static bool is_made_alike(const struct past *one, const struct past *other)
 {
     return one->start == other->start && one->made_stack == other->made_stack &&
@@ -96,8 +96,8 @@ static bool is_made_alike(const struct past *one, const struct past *other)
            !other->holds_count;
 }
 
-/* Are two threads of one maker shown as one? They made none, are alike, as far
- * as anything is known of them, and do the same at one place. */
+/* True if two threads of one maker are shown as one: they made no threads, are
+ * alike by all that is known, and do the same at one place. */
 static bool is_alike(const struct tree *tree, size_t a, size_t b)
 {
     struct threads *threads = tree->threads;
@@ -178,7 +178,7 @@ static void group_show(struct tree *tree, const size_t *group, size_t count,
 
 /* ------------------------------------------------------------------ tree -- */
 
-/* Shows the threads of a list, and below each those that it made. */
+/* Shows the threads of a list, and below each the threads that it made. */
 static void list_show(struct tree *tree, size_t first, int indent)
 {
     size_t *group = NULL, *more, max = 0;
@@ -206,8 +206,7 @@ static void list_show(struct tree *tree, size_t first, int indent)
     free(group);
 }
 
-/* Returns the index of the thread that made a thread; THREAD_NONE: it is not
- * known. */
+/* Returns the index of a thread's maker; THREAD_NONE: unknown. */
 static size_t maker_of(const struct threads *threads, size_t thread)
 {
     const struct past *past = threads->all[thread].past, *maker;
@@ -217,8 +216,8 @@ static size_t maker_of(const struct threads *threads, size_t thread)
     return maker && maker != past ? maker->index : THREAD_NONE;
 }
 
-/* Pairs of a thread's number and index, sorted; those without a number last.
- * Null: there is no memory. */
+/* Pairs of a thread's number and index, sorted; threads without a number last.
+ * Null: out of memory. */
 static uint64_t *by_number(const struct threads *threads)
 {
     uint64_t *pairs = calloc(threads->count + 1, 2 * sizeof *pairs);
@@ -251,7 +250,7 @@ void show_tree(FILE *to, struct threads *threads, const bool *chosen)
     free(sorted);
     if (!threads->no_memory)
         list_show(&tree, roots, 0);
-    /* Of a damaged recording, threads may have made each other in a circle. */
+    /* In a damaged recording, threads may have made each other in a circle. */
     for (size_t i = 0; i < count && !threads->no_memory; i++)
         if (!tree.shown[i]) {
             tree.next[i] = 0;

@@ -1,11 +1,11 @@
-/* waits.c - what a thread waits for, and who holds that. */
+/* waits.c - the object of a thread's wait, and its holder. */
 /* SPDX-License-Identifier: MIT */
 /*
    All waits of a libc are waits on a futex, a word in the program's memory. The
-   function that waits, found in the stack, tells what it is a word of, and
-   where in that object glibc keeps who holds it. The places below are those of
-   glibc 2.25 and later, on 32 and 64 bits; they are part of its interface to
-   programs.
+   waiting function, found in the stack, tells the type of the object around
+   that word, and so the place where glibc keeps its holder. The places below
+   are from glibc 2.25 and later, on 32 and 64 bits; they are part of its
+   interface to programs.
 */
 #include "bytes.h"
 #include "threads.h"
@@ -19,11 +19,12 @@
 #define FUTEX_LOCK_PI2 13
 #endif
 
-/* Frames of the libc that a wait has at most. */
+/* The greatest number of the libc's frames in a wait. */
 enum { FRAMES_OF_WAIT = 8 };
 
-/* The functions that wait, by how their names begin. Those that wake who waits
- * for a condition, or end it, wait for its own words, and take no mutex. */
+/* The functions that wait, by the beginnings of their names. Functions that
+ * wake a condition's waiters, or destroy it, wait for the condition's own
+ * words, and take no mutex. */
 static const struct wait_function {
     const char *begin;
     enum wait_kind kind;
@@ -76,15 +77,15 @@ static uint32_t word32(struct threads *threads, uint64_t address)
                : 0;
 }
 
-/* Is it a function of the libc? One that is linked into the program is not told
- * from the program's own. */
+/* True for a function of the libc. A libc that is linked into the program
+ * cannot be distinguished from it. */
 static bool is_of_libc(const struct threads *threads, const struct place *place)
 {
     return !threads->has_libc ||
            (place->module && place_is_libc(place->module));
 }
 
-/* Finds a function of the libc among those that wait. Null: it does not. */
+/* Finds a function of the libc in the list of waiting ones. Null: none. */
 static const struct wait_function *function_of(const struct place *place)
 {
     const char *name = place_plain(place->function);
@@ -108,8 +109,8 @@ unsigned wait_frames(struct threads *threads, const struct thread *thread)
     return count;
 }
 
-/* The function that a frame called: it may have gone on, by a tail call, to one
- * that has no name. Null: it is none that waits. */
+/* The function that a frame called: by a tail call it may have reached one that
+ * has no name. Null: it does not wait. */
 static const struct wait_function *function_called(struct threads *threads,
                                                    uint64_t frame)
 {
@@ -125,7 +126,7 @@ static const struct wait_function *function_called(struct threads *threads,
     return function;
 }
 
-/* The function that waits, by the innermost frames. Null: they do not tell. */
+/* The function that waits, by the innermost frames. Null: unknown. */
 static const struct wait_function *function_waiting(struct threads *threads,
                                                     const struct thread *thread)
 {
@@ -143,9 +144,9 @@ static const struct wait_function *function_waiting(struct threads *threads,
     return function;
 }
 
-/* How far the two words that waiters sleep on are from a condition's start.
- * glibc 2.41 has no words of references in front of them. A program that it is
- * linked into has the function that gives those back, or not. */
+/* The offset of the two words that a condition's waiters sleep on. glibc 2.41
+ * has no words of references before them. A statically linked program may or
+ * may not contain the function that drops references. */
 static unsigned condition_signals(struct threads *threads)
 {
     if (!threads->condition_signals) {
@@ -170,7 +171,7 @@ static uint64_t waker_object(struct threads *threads,
     return futex - condition_signals(threads) + (futex & 4 ? 4 : 8);
 }
 
-/* Returns the object that a futex is a part of; 0: it is not known. */
+/* Returns the object that contains a futex; 0: unknown. */
 static uint64_t object_of(struct threads *threads, enum wait_kind kind,
                           uint64_t futex)
 {
@@ -190,16 +191,16 @@ static uint64_t object_of(struct threads *threads, enum wait_kind kind,
 
 int32_t wait_owner(struct threads *threads, uint64_t mutex)
 {
-    /* A robust one that its holder's end left notes that here, until it is made
-     * consistent, and for ever if it is not: 2^31 - 1, 2^31 - 2. Its word has
-     * who took it then. */
+    /* After its holder's end, a robust mutex has a mark here until it is made
+     * consistent, else for ever: 2^31 - 1, 2^31 - 2. Its word then has the id
+     * of the next holder. */
     uint32_t owner = threads->is_musl ? 0 : word32(threads, mutex + 8);
     return (int32_t)(owner < INT32_MAX - 1
                          ? owner
                          : word32(threads, mutex) & FUTEX_TID_MASK);
 }
 
-/* Returns who holds a mutex, as the libc notes it there. With priority
+/* Returns the holder of a mutex, as noted by the libc. With priority
  * inheritance, the futex word itself is the holder's id, for the kernel. */
 static int32_t mutex_holder(struct threads *threads, const struct wait *wait)
 {
@@ -213,9 +214,9 @@ static int32_t mutex_holder(struct threads *threads, const struct wait *wait)
     return value ? wait_owner(threads, wait->futex) : 0;
 }
 
-/* The holder of a FILE's lock, which glibc notes by its pthread_t: a structure
- * that begins with its own address, and has the kernel's id of the thread. Of
- * other words than such a lock: 0. */
+/* The holder of a FILE's lock. glibc notes its pthread_t: a structure that
+ * begins with its own address and has the kernel's id of the thread. 0: the
+ * words are no lock. */
 static int32_t stream_holder(struct threads *threads, uint64_t futex)
 {
     struct memory *m = threads->source->memory;
@@ -235,7 +236,7 @@ static int32_t stream_holder(struct threads *threads, uint64_t futex)
     return self == owner ? (int32_t)word32(threads, owner + id_at) : 0;
 }
 
-/* The kind by what stands there, where no function tells it. */
+/* The kind by the value of the futex, if no function is known. */
 static enum wait_kind kind_by_value(struct threads *threads,
                                     const struct thread *thread)
 {
@@ -290,7 +291,7 @@ static unsigned futex_command(const struct thread *thread)
     return (unsigned)thread->arguments[1] & 0x7f;
 }
 
-/* Does the thread wait on a futex? */
+/* True if the thread waits on a futex. */
 static bool is_futex_wait(const struct thread *thread, const char *call)
 {
     if (!call ||
@@ -331,8 +332,8 @@ static void futex_find(struct threads *threads, struct thread *thread,
     wait->timed = thread->arguments[3] != 0;
     wait->is_private = thread->arguments[1] & FUTEX_PRIVATE_FLAG;
     wait->inherits = command == FUTEX_LOCK_PI || command == FUTEX_LOCK_PI2;
-    /* A condition's own wait is another command, or, in glibc 2.31, for the
-     * value 0, as no mutex is waited for: it takes the mutex again. */
+    /* A condition's own wait is another command, or, in glibc 2.31, a wait for
+     * the value 0, as in no mutex: the thread takes the mutex again. */
     if (kind == WAIT_CONDITION && !threads->is_musl &&
         (wait->inherits ||
          (command == FUTEX_WAIT && thread->arguments[2] != 0))) {
@@ -347,8 +348,8 @@ static void futex_find(struct threads *threads, struct thread *thread,
     if (kind == WAIT_FUTEX)
         kind = wait->inherits ? WAIT_MUTEX : kind_by_value(threads, thread);
     wait->kind = kind;
-    /* Of a mutex that inherits priorities, the kernel refuses a deadlock. glibc
-     * then waits for good for a word of its own, which stays 0. */
+    /* The kernel refuses a deadlock of a mutex with priority inheritance. glibc
+     * then waits for ever on its own word, which stays 0. */
     wait->refused = kind == WAIT_MUTEX && !wait->inherits &&
                     !threads->is_musl && thread->arguments[2] == 0;
     if (wait->refused)
@@ -371,7 +372,7 @@ void wait_find(struct threads *threads, struct thread *thread)
     } else if (wait->call && is_of_file(wait->call)) {
         wait->fd = thread->argument_lost ? -1 : (int)thread->arguments[0];
     } else if (wait->call && strcmp(wait->call, "restart_syscall") == 0) {
-        /* After a stop; its arguments are those of the call before. */
+        /* After a stop; the arguments belong to the interrupted call. */
         function = function_waiting(threads, thread);
         if (function)
             futex_find(threads, thread, function);

@@ -128,8 +128,8 @@ static void deadlocks_text(struct view *view)
                cycle->count - threads == 1 ? "" : "s");
         if (threads)
             printf(" and %zu thread%s", threads, threads == 1 ? "" : "s");
-        printf(cycle->count == 1 ? ": it waits for what it holds itself\n"
-                                 : ": each waits for what the next holds%s\n",
+        printf(cycle->count == 1 ? ": it waits for itself\n"
+                                 : ": each waits for the next%s\n",
                cycle->count > 2 ? ", the last for the first" : "");
         for (size_t k = 0; k < cycle->count; k++)
             node_text(view, cycle->nodes[k]);
