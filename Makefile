@@ -149,7 +149,7 @@ pipeline: build/examples/pipeline/pipeline build/recorder
 	@RECORDER_FILE=build/pipeline.rec $<
 	@build/recorder latency build/pipeline.rec --by 1 --deadline 16.6ms \
 		--from 'frame .* from the sensor' --to '< encode frame .*' || true
-	@build/recorder switches build/pipeline.rec
+	@build/recorder sched build/pipeline.rec
 	@echo 'recorder view build/pipeline.rec: docs/pipeline.md tells how to go on'
 
 # Each file in ring/, inside/ and outside/ of tests/ is a program of its own.

@@ -13,7 +13,7 @@
         recorder_switch_ready(2, "encoder", 1);
         recorder_switch_exit(15, "tick");
         recorder_switch(2, "encoder", 1, RECORDER_PREEMPTED);
-        recorder_dump();                    // from outside: recorder switches
+        recorder_dump();                    // from outside: recorder sched
     }
 
 The lines to add to a scheduler that is there already are in hooks/.
@@ -27,7 +27,7 @@ PROMISES (each names the test that keeps it)
                 -> tests/inside/switch.c
     one_shot    with RECORDER_SWITCH_ONCE the first records stay, and none of
                 them is overwritten -> tests/inside/switch.c
-    counted     of a scheduler with nested interrupts, `recorder switches` says
+    counted     of a scheduler with nested interrupts, `recorder sched` says
                 what it counted itself, each time and each number
                 -> tests/ports/bare-switches.sh tests/outside/hooks.c
     cheap       a switch costs what a record does, and at most 5 instructions

@@ -40,8 +40,8 @@ seconds() { # what the program does first, verb
 }
 seconds million dump
 row 'recorder dump of a million records to /dev/null' "$(cat seconds)" 2 ' s'
-seconds switches switches
-row 'recorder switches of a million switches' "$(cat seconds)" 2 ' s'
+seconds switches sched
+row 'recorder sched of a million switches' "$(cat seconds)" 2 ' s'
 
 # Instructions, which are the same on a busy machine, of 100,000 records: to make
 # each and to dump it, and to read and print it. Half of what they once took.

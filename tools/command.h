@@ -64,7 +64,7 @@ struct verb {
 /* One file a verb, in verbs/. */
 extern const struct verb verb_list, verb_dump, verb_follow, verb_stat, verb_set,
     verb_save, verb_watch, verb_export, verb_view, verb_diff,
-    verb_threads, verb_locks, verb_tasks, verb_switches, verb_latency,
+    verb_threads, verb_locks, verb_tasks, verb_sched, verb_latency,
     verb_spans, verb_run, verb_ps;
 
 struct call_option {
@@ -156,6 +156,8 @@ bool call_has_thread(struct call *);
 void call_filters_check(const struct call *);
 /* Warns of files that were not opened, whose bytes are missing. */
 void call_warn_missing(const struct call *);
+/* Warns if a recorder lacks records in places that are not known. */
+void call_warn_lacking(const struct call *, const struct reader_recorder *);
 /* The name of the source's program, or of the source where that is unknown. */
 const char *call_program(const struct call *);
 

@@ -521,6 +521,18 @@ void call_warn_missing(const struct call *call)
              source->unopened, source->unopened_more ? ", and more" : "");
 }
 
+void call_warn_lacking(const struct call *call, const struct reader_recorder *r)
+{
+    if (r->wrong)
+        warn(call, "recorder %s: %s", r->name, r->wrong);
+    if (r->figures.missed + r->figures.lost)
+        warn(call,
+             "recorder %s lacks %llu records in places that are not known, so "
+             "that figures may be wrong",
+             r->name,
+             (unsigned long long)(r->figures.missed + r->figures.lost));
+}
+
 void call_close(struct call *call)
 {
     call_warn_missing(call);

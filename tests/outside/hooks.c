@@ -6,7 +6,7 @@ TestSuite(hooks, .init = build_begin, .fini = build_end, .timeout = 300);
 
 #define HOOKS TEST_ROOT "/tests/hooks/"
 
-/* Goal: what `recorder switches` says of a kernel's threads and interrupts is
+/* Goal: what `recorder sched` says of a kernel's threads and interrupts is
  * what the kernel counted. Method: a stand-in of ours, which has the names that
  * the hooks rely on, chooses threads by chance, 3,000 times; it is read while
  * it lives, as its threads' names stand in its memory. */
@@ -21,7 +21,7 @@ static void kernel(const char *name, const char *files, unsigned ended)
         build_must("cd " HOOKS "%s && %s " BUILD_WARNINGS BUILD_INCLUDE
                    "-I" TEST_ROOT "/hooks -I. %s -o $OLDPWD/kernel",
                    name, compilers[i], files);
-        build_must("./kernel \"" RECORDER " switches \\$PID --json >json\" | "
+        build_must("./kernel \"" RECORDER " sched \\$PID --json >json\" | "
                    "sort");
         counted = strdup(build_text);
         build_must(

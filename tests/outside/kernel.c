@@ -338,7 +338,7 @@ Test(kernel, rings_are_read_from_outside)
                    "e[\\\"message\\\"]); assert sorted(map(k, r)) == "
                    "[k(json.loads(l)) for l in open(\\\"lines\\\")]\"",
                    users[i], pid);
-        build_must("%s" RECORDER " switches %d", users[i], pid);
+        build_must("%s" RECORDER " sched %d", users[i], pid);
         cr_assert(strstr(build_text, "kernel"), "%s", build_text);
         build_must("%s" RECORDER " export json %d -o - >x.json", users[i], pid);
         build_must("%s" RECORDER " dump %d --names calls", users[i], pid);
@@ -364,7 +364,7 @@ Test(kernel, hostile_rings, .init = build_long)
     pid_t pid = command_start("./kernel hostile");
     for (unsigned i = 0; i < scaled(400); i++) {
         cr_assert_leq(command("dump %d", pid), 1, "%s", build_text);
-        cr_assert_leq(command("switches %d", pid), 1, "%s", build_text);
+        cr_assert_leq(command("sched %d", pid), 1, "%s", build_text);
     }
     cr_assert_leq(build_run("timeout -s INT 1 " RECORDER " follow %d", pid), 130);
     command_stop(pid);
@@ -456,7 +456,7 @@ static void save_has_them(const char *flags)
                pid, pid);
     cr_assert_str_eq(build_text, "");
     build_must("for i in %d whole chosen again; do " RECORDER
-               " switches $i --json | "
+               " sched $i --json | "
                "grep thread | sed \"s/.[a-z_]*_ns.:[^,]*,//g\" | sort "
                ">counts.$i; " RECORDER " dump $i --json | sed "
                "\"s/.\\(ns\\|wall_ns\\|caller\\|alive\\).:[^,]*,//g\" "
@@ -510,22 +510,22 @@ Test(kernel, live_page_has_what_ran)
 Test(kernel, counts_where_the_kernel_refuses)
 {
     pid_t pid = command_start("./kernel live");
-    build_must("./kernel sandbox 1 " RECORDER " switches %d --for 300ms", pid);
+    build_must("./kernel sandbox 1 " RECORDER " sched %d --for 300ms", pid);
     cr_assert(strstr(build_text, "seccomp profile"), "%s", build_text);
     cr_assert(strstr(build_text, "THREAD"), "%s", build_text);
     cr_assert(strstr(build_text, "kernel"), "%s", build_text);
-    build_must("./kernel sandbox 38 " RECORDER " switches %d --for 300ms --json "
+    build_must("./kernel sandbox 38 " RECORDER " sched %d --for 300ms --json "
                "2>said | python3 -c \"import json, sys; r = [json.loads(l) for l "
                "in sys.stdin]; assert len(r) == 2 and max(e[\\\"blocked\\\"] "
                "for e in r) > 10\" && grep -q \"no perf events\" said",
                pid);
-    build_must("./kernel sandbox 19 " RECORDER " switches %d --for 300ms", pid);
+    build_must("./kernel sandbox 19 " RECORDER " sched %d --for 300ms", pid);
     cr_assert(strstr(build_text, "none of its processors"), "%s", build_text);
     cr_assert(strstr(build_text, "THREAD"), "%s", build_text);
     command_stop(pid);
-    cr_assert_eq(command("switches $$"), 1); /* a shell: it says how */
+    cr_assert_eq(command("sched $$"), 1); /* a shell: it says how */
     cr_assert(strstr(build_text, "--for 5s"), "%s", build_text);
-    cr_assert_eq(command("switches 999999999 --for 100ms"), 1);
-    cr_assert_eq(command("switches 1 --for soon"), 2);
-    cr_assert_eq(command("switches x --for 5s"), 2);
+    cr_assert_eq(command("sched 999999999 --for 100ms"), 1);
+    cr_assert_eq(command("sched 1 --for soon"), 2);
+    cr_assert_eq(command("sched x --for 5s"), 2);
 }

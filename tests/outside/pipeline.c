@@ -36,7 +36,7 @@ Test(pipeline, late)
         fprintf(stderr, "left out: %s", build_text);
         return;
     }
-    build_must(RECORDER " switches rec --json | grep -c -E \"^.*."
+    build_must(RECORDER " sched rec --json | grep -c -E \"^.*."
                         "(sensor|filter|encoder|statistics).*.runs.:[1-9]\" "
                         "|| :");
     ran = (unsigned)atoi(build_text);

@@ -1,4 +1,4 @@
-/* recorder switches: what a scheduler counts, what nobody knows, hostile ones. */
+/* recorder sched: what a scheduler counts, what nobody knows, hostile ones. */
 /* SPDX-License-Identifier: MIT */
 #include "harness/command.h"
 
@@ -54,7 +54,7 @@ Test(switches, as_counted_by_hand)
          "918000 exit - 15 tick 0 0 0\n"
          "1001000 switch p 2 encoder 0 0 3\n"
          "1100000 text - 5 main 0 0 0\n");
-    command_must("switches rec");
+    command_must("sched rec");
     cr_assert_str_eq(
         build_text,
         "THREAD         RUNS    RUNNING     CPU  BLOCKED PREEMPTED LONGEST RUN "
@@ -74,8 +74,8 @@ Test(switches, as_counted_by_hand)
         "0             1.00 ms 100.00%      3.60%  49.99%\n",
         "%s", build_text);
     /* Of a part of the time, with what was before known. */
-    command_must("switches rec --since 0.0001s --until 500us --thread encoder");
-    build_must(RECORDER " switches rec --since 0.0001s --until 500us --json |"
+    command_must("sched rec --since 0.0001s --until 500us --thread encoder");
+    build_must(RECORDER " sched rec --since 0.0001s --until 500us --json |"
                         " head -n 1");
     cr_assert_str_eq(build_text,
                      "{\"thread\":\"encoder\",\"id\":2,\"number\":null,"
@@ -85,13 +85,13 @@ Test(switches, as_counted_by_hand)
                      "\"longest_wait_ns\":70000,"
                      "\"longest_wait_after_wake_ns\":null,"
                      "\"state\":\"running\"}\n");
-    build_must(RECORDER " switches rec --since 3 --until 8 --json | "
+    build_must(RECORDER " sched rec --since 3 --until 8 --json | "
                         "grep -o span_ns.:[0-9]* | head -n 1");
     cr_assert_str_eq(build_text, "span_ns\":30000\n");
-    cr_assert_eq(command("switches rec --thread nobody"), 1);
+    cr_assert_eq(command("sched rec --thread nobody"), 1);
     cr_assert_str_eq(
         build_text, "recorder: rec: no record says when a thread nobody ran\n");
-    cr_assert_eq(command("switches rec --names app"), 1);
+    cr_assert_eq(command("sched rec --names app"), 1);
     cr_assert(strstr(build_text, "no record says what ran: "), "%s",
               build_text);
 }
@@ -102,7 +102,7 @@ static void must_say(const char *script, const char *rows)
 {
     play(script);
     build_must(RECORDER
-               " switches rec --json | grep thread.: | sed "
+               " sched rec --json | grep thread.: | sed "
                "\"s/.*\\\"thread\\\":\\\"\\([^\\\"]*\\)\\\",\\\"id\\\":"
                "\\([0-9]*\\).*\\\"runs\\\":\\([0-9]*\\).*running_ns.:"
                "\\([0-9]*\\),.ready_ns.:\\([0-9]*\\),.blocked_ns.:\\([0-9]*\\)"
@@ -163,7 +163,7 @@ Test(switches, nothing_is_guessed)
          "20 enter - 3 isp 0 0 0\n40 exit - 9 idle 0 0 0\n"
          "50 exit - 2 uart 0 0 0\n60 exit - 1 tick 0 0 0\n"
          "70 enter - 4 idle 0 0 0\n100 sleep - 0 - 0 0 0\n");
-    build_must(RECORDER " switches rec --json | grep interrupt.: | cut -c 13-");
+    build_must(RECORDER " sched rec --json | grep interrupt.: | cut -c 13-");
     cr_assert_str_eq(build_text, ":\"tick\",\"id\":1,\"count\":1,\"ns\":20,"
                                  "\"longest_ns\":60,\"unknown_ns\":0}\n"
                                  ":\"uart\",\"id\":2,\"count\":1,\"ns\":10,"
@@ -178,10 +178,10 @@ Test(switches, nothing_is_guessed)
     play("0 in - 1 main 0 0 0\n10 off - 0 - 0 0 0\n12 off + 0 - 0 0 0\n"
          "14 on + 0 - 0 0 0\n30 on - 0 - 0 0 20\n70 on - 0 - 0 0 25\n"
          "80 on - 0 - 0 0 900\n100 sleep - 0 - 0 0 0\n");
-    build_must(RECORDER " switches rec --json | grep -o off_count.*where");
+    build_must(RECORDER " sched rec --json | grep -o off_count.*where");
     cr_assert_str_eq(build_text, "off_count\":3,\"off_ns\":55,"
                                  "\"off_longest_ns\":25,\"off_where\n");
-    build_must(RECORDER " switches rec | grep -A1 WHERE | cut -d + -f 1");
+    build_must(RECORDER " sched rec | grep -A1 WHERE | cut -d + -f 1");
     cr_assert_str_eq(build_text,
                      "CPU              SPAN THREADS INTERRUPTS    IDLE     OFF "
                      "   LONGEST WHERE\n"
@@ -367,7 +367,7 @@ Test(switches, equal_a_scheduler)
         sim_run(1 + chance(1000));
         sim_write();
         build_must(RECORDER
-                   " switches rec --json >json && { grep thread.: json | sed "
+                   " sched rec --json >json && { grep thread.: json | sed "
                    "\"s/.*\\(\\\"id\\\"\\)/\\1/; s/,\\\"state.*//\" | sort; "
                    "sed -n \"s/.*cpu.:\\([0-9]*\\).*threads_ns.:\\([1-9][0-9]*"
                    "\\),.*/\\1 \\2/p\" json; } >is && diff must is");
@@ -388,14 +388,14 @@ Test(switches, overwritten_is_unknown)
         build_must("./small \"" RECORDER " save \\$PID -o rec\" <script && "
                    "kept=$(" RECORDER " dump rec | grep -c \"^[0-9]\") && "
                    "test $kept -lt $(wc -l <script) && " RECORDER
-                   " switches rec --json >must && tail -n $kept script >tail "
+                   " sched rec --json >must && tail -n $kept script >tail "
                    "&& ./it \"" RECORDER
                    " save \\$PID -o rec\" <tail && " RECORDER
-                   " switches rec --json | diff must -");
+                   " sched rec --json | diff must -");
         build_must("{ echo 1 off - 0 - 0 0 0; cat script; } >more && "
                    "./small \"" RECORDER
                    " save \\$PID -o rec\" <more && " RECORDER
-                   " switches rec --json | grep -o .runs.*unknown_ns "
+                   " sched rec --json | grep -o .runs.*unknown_ns "
                    ">is; grep -o .runs.*unknown_ns must | diff - is");
     }
 }
@@ -410,7 +410,7 @@ Test(switches, exports_add_up)
     player_build();
     for (size_t i = 0; i < 2 + scaled(15); i++) {
         sim_run(1 + chance(500));
-        build_must(RECORDER " switches rec --json >json; "
+        build_must(RECORDER " sched rec --json >json; "
                             "for i in vcd perfetto; do " RECORDER
                             " export $i rec -o $i || exit; done; "
                             "protoc --decode=Trace -I" BUILD_PROGRAMS
@@ -430,7 +430,7 @@ Test(switches, of_several_sources_stand_apart)
     for (size_t i = 0; i < 1 + scaled(8); i++) {
         for (int k = 0; k < 2; k++) {
             sim_run(50 + chance(300));
-            build_must(RECORDER " switches rec --json >json%d && rm -f rec%d && "
+            build_must(RECORDER " sched rec --json >json%d && rm -f rec%d && "
                                 RECORDER " save rec -o rec%d --label host=h%d",
                        k, k, k, k);
         }
@@ -489,10 +489,10 @@ Test(switches, as_perf_sched, .init = build_long)
         cr_assert_lt(i, 5, "%s", build_text);
         if (build_run("rm -f rec*; RECORDER_FILE=rec perf sched record -o "
                       "perf.data ./threads 2>&1 && test -e rec && " RECORDER
-                      " switches rec") != 0)
+                      " sched rec") != 0)
             build_skip("the kernel shows no switches: %s", build_text);
         status = build_run(RECORDER
-                           " switches rec --json | grep -v \"interrupt.:\" "
+                           " sched rec --json | grep -v \"interrupt.:\" "
                            ">json; perf sched timehist -i perf.data --summary "
                            "2>&- >text; python3 " BUILD_PROGRAMS
                            "/switches.py json text");
@@ -503,8 +503,8 @@ Test(switches, as_perf_sched, .init = build_long)
 
 static void must_be_sane(void)
 {
-    build_must(RECORDER " switches rec >table && " RECORDER
-                        " switches rec --json >json && python3 " BUILD_PROGRAMS
+    build_must(RECORDER " sched rec >table && " RECORDER
+                        " sched rec --json >json && python3 " BUILD_PROGRAMS
                         "/switches.py json");
 }
 
@@ -559,7 +559,7 @@ Test(switches, ten_thousand_threads)
                 i & 3, i % 10000);
     script_play(script);
     must_be_sane();
-    build_must("grep -c thread.: json; timeout 5 " RECORDER " switches rec |"
+    build_must("grep -c thread.: json; timeout 5 " RECORDER " sched rec |"
                "grep -c %%");
     cr_assert_str_eq(build_text, "10000\n10004\n");
 }
@@ -588,12 +588,12 @@ Test(switches, million_is_no_slower_than_its_text)
                "    return now.ru_utime - was.ru_utime\n"
                "switches = dump = 1e9\n"
                "for i in range(6):\n"
-               "    switches = min(switches, took(\\\"switches\\\"))\n"
+               "    switches = min(switches, took(\\\"sched\\\"))\n"
                "    dump = min(dump, took(\\\"dump\\\"))\n"
                "    if i and switches < 2 * dump + 0.02: break\n"
                "print(switches, dump)\n"
                "assert switches < 2 * dump + 0.02\"");
-    build_must(RECORDER " switches rec --json | python3 -c \"import json, sys; "
+    build_must(RECORDER " sched rec --json | python3 -c \"import json, sys; "
                         "print(sum(e.get(\\\"runs\\\", 0) for e in "
                         "map(json.loads, sys.stdin)))\"");
     cr_assert_eq((unsigned)atoi(build_text), count, "%s", build_text);

@@ -60,7 +60,7 @@ freertos()
         -Wl,--wrap=vTaskSwitchContext &&
         save m3 "$what" "$what.bin" \
             "dump binary memory $what.bin 0x20000000 0x20100000" || return 1
-    build/recorder switches --elf $out/"$what" \
+    build/recorder sched --elf $out/"$what" \
         --memory 0x20000000:$out/"$what".bin --json >$out/json || return 1
     sed -n 's/^{"thread":"\([^"]*\)".*"runs":\([0-9]*\).*"blocked":\([0-9]*\),"preempted":\([0-9]*\),.*"state":"\([a-z]*\)"}/\1 \2 \3 \4 \5/p
         s/^{"interrupt":"\([^"]*\)".*"count":\([0-9]*\),.*/\1 \2/p' $out/json |

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: MIT
 #
 # The scheduler of examples/bare-metal/switches counts its switches and their
-# times itself; `recorder switches` has to say the same of its saved memory. A
+# times itself; `recorder sched` has to say the same of its saved memory. A
 # line for each check; what failed is said in full. Fails if anything does.
 set -u
 LC_ALL=C
@@ -27,11 +27,11 @@ scheduler()
     source="--elf $out/$what --memory $from:$out/$what.bin"
 }
 
-# What `recorder switches --json` says, as the scheduler says it, sorted.
+# What `recorder sched --json` says, as the scheduler says it, sorted.
 said()
 {
     # shellcheck disable=SC2086
-    build/recorder switches $source --json >$out/json 2>$out/complaints || {
+    build/recorder sched $source --json >$out/json 2>$out/complaints || {
         cat $out/complaints && return 1
     }
     [ ! -s $out/complaints ] || { cat $out/complaints && return 1; }

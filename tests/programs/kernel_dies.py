@@ -1,4 +1,4 @@
-# kernel_dies.py - `recorder switches --for` of a program that is killed meanwhile.
+# kernel_dies.py - `recorder sched --for` of a program that is killed meanwhile.
 # SPDX-License-Identifier: MIT
 """kernel_dies.py PID COMMAND...: the command ends by itself, also while the
 program's parent has not asked how it ended; a thread that did nothing before it
@@ -11,7 +11,7 @@ import sys
 import time
 
 PID, *COMMAND = sys.argv[1:]
-look = subprocess.Popen([*COMMAND, "switches", PID, "--for", "1h", "--json"],
+look = subprocess.Popen([*COMMAND, "sched", PID, "--for", "1h", "--json"],
                         stdout=subprocess.PIPE, text=True)
 
 
@@ -29,7 +29,7 @@ assert look.returncode == 0, look.returncode
 threads = {row["id"]: row["thread"] for row in rows if "thread" in row}
 assert threads.get(int(PID)) == "kernel", threads
 assert set(threads.values()) == {"kernel"}, threads
-look = subprocess.run([*COMMAND, "switches", PID, "--for", "1h"],
+look = subprocess.run([*COMMAND, "sched", PID, "--for", "1h"],
                       stderr=subprocess.PIPE, text=True)
 assert look.returncode == 1, look.returncode
 assert "no such process" in look.stderr, look.stderr

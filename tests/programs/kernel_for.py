@@ -1,4 +1,4 @@
-# kernel_for.py - `recorder switches PID --for` against /proc, to the unit.
+# kernel_for.py - `recorder sched PID --for` against /proc, to the unit.
 # SPDX-License-Identifier: MIT
 """kernel_for.py PID MS COMMAND...: of ./kernel bare, whose threads begin when
 there is a file `go`. Exit status 77: they worked for longer than it looked."""
@@ -37,7 +37,7 @@ def waits(pid):
 
 
 before = counts()
-look = subprocess.Popen([*COMMAND, "switches", PID, "--for", MS + "ms", "--json"],
+look = subprocess.Popen([*COMMAND, "sched", PID, "--for", MS + "ms", "--json"],
                         stdout=subprocess.PIPE, text=True)
 while look.poll() is None and not waits(look.pid):
     time.sleep(0.01)

@@ -1,4 +1,4 @@
-# kernel_stop.py - `recorder switches --for` shows what it has when it is ended.
+# kernel_stop.py - `recorder sched --for` shows what it has when it is ended.
 # SPDX-License-Identifier: MIT
 """kernel_stop.py PID COMMAND...: of a program whose threads come and go."""
 import json
@@ -26,7 +26,7 @@ def count():
 
 
 for number in signal.SIGINT, signal.SIGTERM, signal.SIGHUP:
-    look = subprocess.Popen([*COMMAND, "switches", PID, "--for", "1h", "--json"],
+    look = subprocess.Popen([*COMMAND, "sched", PID, "--for", "1h", "--json"],
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                             text=True, preexec_fn=lambda: [
                                 signal.signal(i, signal.SIG_DFL)
@@ -43,7 +43,7 @@ for number in signal.SIGINT, signal.SIGTERM, signal.SIGHUP:
     blocked = [row["blocked"] for row in rows if row.get("id") == int(PID)]
     assert len(blocked) == 1 and blocked[0] >= 10, (text, said)
 # What was ignored stays so.
-look = subprocess.Popen([*COMMAND, "switches", PID, "--for", "1s", "--json"],
+look = subprocess.Popen([*COMMAND, "sched", PID, "--for", "1s", "--json"],
                         stdout=subprocess.PIPE, text=True, preexec_fn=lambda:
                         signal.signal(signal.SIGHUP, signal.SIG_IGN))
 while look.poll() is None and not is_caught(look.pid, signal.SIGINT):

@@ -1,4 +1,4 @@
-# switches.py JSON [VCD PERFETTO | PERF] - checks what recorder switches says.
+# switches.py JSON [VCD PERFETTO | PERF] - checks what recorder sched says.
 # SPDX-License-Identifier: MIT
 """No time is above the span, and those of a thread are the span. An interrupt
 may run on several processors at once. What exports say adds up to the same."""

@@ -3,7 +3,7 @@
 #
 #   switches_several.py PERFETTO HOST JSON HOST JSON ...
 #
-# PERFETTO is what protoc made of it, JSON what `recorder switches --json` says.
+# PERFETTO is what protoc made of it, JSON what `recorder sched --json` says.
 import json
 import re
 import sys

@@ -19,7 +19,7 @@ export const tests = {
   },
 
   // PROGRAM is a recording of programs/switches.c: strips and processors add up
-  // to what `recorder switches` says, and are drawn where they were.
+  // to what `recorder sched` says, and are drawn where they were.
   async switches() {
     const page = await open(view(program));
     const table = run('switches', '--json', program).split('\n')

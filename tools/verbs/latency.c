@@ -9,7 +9,6 @@
 #include "kinds.h"
 #include "shown.h"
 #include "switches.h"
-#include "switches_show.h"
 #include "tables.h"
 
 #include <errno.h>
@@ -514,7 +513,7 @@ static void warnings(const struct latency *l)
     const struct reader *reader = &l->call->reader;
     for (size_t i = 0; i < reader->recorders_count; i++)
         if (l->matched[i])
-            missing_warn(l->call, reader->recorders[i]);
+            call_warn_lacking(l->call, reader->recorders[i]);
     if (l->without_key && !l->keys.count && l->by_name)
         fail(l->call, "no record that matches has an argument %s",
              call_option(l->call, OPTION_BY));

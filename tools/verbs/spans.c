@@ -5,7 +5,6 @@
 #include "histogram.h"
 #include "json.h"
 #include "shown.h"
-#include "switches_show.h"
 #include "tables.h"
 #include "timeline.h"
 
@@ -211,7 +210,7 @@ static void warnings(const struct spans *s)
     const struct reader *reader = &s->call->reader;
     for (size_t i = 0; i < reader->recorders_count; i++)
         if (reader->recorders[i]->chosen)
-            missing_warn(s->call, reader->recorders[i]);
+            call_warn_lacking(s->call, reader->recorders[i]);
     if (s->without_begin)
         warn(s->call,
              "%" PRIu64 " %s a span whose beginning is not there, "

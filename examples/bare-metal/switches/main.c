@@ -124,7 +124,7 @@ static void put_counts(void)
     put_text("\n");
 }
 
-/* A debugger may stop here, and save the memory for `recorder switches`. */
+/* A debugger may stop here, and save the memory for `recorder sched`. */
 void image_done(void);
 __attribute__((noinline)) void image_done(void)
 {

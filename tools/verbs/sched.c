@@ -1,10 +1,9 @@
-/* switches.c - recorder switches: what ran, waited and was interrupted. */
+/* sched.c - recorder sched: what ran, waited and was interrupted. */
 /* SPDX-License-Identifier: MIT */
 #include "switches.h"
 #include "json.h"
 #include "kernel.h"
 #include "shown.h"
-#include "switches_show.h"
 #include "tables.h"
 
 #include <errno.h>
@@ -294,17 +293,6 @@ static uint64_t relative(const struct timeline *t, int64_t ns)
     return (uint64_t)ns - (uint64_t)t->start_ns;
 }
 
-void missing_warn(const struct call *call, const struct reader_recorder *r)
-{
-    if (r->wrong)
-        warn(call, "recorder %s: %s", r->name, r->wrong);
-    if (r->figures.missed + r->figures.lost)
-        warn(call,
-             "recorder %s lacks %" PRIu64 " records in places that are not "
-             "known, so that figures may be wrong",
-             r->name, r->figures.missed + r->figures.lost);
-}
-
 /* Prints what ran, by all events that were taken; `thread`: only of that one,
  * or null. Ends the command if no record says it. */
 static void switches_show(struct call *call, const char *thread)
@@ -329,7 +317,7 @@ static void switches_show(struct call *call, const char *thread)
         fail(call, "no record says when a thread %s ran", thread);
     for (size_t i = 0; i < call->reader.recorders_count; i++)
         if (timeline_says(&timeline, i))
-            missing_warn(call, call->reader.recorders[i]);
+            call_warn_lacking(call, call->reader.recorders[i]);
     if (call_option(call, 'j')) {
         json_threads(&shown);
         if (!thread)
@@ -412,8 +400,8 @@ static const struct option_row rows[] = {
     {'t', "thread", "THREAD", "only that thread: number, id or name"},
     {0, NULL, NULL, NULL}};
 
-const struct verb verb_switches = {
-    .name = "switches",
+const struct verb verb_sched = {
+    .name = "sched",
     .arguments = "SOURCE",
     .summary = "shows what ran, waited and was interrupted",
     .help =
