@@ -216,6 +216,9 @@ char *bytes_string(struct memory *, uint64_t address, size_t max);
 
 void lives_refresh(struct reader *, const struct registry *);
 void lives_read(struct reader *);
+/* Reads the table again if a library was opened or closed since: after records
+ * are taken, and after each read of bytes to which life_is() refers. */
+void lives_renew(struct reader *);
 /* Tells whether the bytes that were read at an address are those that a record
  * of this order had there; and *from, which tells libraries at one address
  * apart, 0: none is known there. */

@@ -32,8 +32,7 @@ void lives_refresh(struct reader *reader, const struct registry *registry)
     lives_read(reader);
 }
 
-/* Reads the table again if a library was opened or closed since. */
-static void lives_renew(struct reader *reader)
+void lives_renew(struct reader *reader)
 {
     struct lives *lives = &reader->inside->lives;
     struct memory *m = reader->memory;
@@ -58,7 +57,6 @@ enum life_is life_is(struct reader *reader, uint64_t address, uint64_t order,
     *from = 0;
     if (!lives->at)
         return LIFE_FITS;
-    lives_renew(reader);
     for (size_t i = 0; i < lives->count; i++) {
         const struct life *life = &lives->all[i];
         if (address - life->start < life->bytes &&

@@ -44,9 +44,13 @@ static size_t page_bytes(struct reader *reader, uint64_t address, void *to,
         page->size = (uint32_t)reader->memory->read(reader->memory, base,
                                                     page->bytes, PAGE_BYTES);
         page->address = base | 1;
+        lives_renew(reader);
     }
-    if (at >= page->size) /* the page may begin where memory does not */
-        return reader->memory->read(reader->memory, address, to, size);
+    if (at >= page->size) { /* the page may begin where memory does not */
+        size = reader->memory->read(reader->memory, address, to, size);
+        lives_renew(reader);
+        return size;
+    }
     if (size > page->size - at)
         size = page->size - at;
     memcpy(to, page->bytes + at, size);

@@ -407,6 +407,8 @@ const char *reader_take(struct reader *reader)
          (reader->logs && inside->pending))) {
         const char *lanes = lanes_take(reader);
         wrong = wrong ? wrong : lanes;
+        if (!gone)
+            lives_renew(reader);
     }
     wrong = gone ? gone : wrong;
     /* A program that has ended gets all records delivered that were seen. */
