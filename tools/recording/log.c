@@ -262,7 +262,10 @@ static void chunk_begin(struct log *log)
     texts =
         texts > rings + LOG_CHUNK_MIN / 4 ? texts - rings : LOG_CHUNK_MIN / 4;
     wrong = made_begin(&log->made, call, fd, texts);
-    if (!wrong && !rename_new(temporary, log->part))
+    if (log->number > 1) /* a reader may find no other chunk of these figures */
+        figures_put_all(log, false);
+    if (!wrong &&
+        (!made_flush(&log->made) || !rename_new(temporary, log->part)))
         wrong = strerror(errno);
     if (wrong) {
         unlink(temporary);
@@ -381,8 +384,8 @@ static bool events_write(struct log *log)
         if (!event.recorder->kept || !made_add(&log->made, reader, &event)) {
             unread_set(log, &event);
             chunk_close(log);
-            unread_clear(log, &event);
             chunk_begin(log);
+            unread_clear(log, &event);
             if (!made_add(&log->made, reader, &event))
                 fail(log->call, "%s: an event does not fit", log->part);
         }
