@@ -141,6 +141,10 @@ Test(find, by_name)
     cr_assert_eq(command("list ./nowhere-%s", name), 1);
     cr_assert(strstr(build_text, "No such file or directory"), "%s",
               build_text);
+    /* A damaged file is that file, too. */
+    build_must("head -c 100 %s >cut; mv cut %s", name, name);
+    cr_assert_eq(command("list %s", name), 1);
+    cr_assert(strstr(build_text, "it is cut off"), "%s", build_text);
     command_stop(one);
     command_stop(two);
 }

@@ -6,10 +6,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static bool is_number(const char *name)
 {
     return *name && strspn(name, "0123456789") == strlen(name);
+}
+
+/* True if a file is there that is neither a folder nor a program. */
+static bool is_data(const char *name)
+{
+    return access(name, F_OK) == 0 && access(name, X_OK) != 0;
 }
 
 /* Opens a file; where there is none, or it is a program and no source, the
@@ -20,7 +27,7 @@ static const char *open_named(struct source *source, const char *name,
     const char *wrong = source_open_file(source, name, how), *several;
     char why[sizeof source->why];
     int pid;
-    if (!wrong || strchr(name, '/') || how->images_count)
+    if (!wrong || strchr(name, '/') || how->images_count || is_data(name))
         return wrong;
     snprintf(why, sizeof why, "%s", wrong);
     source_close(source);
