@@ -192,6 +192,38 @@ Test(sources, libraries, .init = build_long)
     command_stop(pid);
 }
 
+/* Returns the number after a dump's first or last record of the program that
+ * comes and goes: the nth is "opened n/2" or "closed n/2", after "begins". */
+static unsigned long own_number(const char *which)
+{
+    char what = 0;
+    unsigned long number = 0;
+    build_must("grep \" own: \" out.txt | %s -n 1 | sed \"s/.* own: //\"",
+               which);
+    sscanf(build_text, "%c%*s %lu", &what, &number);
+    return what == 'b' ? 1 : 2 * number + (what == 'c');
+}
+
+/* Returns how many records of the program a dump's heading says are that. */
+static unsigned long own_count(const char *what)
+{
+    build_run("grep \"^DUMPING own SIZE 64, \" out.txt | "
+              "grep -o \"[0-9]* %s\"", what);
+    return strtoul(build_text, NULL, 10);
+}
+
+/* A dump's records of the program are without a gap, and its heading counts the
+ * others: those that were overwritten before, and while it read. */
+static void own_must_be_counted(void)
+{
+    unsigned long first = own_number("head"), last = own_number("tail");
+    unsigned long kept = own_count("ENTRIES"), missed = own_count("MISSED");
+    cr_expect_eq(kept, last - first + 1, "%lu: %lu to %lu", kept, first, last);
+    cr_expect_eq(own_count("OVERWRITTEN") + missed + kept, last,
+                 "%lu and %lu of %lu", kept, missed, last);
+    cr_expect(last < 64 || kept + missed == 64, "%lu and %lu", kept, missed);
+}
+
 /* Goal: a library that is closed and opened all the time harms no reader.
  * Method: 100 readers look at a program that does nothing else. */
 Test(sources, library_that_comes_and_goes, .init = build_long)
@@ -206,9 +238,15 @@ Test(sources, library_that_comes_and_goes, .init = build_long)
                    "-e \" own: opened\" -e \" own: closed\" -e \" own: begins\""
                    " -e \" one: library says, [1-5]$\" "
                    "-e \" one: <format at 0x[0-9a-f]*>\" out.txt");
+        own_must_be_counted();
         build_must("! grep -v -e \"^RECORDER \" -e \"^own \" -e \"^one \" -e "
                    "\"^THREAD\" -e \"^1 .* host \" -e \"^$\" -e \"^TWEAK \" "
-                   "-e \"^one_depth  *3  Of a library\" list.txt");
+                   "-e \"^one_depth  *3  Of a library\" "
+                   "-e \"^o[nw][en]: [0-9]* slots missed$\" list.txt");
+        /* Of a full ring, the program overwrites while it is read. */
+        build_must("awk \"/^own .* [1-9][0-9]* +0 +on / { full = "
+                   "\\$6 > 0; n += \\$5 } /^own: / { n += \\$2 } "
+                   "END { exit full && n != 64 }\" list.txt");
         /* It has recorded less than when the interval began. */
         command_must("stat --interval 0.01 %d >stat.txt", pid);
         build_must("! grep \"[0-9]\\{10\\}\" stat.txt");
