@@ -235,7 +235,10 @@ struct recorder_life {
     uintptr_t start, bytes; /* bytes 0: free */
     uintptr_t from, until;  /* orders; until 0: it is open */
 };
-enum { RECORDER_LIVES_ = 128 };
+enum {
+    RECORDER_LIVES_ = 128,
+    RECORDER_LIFE_EVER_ = 0 /* `from` of a library that the process began with */
+};
 /* True if what a reader sees at a library's address is what a record had there:
  * its order is `since` above `from`, and `after` above `until`. `kept`: bytes of
  * closed libraries stay, as in a recording. */

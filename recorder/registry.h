@@ -18,6 +18,167 @@ extern "C" {
  * with them.
  */
 #ifdef RECORDER_HOSTED_
+/* Returns the registry's lives of libraries; null: an older header made it. */
+RECORDER_SELDOM_ struct recorder_life *
+recorder_lives_(const struct recorder_registry *registry)
+{
+    return registry->bytes > offsetof(struct recorder_registry, lives_changes)
+               ? registry->lives
+               : NULL;
+}
+/* Returns a number that grows when a library is opened or closed. */
+RECORDER_SELDOM_ uintptr_t recorder_lives_changed_(void)
+{
+    const struct recorder_registry *registry = recorder_home_.registry;
+    return recorder_lives_(registry)
+               ? __atomic_load_n(&registry->lives_changes, __ATOMIC_SEQ_CST)
+               : 0;
+}
+
+/* False if the bytes at an address are of another library than those that a
+ * record of this order had there. */
+RECORDER_SELDOM_ bool recorder_life_is_(uint64_t address, uint64_t order)
+{
+    const struct recorder_life *lives =
+        recorder_lives_(recorder_home_.registry);
+    uintptr_t last = 0, until = 0;
+    bool found = false;
+    unsigned i;
+    for (i = 0; lives && i < RECORDER_LIVES_; i++) {
+        uintptr_t bytes = __atomic_load_n(&lives[i].bytes, __ATOMIC_ACQUIRE);
+        uintptr_t from = recorder_get_(&lives[i].from);
+        if ((uintptr_t)address - recorder_get_(&lives[i].start) >= bytes ||
+            (found && (intptr_t)(from - last) < 0))
+            continue;
+        found = true;
+        last = from;
+        until = recorder_get_(&lives[i].until);
+    }
+    return !found ||
+           recorder_life_fits_(last == RECORDER_LIFE_EVER_
+                                   ? 0
+                                   : (intptr_t)((uintptr_t)order - last),
+                               (intptr_t)((uintptr_t)order - until), until == 0,
+                               false);
+}
+#else
+RECORDER_INLINE_ uintptr_t recorder_lives_changed_(void)
+{
+    return 0;
+}
+RECORDER_INLINE_ bool recorder_life_is_(uint64_t address, uint64_t order)
+{
+    (void)address, (void)order;
+    return true;
+}
+#endif
+
+#if defined(RECORDER_IN_LIBRARY_) && defined(__linux__) &&                     \
+    defined(RECORDER_HOSTED_)
+/* The linker's: the ELF header of this library. */
+extern const unsigned char recorder_image_[] __asm__("__ehdr_start")
+    __attribute__((visibility("hidden")));
+
+/* Returns how many bytes the segments of this library take. */
+RECORDER_SELDOM_ uintptr_t recorder_image_bytes_(void)
+{
+    enum { WORDS = __SIZEOF_POINTER__ == 8 ? 7 : 8 };
+    const uintptr_t *header = (const uintptr_t *)(const void *)recorder_image_;
+    struct recorder_os_headers_ headers;
+    struct recorder_os_segment_ segment;
+    uintptr_t bytes = 0;
+    uint16_t count;
+    __builtin_memcpy(&count, /* e_phnum; e_phoff is word 4, or 7 of 32 bits */
+                     recorder_image_ + (__SIZEOF_POINTER__ == 8 ? 56 : 44),
+                     sizeof count);
+    headers.bias = (uintptr_t)recorder_image_;
+    headers.first =
+        header + header[__SIZEOF_POINTER__ == 8 ? 4 : 7] / sizeof *header;
+    headers.next = headers.first;
+    headers.end = headers.first + (size_t)count * WORDS;
+    while (recorder_os_next_segment_(&headers, &segment))
+        if (segment.at + segment.bytes - headers.bias > bytes)
+            bytes = segment.at + segment.bytes - headers.bias;
+    return bytes;
+}
+
+/* Returns a row for a new life: a free one, else that of the library that was
+ * closed first; null: all are open. */
+RECORDER_SELDOM_ struct recorder_life *
+recorder_life_row_(struct recorder_life *lives)
+{
+    struct recorder_life *row = NULL;
+    unsigned i;
+    for (i = 0; i < RECORDER_LIVES_; i++) {
+        if (!lives[i].bytes)
+            return &lives[i];
+        if (lives[i].until &&
+            (!row || (intptr_t)(lives[i].until - row->until) < 0))
+            row = &lives[i];
+    }
+    return row;
+}
+
+/* Notes that this library is at its addresses from now on, or `ever` since the
+ * process began: its functions may have recorded before its constructor. Rows
+ * of closed ones that were there become free when its own is in the table. */
+RECORDER_SELDOM_ void recorder_life_begin_(bool ever)
+{
+    struct recorder_registry *registry = recorder_home_.registry;
+    struct recorder_life *lives = recorder_lives_(registry), *row;
+    uintptr_t start = (uintptr_t)recorder_image_, from = recorder_order_now_();
+    uintptr_t bytes = recorder_image_bytes_();
+    unsigned i;
+    if (!lives)
+        return;
+    for (i = 0; i < RECORDER_LIVES_; i++)
+        if (lives[i].bytes && lives[i].until &&
+            (lives[i].start - start < bytes ||
+             start - lives[i].start < lives[i].bytes) &&
+            (intptr_t)(lives[i].until - from) > 0)
+            from = lives[i].until + 1;
+    from = ever ? RECORDER_LIFE_EVER_ : from + (from == RECORDER_LIFE_EVER_);
+    row = recorder_life_row_(lives);
+    if (!row)
+        return;
+    __atomic_store_n(&row->bytes, 0, __ATOMIC_SEQ_CST);
+    recorder_put_(&row->start, start);
+    recorder_put_(&row->from, from);
+    recorder_put_(&row->until, 0);
+    __atomic_store_n(&row->bytes, bytes, __ATOMIC_SEQ_CST);
+    for (i = 0; i < RECORDER_LIVES_; i++)
+        if (lives[i].until && lives[i].start - start < bytes &&
+            lives[i].start - start + lives[i].bytes <= bytes)
+            __atomic_store_n(&lives[i].bytes, 0, __ATOMIC_RELEASE);
+    __atomic_fetch_add(&registry->lives_changes, 1, __ATOMIC_SEQ_CST);
+}
+
+/* Notes that this library is about to be closed. */
+RECORDER_SELDOM_ void recorder_life_end_(void)
+{
+    struct recorder_registry *registry = recorder_home_.registry;
+    struct recorder_life *lives = recorder_lives_(registry);
+    uintptr_t end = recorder_order_end_() - 1;
+    unsigned i;
+    for (i = 0; lives && i < RECORDER_LIVES_; i++)
+        if (lives[i].start == (uintptr_t)recorder_image_ && lives[i].bytes &&
+            !lives[i].until)
+            recorder_put_(&lives[i].until, end ? end : UINTPTR_MAX);
+    if (lives)
+        __atomic_fetch_add(&registry->lives_changes, 1, __ATOMIC_SEQ_CST);
+    recorder_file_tell_(RECORDER_FILE_SYNC_, NULL);
+}
+#else
+RECORDER_INLINE_ void recorder_life_begin_(bool ever)
+{
+    (void)ever;
+}
+RECORDER_INLINE_ void recorder_life_end_(void)
+{
+}
+#endif
+
+#ifdef RECORDER_HOSTED_
 /* Runs before fork(): for recordings; and the child may share the memory of a
  * recording until its handler runs, so that a signal handler that records there
  * must not take its lane for its own. */
@@ -162,8 +323,12 @@ RECORDER_SELDOM_ void recorder_start_(void)
     }
     recorder_os_at_fork_(recorder_forks_, recorder_has_forked_,
                          recorder_forked_);
-    if (registry->file)
-        registry->file(RECORDER_FILE_MODULE_, &recorder_home_);
+#ifdef RECORDER_FILE_PRELOADED
+    first = true; /* of the process, too */
+#endif
+    recorder_life_begin_(first); /* before a file shows the library's words */
+    recorder_file_tell_(RECORDER_FILE_SYNC_, NULL);
+    recorder_file_tell_(RECORDER_FILE_MODULE_, &recorder_home_);
 }
 #else
 RECORDER_INLINE_ void recorder_start_(void)
@@ -255,169 +420,12 @@ RECORDER_CALLED_ void recorder_tweak_leave_(struct recorder_tweak *tweak)
 }
 #endif
 
-#ifdef RECORDER_HOSTED_
-/* Returns the registry's lives of libraries; null: an older header made it. */
-RECORDER_SELDOM_ struct recorder_life *
-recorder_lives_(const struct recorder_registry *registry)
-{
-    return registry->bytes > offsetof(struct recorder_registry, lives_changes)
-               ? registry->lives
-               : NULL;
-}
-/* Returns a number that grows when a library is opened or closed. */
-RECORDER_SELDOM_ uintptr_t recorder_lives_changed_(void)
-{
-    const struct recorder_registry *registry = recorder_home_.registry;
-    return recorder_lives_(registry)
-               ? __atomic_load_n(&registry->lives_changes, __ATOMIC_SEQ_CST)
-               : 0;
-}
-
-/* False if the bytes at an address are of another library than those that a
- * record of this order had there. */
-RECORDER_SELDOM_ bool recorder_life_is_(uint64_t address, uint64_t order)
-{
-    const struct recorder_life *lives =
-        recorder_lives_(recorder_home_.registry);
-    uintptr_t last = 0, until = 0;
-    bool found = false;
-    unsigned i;
-    for (i = 0; lives && i < RECORDER_LIVES_; i++) {
-        uintptr_t bytes = __atomic_load_n(&lives[i].bytes, __ATOMIC_ACQUIRE);
-        uintptr_t from = recorder_get_(&lives[i].from);
-        if ((uintptr_t)address - recorder_get_(&lives[i].start) >= bytes ||
-            (found && (intptr_t)(from - last) < 0))
-            continue;
-        found = true;
-        last = from;
-        until = recorder_get_(&lives[i].until);
-    }
-    return !found || recorder_life_fits_((intptr_t)((uintptr_t)order - last),
-                                         (intptr_t)((uintptr_t)order - until),
-                                         until == 0, false);
-}
-#else
-RECORDER_INLINE_ uintptr_t recorder_lives_changed_(void)
-{
-    return 0;
-}
-RECORDER_INLINE_ bool recorder_life_is_(uint64_t address, uint64_t order)
-{
-    (void)address, (void)order;
-    return true;
-}
-#endif
-
-#if defined(RECORDER_IN_LIBRARY_) && defined(__linux__) &&                     \
-    defined(RECORDER_HOSTED_)
-/* The linker's: the ELF header of this library. */
-extern const unsigned char recorder_image_[] __asm__("__ehdr_start")
-    __attribute__((visibility("hidden")));
-
-/* Returns how many bytes the segments of this library take. */
-RECORDER_SELDOM_ uintptr_t recorder_image_bytes_(void)
-{
-    enum { WORDS = __SIZEOF_POINTER__ == 8 ? 7 : 8 };
-    const uintptr_t *header = (const uintptr_t *)(const void *)recorder_image_;
-    struct recorder_os_headers_ headers;
-    struct recorder_os_segment_ segment;
-    uintptr_t bytes = 0;
-    uint16_t count;
-    __builtin_memcpy(&count, /* e_phnum; e_phoff is word 4, or 7 of 32 bits */
-                     recorder_image_ + (__SIZEOF_POINTER__ == 8 ? 56 : 44),
-                     sizeof count);
-    headers.bias = (uintptr_t)recorder_image_;
-    headers.first =
-        header + header[__SIZEOF_POINTER__ == 8 ? 4 : 7] / sizeof *header;
-    headers.next = headers.first;
-    headers.end = headers.first + (size_t)count * WORDS;
-    while (recorder_os_next_segment_(&headers, &segment))
-        if (segment.at + segment.bytes - headers.bias > bytes)
-            bytes = segment.at + segment.bytes - headers.bias;
-    return bytes;
-}
-
-/* Returns a row for a new life: a free one, else that of the library that was
- * closed first; null: all are open. */
-RECORDER_SELDOM_ struct recorder_life *
-recorder_life_row_(struct recorder_life *lives)
-{
-    struct recorder_life *row = NULL;
-    unsigned i;
-    for (i = 0; i < RECORDER_LIVES_; i++) {
-        if (!lives[i].bytes)
-            return &lives[i];
-        if (lives[i].until &&
-            (!row || (intptr_t)(lives[i].until - row->until) < 0))
-            row = &lives[i];
-    }
-    return row;
-}
-
-/* Notes that this library is at its addresses from now on. Rows of closed ones
- * that were there become free when its own is in the table. */
-RECORDER_SELDOM_ void recorder_life_begin_(void)
-{
-    struct recorder_registry *registry = recorder_home_.registry;
-    struct recorder_life *lives = recorder_lives_(registry), *row;
-    uintptr_t start = (uintptr_t)recorder_image_, from = recorder_order_now_();
-    uintptr_t bytes = recorder_image_bytes_();
-    unsigned i;
-    if (!lives)
-        return;
-    for (i = 0; i < RECORDER_LIVES_; i++)
-        if (lives[i].bytes && lives[i].until &&
-            (lives[i].start - start < bytes ||
-             start - lives[i].start < lives[i].bytes) &&
-            (intptr_t)(lives[i].until - from) > 0)
-            from = lives[i].until + 1;
-    row = recorder_life_row_(lives);
-    if (!row)
-        return;
-    __atomic_store_n(&row->bytes, 0, __ATOMIC_SEQ_CST);
-    recorder_put_(&row->start, start);
-    recorder_put_(&row->from, from);
-    recorder_put_(&row->until, 0);
-    __atomic_store_n(&row->bytes, bytes, __ATOMIC_SEQ_CST);
-    for (i = 0; i < RECORDER_LIVES_; i++)
-        if (lives[i].until && lives[i].start - start < bytes &&
-            lives[i].start - start + lives[i].bytes <= bytes)
-            __atomic_store_n(&lives[i].bytes, 0, __ATOMIC_RELEASE);
-    __atomic_fetch_add(&registry->lives_changes, 1, __ATOMIC_SEQ_CST);
-}
-
-/* Notes that this library is about to be closed. */
-RECORDER_SELDOM_ void recorder_life_end_(void)
-{
-    struct recorder_registry *registry = recorder_home_.registry;
-    struct recorder_life *lives = recorder_lives_(registry);
-    uintptr_t end = recorder_order_end_() - 1;
-    unsigned i;
-    for (i = 0; lives && i < RECORDER_LIVES_; i++)
-        if (lives[i].start == (uintptr_t)recorder_image_ && lives[i].bytes &&
-            !lives[i].until)
-            recorder_put_(&lives[i].until, end ? end : UINTPTR_MAX);
-    if (lives)
-        __atomic_fetch_add(&registry->lives_changes, 1, __ATOMIC_SEQ_CST);
-    recorder_file_tell_(RECORDER_FILE_SYNC_, NULL);
-}
-#else
-RECORDER_INLINE_ void recorder_life_begin_(void)
-{
-}
-RECORDER_INLINE_ void recorder_life_end_(void)
-{
-}
-#endif
-
 #ifdef RECORDER_IN_LIBRARY_
 /* Starts a module that defines no recorder, too: it may use others'. */
 __attribute__((constructor(101), used)) static void
 recorder_start_library_(void)
 {
     recorder_start_();
-    recorder_life_begin_();
-    recorder_file_tell_(RECORDER_FILE_SYNC_, NULL);
 }
 /* Takes out the functions that number threads and give them lanes, if they are
  * this library's. */

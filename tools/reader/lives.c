@@ -66,7 +66,9 @@ enum life_is life_is(struct reader *reader, uint64_t address, uint64_t order,
     if (!last)
         return LIFE_FITS;
     *from = last->from;
-    since = word_signed(m, order - last->from);
+    since = last->from == RECORDER_LIFE_EVER_
+                ? 0
+                : word_signed(m, order - last->from);
     if (recorder_life_fits_(since, word_signed(m, order - last->until),
                             last->until == 0, lives->changes == 0))
         return LIFE_FITS;
