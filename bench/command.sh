@@ -1,5 +1,5 @@
 #!/bin/sh
-# command.sh: what the recorder command takes, as a Markdown table.
+# command.sh: the times of the recorder command, as a Markdown table.
 # SPDX-License-Identifier: MIT
 # usage: command.sh RECORDER
 set -eu
@@ -44,7 +44,8 @@ seconds switches sched
 row 'recorder sched of a million switches' "$(cat seconds)" 2 ' s'
 
 # Instructions, which are the same on a busy machine, of 100,000 records: to make
-# each and to dump it, and to read and print it. Half of what they once took.
+# and dump each, and to read and print it. The target: half of
+# the first figure.
 if command -v valgrind >/dev/null; then
     instructions() {
         valgrind --tool=callgrind --callgrind-out-file=/dev/null "$@" 2>&1 \
@@ -73,9 +74,9 @@ if ./kernel switch >cost && ./kernel pour >poured; then
     row 'a switch that is poured' "$(cut -d ' ' -f 1 poured)" 100 ' ns'
 fi
 
-# What recorder run costs: in one process the library's functions and glibc's
-# take turns; of fork() and of a start, programs with and without do, and the
-# least counts, as the machine may be busy.
+# The price of recorder run: the library's functions and glibc's alternate in
+# one process; for fork() and start, programs with and without it alternate, and
+# the least time counts, as the machine may be busy.
 run=$here/../build/lib/librecorder-run.so
 if [ -e "$run" ]; then
     ${CC:-cc} -O2 -o run "$here/target/run.c" -lpthread

@@ -1,4 +1,5 @@
-/* compare.c: what else a program could do in the time of a record. */
+/* compare.c: the prices of other things that a program could do in that
+ * time. */
 /* SPDX-License-Identifier: MIT */
 #include "shim.h"
 

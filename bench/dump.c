@@ -9,8 +9,8 @@
 
 enum { MILLION = 1000000 };
 
-/* run.sh runs this in a process of its own: a dump prints every ring there is,
- * and here those of the other benchmarks are to be empty. */
+/* run.sh runs this in a separate process: a dump prints every ring, and the
+ * rings of the other benchmarks must be empty. */
 RECORDER(dumped, MILLION, "A million records")
 
 static int null = -1;

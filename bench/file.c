@@ -1,8 +1,8 @@
-/* file.c: what a record costs with its ring in a file, and without one. */
+/* file.c: the price of a record with its ring in a file, and in memory. */
 /* SPDX-License-Identifier: MIT */
-/* Both in one run, each in a ring of its own: the one was in the list when the
- * file came, the other is not in it. The file is deleted at once; its memory
- * stays. */
+/* Both in one run, each in a separate ring: one was in the list when the file
+ * came, the other is not in it. The file is deleted at once; its memory
+ * remains. */
 #include "../recorder_dump.h"
 #include "shim.h"
 

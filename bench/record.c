@@ -1,4 +1,4 @@
-/* record.c: what a record costs the thread that makes it. */
+/* record.c: the price of a record for the thread that makes it. */
 /* SPDX-License-Identifier: MIT */
 #if __has_include("../recorder_dump.h")
 #include "../recorder_dump.h"
@@ -97,7 +97,7 @@ static void record_off(long n, int thread)
 }
 BENCH(record_off, "record/off", .setup = switch_off)
 
-/* What of that is the loop's own. */
+/* The price of the loop alone. */
 static void loop_only(long n, int thread)
 {
     (void)thread;
@@ -134,13 +134,13 @@ BENCH(record_traced, "record/traced to /dev/null", .setup = to_null,
       .teardown = to_standard_error)
 #endif
 
-/* The floor: what a record with an order, a time and eight words cannot do
- * without. What it leaves out is what record() adds: a look whether it is on
- * and whether it is traced, the thread's number, the lane, the look at the slot
- * (W3) and the two commit words (W4, W7). A reader of this ring takes mixes for
- * records, two writers a lap apart write into each other, and nobody knows who
- * wrote what. It is also given its ring as a constant. External, so that the
- * compiler cannot fit it to its one caller. */
+/* The floor: a record with a sequence number, a time and eight words, and no
+ * safety. It lacks the parts of record(): the checks of on and trace, the
+ * thread's number, the lane, the check of the slot (W3) and the two commit
+ * words (W4, W7). A reader of this ring takes mixtures for records, two writers
+ * a lap apart write into each other, and records have no thread. The ring is a
+ * constant, too. External, so that the compiler cannot adapt it to its one
+ * caller. */
 extern uintptr_t floor_order, floor_write;
 extern struct recorder_record floor_ring[1024];
 uintptr_t floor_order __attribute__((aligned(RECORDER_CACHE_LINE)));

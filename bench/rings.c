@@ -1,9 +1,9 @@
-/* rings.c: what a record costs when the ring outgrows the caches. */
+/* rings.c: the price of a record when the ring outgrows the caches. */
 /* SPDX-License-Identifier: MIT */
 #include "../recorder.h"
 #include "shim.h"
 
-/* Filled once before it is measured, so that all of its memory is there. */
+/* Filled once before the measurement, so that all of its memory is mapped. */
 #define RING(slots, text)                                                      \
     RECORDER(ring_##slots, slots, text)                                        \
     static void record_##slots(long n, int thread)                             \

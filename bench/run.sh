@@ -18,9 +18,9 @@ here=$(dirname "$0")
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 
-# Many short repetitions, in an order drawn by chance: what disturbs one of them
-# or lasts for a while hits all benchmarks alike. Other programs that run count
-# little in the CPU time of one thread; threads need the machine for themselves.
+# Many short repetitions, in random order: a disturbance of some length hits all
+# benchmarks alike. Other programs count little in the CPU time of one thread;
+# threads need the machine for themselves.
 measure() {
     of=$1
     shift

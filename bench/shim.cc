@@ -16,9 +16,9 @@ void bench_enter(struct bench *bench)
     last = &bench->next;
 }
 
-/* The time of a run: from the first thread's start to the last one's end. Of
- * itself, Google Benchmark takes the mean of what each thread saw of its own
- * run: with more threads than cores that is a small part of the truth. */
+/* The time of a run: from the first thread's start to the last one's end.
+ * Google Benchmark would take the mean of the threads' run times: with more
+ * threads than cores that is far too small. */
 using when = std::chrono::steady_clock::time_point;
 static std::mutex lock;
 static when start, end;

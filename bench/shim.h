@@ -6,11 +6,11 @@
         for (long i = 0; i < n; i++)    // all of a run in one call: measuring
             ...                         // costs nothing per time round
     }
-    BENCH(nothing, "subject/what is done")
+    BENCH(nothing, "subject/action")
 
-    Members of struct bench may follow the name: `.setup = open_it`. A new one
-    needs nothing else: run.sh shows it, in a table of its own where it has
-    `.threads`. A name is "group/what", without commas.
+    Members of struct bench may follow the name: `.setup = open_it`. run.sh
+    finds each benchmark; those with `.threads` have a separate table. A name is
+    "group/action", without commas.
 */
 #ifndef BENCH_SHIM_H
 #define BENCH_SHIM_H

@@ -1,7 +1,7 @@
 #!/bin/sh
-# size.sh: what the recorder adds to a program: code, executable, compile time.
+# size.sh: the recorder's share of a program: code, executable, compile time.
 # SPDX-License-Identifier: MIT
-# Prints lines of three columns, tabs between them: what, figure, unit.
+# Prints lines of three columns, tabs between them: name, figure, unit.
 set -eu
 LC_ALL=C
 export LC_ALL
@@ -21,8 +21,8 @@ code_bytes() {
                           END { print sum + 0 }'
 }
 
-# Call sites: what eight more of them add to a function that has one. The
-# arguments stand in registers; the text of the format is not code.
+# The code that eight more call sites add to a function that has one. The
+# arguments are in registers; the text of the format is not code.
 site_function() { # NAME SITES ARGUMENTS
     echo "void $1(long a, long b, long c, long d) {"
     seq "$2" | while read -r _; do echo "record(net, $3);"; done

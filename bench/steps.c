@@ -1,15 +1,15 @@
-/* steps.c: what each thing that a record does costs, one after the other. */
+/* steps.c: the price of each step of a record, one after the other. */
 /* SPDX-License-Identifier: MIT */
-/* Each is the one before it and one more, until it is the real thing. The
- * differences are what a step adds where all before it is done; on a processor
- * that does several things at once they need not be what it takes alone. */
+/* Each benchmark is the one before it plus one step; the last is the real
+ * record. A difference is the price of a step after all earlier ones. A
+ * processor that overlaps steps may run the step alone in another time. */
 #include "../recorder.h"
 #include "shim.h"
 
 #include <stdlib.h>
 
 #ifndef BY
-#define BY "" /* what gives orders, in the names of benchmarks */
+#define BY "" /* the source of sequence numbers, in the names of benchmarks */
 #endif
 #ifdef RECORDER_CLOCKED_
 #define STEP_CLOCK() recorder_order_ticks_()
@@ -56,7 +56,7 @@ step(enum steps steps, enum steps position, const char *format, long i, long n)
     lap = at / SLOTS * SLOTS << RECORDER_THREAD_BITS_;
     if (steps >= COMMIT) {
         if (__atomic_load_n(commit, __ATOMIC_ACQUIRE) > lap)
-            return; /* a younger record is there: never, with one thread */
+            return; /* a younger record: never, with one thread */
         recorder_put_(commit, lap | 1);
         recorder_fence_release_();
     }
@@ -87,11 +87,11 @@ step(enum steps steps, enum steps position, const char *format, long i, long n)
 
 STEPS(clock, CLOCK, OWNED, "the clock")
 STEPS(words, WORDS, OWNED, "and 8 words")
-STEPS(owned, OWNED, OWNED, "and a position of its own")
+STEPS(owned, OWNED, OWNED, "and a private position")
 STEPS(owned_order, ORDER, OWNED, "and an order: the floor of a lane")
 STEPS(owned_commit, COMMIT, OWNED, "and a commit word: never torn")
-/* The main thread, which runs all that has one thread, takes its lane before
- * others do: there are few, and lane 0 is everybody's. */
+/* The main thread runs all benchmarks of one thread. It takes its lane before
+ * others do: there are few lanes, and lane 0 is shared by all. */
 __attribute__((constructor)) static void take_lane(void)
 {
     recorder_thread_name("bench");

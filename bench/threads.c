@@ -1,15 +1,15 @@
-/* threads.c: what a record costs when many threads record at once. */
+/* threads.c: the price of a record when many threads record at once. */
 /* SPDX-License-Identifier: MIT */
 /* Two figures for each. Wall-clock time, from the first thread's start to the
- * last one's end, divided by the records of all threads together: were threads
- * free of each other, n of them on n cores would show an n-th of what one shows.
- * And CPU time of all threads, divided alike: were they free of each other, it
+ * last one's end, divided by the records of all threads together: if threads
+ * were independent, n of them on n cores would show an n-th of the time of one.
+ * And CPU time of all threads, divided alike: if they were independent, it
  * would be the same for any number. */
 #include "../recorder.h"
 #include "shim.h"
 
 #ifndef BY
-#define BY "" /* what gives orders, in the names of benchmarks */
+#define BY "" /* the source of sequence numbers, in the names of benchmarks */
 #endif
 #define THREADS                                                                \
     {                                                                          \
@@ -73,8 +73,8 @@ BENCH(on_own, "threads/a recorder each" BY, .threads = THREADS, .setup = number)
 
 /* ----------------------------------------------------------------- floor --
  *
- * The same without what makes a record safe (floor_record() of record.c says
- * what that is): an order, a time, a position and eight words.
+ * The same without the safety of a record (see floor_record() in record.c): a
+ * sequence number, a time, a position and eight words.
  */
 extern uintptr_t floor_orders;
 extern struct floor_ring {
@@ -83,7 +83,7 @@ extern struct floor_ring {
         __attribute__((aligned(RECORDER_CACHE_LINE)));
 } floor_rings[257];
 uintptr_t floor_orders __attribute__((aligned(RECORDER_CACHE_LINE)));
-struct floor_ring floor_rings[257]; /* the last one is everybody's */
+struct floor_ring floor_rings[257]; /* the last one is shared by all */
 
 static inline uintptr_t floor_time(void)
 {
@@ -146,9 +146,9 @@ BENCH(on_floor_lanes, "threads/floor of RECORDER_LANES" BY, .threads = THREADS)
 
 /* ------------------------------------------------------------------ line --
  *
- * What a line costs that cores take from each other: the model of more cores in
- * table.awk takes the time from one addition to the next. It is the least: a
- * core that has the line may add twice before it loses it.
+ * The price of a cache line that cores take from each other: the model of more
+ * cores in table.awk uses the time from one addition to the next. It is a lower
+ * bound: a core that has the line may add twice before it loses it.
  */
 static uintptr_t line_moved[RECORDER_CACHE_LINE / sizeof(uintptr_t)]
     __attribute__((aligned(RECORDER_CACHE_LINE)));

@@ -1,4 +1,4 @@
-/* trigger.c: what a record costs that triggers look at, and the others. */
+/* trigger.c: the price of a record with triggers, and of other records. */
 /* SPDX-License-Identifier: MIT */
 #if __has_include("../recorder_trigger.h")
 #include "../recorder_trigger.h"

@@ -4,9 +4,9 @@
     Three threads: libnats', which answers and queues; this one, which looks for
     processes and runs `recorder save`, a child with a time limit for each, so
     that a hostile or dying process cannot stop the agent; and the spool's, which
-    sends. A freeze is a copy: the processes go on recording. Saving begins some
-    ms after the answer: many agents on one machine would else keep each other
-    from answering.
+    sends. A freeze is a copy: the processes continue to record. Saving begins
+    some ms after the answer: many agents on one machine would else keep each
+    other from answering.
 */
 #include "array.h"
 #include "fleet.h"
@@ -332,8 +332,8 @@ static void target_fail(const struct target *t, const char *why)
         close(t->file);
 }
 
-/* Makes the labels of a recording. CLOCK_BOOTTIME relates its clock to that of
- * the hub, also if somebody sets the time before it is sent. */
+/* Makes the labels of a recording. CLOCK_BOOTTIME relates its clock to the
+ * hub's, even if the time is set before the recording is sent. */
 static void labels_make(char labels[LABELS][160], const struct target *t)
 {
     const char *names[] = {"host", "service", "boot", "snapshot"};

@@ -1,10 +1,10 @@
-/* budget.c - how many snapshots may be taken. */
+/* budget.c - the limits of the number of snapshots. */
 /* SPDX-License-Identifier: MIT */
 /*
     An automatic snapshot is a message that the budget stream accepts. The stream
     has room for --automatic messages, each for the time of --automatic; requests
     within --join have one id, so the hub drops all but the first. It republishes
-    what it accepts: agents listen to that, and have no right to publish there.
+    accepted messages to a subject on which agents may not publish.
 */
 #include "fleet.h"
 

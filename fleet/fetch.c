@@ -243,7 +243,7 @@ int fleet_fetch(const char *snapshot)
     if (!in.count && !complete)
         return 1;
     if (!in.count)
-        give_up("%s has no such snapshot: recorder-fleet list %s",
+        give_up("%s has no snapshot of that name: recorder-fleet list %s",
                 options.service, options.service);
     if (mkdir(options.output, 0700) != 0 && errno != EEXIST)
         give_up("%s: %s", options.output, strerror(errno));

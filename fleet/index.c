@@ -1,11 +1,13 @@
 /* index.c - one entry for each snapshot and host, in a stream of the hub. */
 /* SPDX-License-Identifier: MIT */
 /*
-    A host adds an entry when all recordings that it names are stored; the sum of
-    a snapshot's entries is all that there is of the snapshot. Reading a snapshot
-    costs a request for each entry, whatever else the hub stores. How many entries
-    there must be is asked of the leader of a cluster: another server that was
-    away may lack some.
+    A host adds an entry when all recordings that it names are stored; the sum
+    of
+    a snapshot's entries is all information on the snapshot. Reading a snapshot
+    costs a request for each entry, whatever else the hub stores. The leader of
+    a
+    cluster knows the number of entries: another server that was away may lack
+    some.
 */
 #include "array.h"
 #include "fleet.h"

@@ -196,16 +196,16 @@ static const struct row {
      &options.save_ns},
     ROW(recorder, TEXT, "FILE", "agent: the recorder command"),
     ROW(why, TEXT, "TEXT", "freeze: the reason"),
-    ROW(wait, TIME, "SECONDS", "freeze: for what is stored: 30"),
+    ROW(wait, TIME, "SECONDS", "freeze: until all is stored: 30"),
     ROW(output, TEXT, "DIR", "fetch: the folder of the files"),
     ROW(largest, SIZE, "SIZE", "fetch: unpacked bytes in all: 8G"),
     ROW(verbose, FLAG, NULL, "list: a line for each process"),
     ROW(max, TEXT, "SIZE", "bucket: bytes at most: 10G"),
-    ROW(age, TEXT, "TIME", "bucket: how long they are kept: 7d"),
+    ROW(age, TEXT, "TIME", "bucket: their longest age: 7d"),
     ROW(replicas, TEXT, "N", "bucket: servers that keep it: 1"),
     {"automatic", "N/SECONDS", "bucket: triggers and deaths of all: 12/3600",
      AUTOMATIC, NULL},
-    ROW(join, TIME, "SECONDS", "bucket: which are one snapshot: 30")};
+    ROW(join, TIME, "SECONDS", "bucket: requests that are one snapshot: 30")};
 #undef ROW
 enum { ROWS = sizeof rows / sizeof *rows, FIRST = 256 };
 
@@ -220,7 +220,8 @@ static void help(void)
          "Keeps the last seconds of all processes of a service, on all hosts: "
          "for a freeze,\neach agent copies the records of its processes, and "
          "stores them at the hub, a NATS\nserver with JetStream. The processes "
-         "go on recording. recorder dump, view and\nexport read the files that "
+         "continue to record. recorder dump, view and\nexport read the files "
+         "that "
          "fetch writes. Exit status: 0; 1 for trouble, also if a\nsnapshot is "
          "incomplete; 2 for misuse. More is in docs/fleet.md.\n");
     for (int i = 0; i < ROWS; i++)
@@ -313,7 +314,7 @@ static void parse(int argc, char **argv)
         while (key < FIRST && i < ROWS && *rows[i].name != key)
             i++; /* -o, -v and -h: no other name begins so */
         if (i == ROWS)
-            misuse("there is no such option, or its argument is missing");
+            misuse("unknown option, or its argument is missing");
         option_take(&rows[i], optarg);
     }
 }

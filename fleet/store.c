@@ -68,7 +68,7 @@ const char *store_publish(struct hub *hub, natsMsg *message, uint64_t *sequence)
     return status == NATS_OK ? NULL
            : full_text(code) ? full_text(code)
            : status == NATS_NO_RESPONDERS
-               ? "there is no such bucket: recorder-fleet bucket SERVICE"
+               ? "the bucket does not exist: recorder-fleet bucket SERVICE"
                : natsStatus_GetText(status);
 }
 
@@ -143,8 +143,8 @@ const char *header_last(natsMsg *message, const char *name, int *count)
     return last;
 }
 
-/* The hub adds its headers after those of the message: an earlier one is from
- * the publisher, or from an earlier copy, and false. libnats reads the first. */
+/* The hub adds its headers after the publisher's: an earlier one is from the
+ * publisher, or from an earlier copy, and false. libnats reads the first. */
 bool store_is_forged(natsMsg *message)
 {
     static const char *const names[] = {"Nats-Stream", "Nats-Subject",

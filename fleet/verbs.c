@@ -1,4 +1,4 @@
-/* verbs.c - the verbs freeze, list, bucket and who. */
+/* verbs.c - the verbs freeze, list, bucket, who. */
 /* SPDX-License-Identifier: MIT */
 #include "array.h"
 #include "fleet.h"
@@ -297,7 +297,8 @@ int fleet_freeze(void)
     printf("snapshot %s: %zu of %zu agents within %" PRIu64
            " ms, %zu processes%s",
            id, f.answered, f.hosts.count, (f.told_ns + 999999) / 1000000,
-           f.processes, f.index.next ? "" : "; what is stored is not known\n");
+           f.processes,
+           f.index.next ? "" : "; the stored recordings are unknown\n");
     fflush(stdout);
     if (!f.index.next)
         return 1;
@@ -486,8 +487,7 @@ int fleet_bucket(void)
                age && age < index_age ? index_age : age, replicas);
     budget_make(&hub, replicas);
     printf("bucket %s: at most %s, for %s\n", options.service,
-           max ? options.max : "what the hub takes",
-           age ? options.age : "ever");
+           max ? options.max : "the hub's limit", age ? options.age : "ever");
     hub_close(&hub);
     return 0;
 }

@@ -1,6 +1,6 @@
 /* library.c - the reader as a shared library, for a memory that others read. */
 /* SPDX-License-Identifier: MIT */
-/* What is exported is what library.h declares; all else is hidden. */
+/* Only the functions of library.h are exported. */
 #pragma GCC visibility push(default)
 #include "library.h"
 #pragma GCC visibility pop
@@ -473,7 +473,8 @@ const char *recorder_gdb_threads_open(struct recorder_gdb *library,
     return wrong ? library->why : NULL;
 }
 
-/* Begins and ends a text of the threads: what is read for it may be cut. */
+/* Begin and end a text of the threads, for which a truncated file may be
+ * read. */
 static FILE *threads_text_begin(struct recorder_gdb *library)
 {
     cut_watch(&library->cut);
@@ -499,7 +500,7 @@ const char *recorder_gdb_waits(struct recorder_gdb *library, const char *wanted)
     return threads_text_end(library, text);
 }
 
-/* What was recorded; false: there is no memory. */
+/* The recorded locks; false: out of memory. */
 static bool locks_recorded(FILE *text, struct threads *threads)
 {
     struct order order = {0};

@@ -25,8 +25,7 @@
  * context, and how its processor sees words. */
 struct recorder_gdb_target {
     size_t (*read)(uint64_t address, void *to, size_t size);
-    /* Null pointers: nothing can be written; threads are not known; nor is
-     * what cannot have changed. */
+    /* Null pointers: no writing; unknown threads; unknown constant memory. */
     bool (*write)(uint64_t address, const void *from, size_t size);
     bool (*thread)(int32_t id, char name[16]);
     bool (*constant)(uint64_t address);
@@ -66,8 +65,8 @@ struct recorder_gdb_task {
     bool running, dead, internal;
 };
 
-/* The registers that a task goes on with, by DWARF number; the program counter
- * is 63 at most. */
+/* The registers with which a task continues, by DWARF number; the program
+ * counter is 63 at most. */
 struct recorder_gdb_registers {
     uint64_t value[64], known; /* a bit for each */
     uint64_t xpsr;             /* of a Cortex-M, else 0 */
@@ -80,16 +79,17 @@ struct recorder_gdb;
 struct recorder_gdb *recorder_gdb_new(const struct recorder_gdb_target *);
 void recorder_gdb_free(struct recorder_gdb *);
 
-/* Looks for the registry at an address, and in all that lies from `start` to
- * `end`; how many with recorders were found by now. */
+/* Look for the registry at an address, and from `start` to `end`. Return the
+ * number of registries with recorders found until now. */
 size_t recorder_gdb_candidate(struct recorder_gdb *, uint64_t address);
 size_t recorder_gdb_scan(struct recorder_gdb *, uint64_t start, uint64_t end);
 
 /* Null, or what is wrong, as of all functions here that give a text of it. */
 const char *recorder_gdb_open(struct recorder_gdb *);
-/* Reads the rings of recorders by a regular expression, or null; the last so
- * many records, or 0 for all. Of recorder_gdb_take(), recorder_gdb_at() and
- * recorder_gdb_set(), one is called, once: another look is another library. */
+/* Reads the rings of recorders that match a regular expression, or null; the
+ * last `last` records, or 0 for all. One of recorder_gdb_take(),
+ * recorder_gdb_at() and recorder_gdb_set() is called, once: another look needs
+ * another library. */
 const char *recorder_gdb_take(struct recorder_gdb *, const char *names,
                               uint64_t last);
 
@@ -105,7 +105,7 @@ const char *recorder_gdb_warnings(struct recorder_gdb *);
 const char *recorder_gdb_at(struct recorder_gdb *, uint64_t order,
                             struct recorder_gdb_event *);
 
-/* Does what `recorder set` does with such settings. */
+/* Does the same as `recorder set` with these settings. */
 const char *recorder_gdb_set(struct recorder_gdb *, const char *settings);
 
 /* Reads the tasks of schedulers, with or without recorders in the program. */
@@ -136,8 +136,8 @@ const char *recorder_gdb_threads_open(struct recorder_gdb *, const char *source,
 const char *recorder_gdb_waits(struct recorder_gdb *, const char *wanted);
 const char *recorder_gdb_locks(struct recorder_gdb *);
 
-/* The names of recorders, and of tweaks behind them; null: there are no more.
- * Valid until recorder_gdb_free(). */
+/* The names of recorders, and then of tweaks; null: no more. Valid until
+ * recorder_gdb_free(). */
 const char *recorder_gdb_name(struct recorder_gdb *, size_t i);
 
 #endif

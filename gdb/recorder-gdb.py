@@ -62,7 +62,7 @@ def load_library():
 
 
 def output_of(command):
-    """What a command of gdb's prints; "" where it cannot."""
+    """The output of a command of gdb; "" if it fails."""
     try:
         return gdb.execute(command, to_string=True)
     except gdb.error:
@@ -70,7 +70,7 @@ def output_of(command):
 
 
 class Core:
-    """What gdb does not tell of a core file."""
+    """The facts of a core file that gdb does not show."""
 
     def __init__(self, path):
         self.size = 1 << 32
@@ -93,7 +93,7 @@ class Core:
         word = struct.Struct(order + ("Q" if wide else "I"))
 
         def members(layout):
-            """What stands next in the file; W is a word, x is passed over."""
+            """The next values of the file; W is a word, x is skipped."""
             layout = struct.Struct(order + layout.replace("W", word.format[-1]))
             return layout.unpack(file.read(layout.size))
 
@@ -116,7 +116,7 @@ class Core:
                 self.notes(file.read(min(there, self.size)), order, word)
 
     def notes(self, notes, order, word):
-        """What stands in a segment of them: {layout, registry} is of ours."""
+        """The values of our notes in a segment: {layout, registry}."""
         at, head = 0, struct.Struct(order + "3I")
         while at + head.size <= len(notes):
             name, value, kind = head.unpack_from(notes, at)
@@ -129,15 +129,15 @@ class Core:
 
 
 def mappings():
-    """(start, end, "rw-p" or "", file or "") of what the process has mapped;
-    none where there is no operating system to ask."""
+    """(start, end, "rw-p" or "", file or "") of the process's mappings; none
+    without an operating system."""
     return [(int(start, 16), int(end, 16), flags or "", path.strip())
             for start, end, flags, path in re.findall(
                 r"^[ \t]+0x(\w+) +0x(\w+) +0x\w+ +0x\w+ +([-rwxsp]{4})?(.*)$",
                 output_of("info proc mappings"), re.M)]
 
 
-# Of processors whose ticks run as this machine's, by what Python calls them.
+# Processors with the same clock ticks as this machine, by Python's names.
 NATIVE = {"x86_64": ["i386:x86-64", "i386:x64-32", "i386"],
           "aarch64": ["aarch64"], "riscv64": ["riscv:rv64"],
           "s390x": ["s390:64-bit"], "ppc64le": ["powerpc:common64"],
@@ -163,8 +163,7 @@ def stack_pointer(thread):
 
 
 class Program:
-    """The recorders of what gdb looks at now: with Program() as program: ...
-    With another call than "open": of what that opens."""
+    """The recorders of gdb's current program: with Program() as program: ..."""
 
     def __init__(self, opens="open", *arguments):
         self.opens = opens
@@ -189,7 +188,7 @@ class Program:
             (int(start, 16), int(end, 16), name) for start, end, name in
             re.findall(r"^\t0x(\w+) - 0x(\w+) is (\S+)", files, re.M))
         self.mapped = mappings()
-        # What the library calls must live as long as it.
+        # The library's callbacks must live as long as it.
         self.target = self.make_target()
         self.of = self.library.recorder_gdb_new(ctypes.byref(self.target))
         if not self.of:
@@ -211,8 +210,8 @@ class Program:
         target.size = self.size()
         if self.live:
             target.write = WRITE(self.write)
-        # A recording has one thread, which is none of the program's; where
-        # there is no operating system, threads are not what gdb says.
+        # A recording has one thread, which is not the program's. Without an
+        # operating system, gdb's threads are not the program's, either.
         if not self.registry and (self.mapped or not self.live):
             target.thread = THREAD(self.thread)
         if self.mapped or self.core:
@@ -253,8 +252,9 @@ class Program:
     # ---------------------------------------------------------- callbacks --
 
     def piece(self, at, size):
-        """How much of a core file's memory gdb can read at once: where it has
-        nothing, it gives zeros, and goes on with them into what it has."""
+        """The bytes of a core file's memory that gdb can read at once. gdb
+        fills gaps with zeros, and continues with zeros in the memory after
+        them."""
         if not self.core:
             return size
         if any(start <= at < end for start, end in self.core.missing):
@@ -269,8 +269,8 @@ class Program:
                              self.sections[behind:behind + 1]])
 
     def read(self, address, to, size):
-        """As struct memory's: reads on in ever smaller pieces where gdb says
-        that not all of a piece is there."""
+        """The `read` of struct memory: if gdb reports a gap, continues in ever
+        smaller pieces."""
         done, piece = 0, 0 if self.interrupted else size
         try:
             while done < size and piece:
@@ -309,8 +309,8 @@ class Program:
         return thread is not None
 
     def constant(self, address):
-        """As struct memory's: by the flags of what is mapped there, or where
-        a recording does not have it, by the name of its section."""
+        """The `constant` of struct memory: by the flags of the mapping or, if
+        a recording lacks it, by the name of its section."""
         try:
             if self.mapped:
                 mapped = next((row for row in self.mapped
@@ -334,7 +334,8 @@ class Program:
         """As struct tasks_program's."""
         try:
             name = name.decode()
-            # gdb may say behind it that the frame is of another language.
+            # After the number, gdb may write that the frame has another
+            # language.
             at = re.match("0x([0-9a-f]+)", output_of(
                 "with language c -- output/x (unsigned long)&%s" % name))
             many = re.match("([0-9]+)", output_of(
@@ -443,7 +444,8 @@ class Program:
     # --------------------------------------------------------------- calls --
 
     def call(self, name, *arguments):
-        """A function of the library's; what stopped a callback stops us."""
+        """Calls a function of the library; an error in a callback is raised
+        here."""
         result = getattr(self.library, "recorder_gdb_" + name)(self.of, *arguments)
         if self.interrupted:
             raise self.interrupted
@@ -480,7 +482,7 @@ class Program:
             self.call("candidate", symbol)
 
     def write_dump(self, names, last):
-        """A dump, with what is wrong behind it."""
+        """A dump, and the warnings after it."""
         self.must(self.call("take", names, last))
         for text in iter(lambda: self.call("dump"), b""):
             gdb.write(text_of(text))
@@ -488,7 +490,7 @@ class Program:
         self.warn("warnings")
 
     def warn(self, name):
-        """Of what a function of the library's tells the user."""
+        """Prints a text of the library for the user."""
         gdb.write(text_of(self.call(name)), gdb.STDERR)
 
     def names(self):
@@ -530,16 +532,16 @@ several, `recorder list` shows their addresses."""
 
     @staticmethod
     def address():
-        """What was set, as it is now."""
+        """The value of a setting, as it is now."""
         return int(gdb.parse_and_eval(
             gdb.parameter("recorder-registry") or "0"))
 
 
 class Recorder(gdb.Command):
-    """What the program did, from its flight recorders.
+    """Show the last events of the program, from its flight recorders.
 
-No code of the program is run. What it holds is read as it is now: in a live
-process, a core file, a recording or a remote stub."""
+No code of the program is run. The recorders are read as they are now: in a
+live process, a core file, a recording or a remote stub."""
 
     def __init__(self):
         super().__init__("recorder", gdb.COMMAND_DATA, gdb.COMPLETE_NONE, True)
@@ -552,14 +554,14 @@ process, a core file, a recording or a remote stub."""
 
 
 class Command(gdb.Command):
-    """One word behind `recorder`."""
+    """A command `recorder NAME`."""
 
     def __init__(self, name):
         super().__init__("recorder " + name, gdb.COMMAND_DATA)
         self.usage = self.__doc__.partition("Usage: ")[2].partition("\n")[0]
 
     def misuse(self, what):
-        """The command was given what it does not take."""
+        """Reports a wrong argument."""
         raise gdb.GdbError("recorder: %s\nUsage: %s" % (what, self.usage))
 
     def number(self, text):
@@ -590,7 +592,7 @@ class Command(gdb.Command):
 
 
 class List(Command):
-    """Show the recorders, what they hold, and the threads.
+    """Show the recorders, their figures, and the threads.
 
 Usage: recorder list"""
 
@@ -608,8 +610,8 @@ class Dump(Command):
 Usage: recorder dump [REGEX] [last N]
 
 REGEX is an extended regular expression for whole names of recorders. With
-`last`, only the last N records of these are printed. The text is that of
-recorder_dump() and of the command `recorder dump`."""
+`last`, only the last N records of these are printed. recorder_dump()
+and the command `recorder dump` print the same text."""
 
     def invoke(self, argument, from_tty):
         words = argument.split()
@@ -633,7 +635,7 @@ recorder_dump() and of the command `recorder dump`."""
 
 
 def outside():
-    """What the library opens to look at threads by itself: name, executable
+    """The source of threads that the library opens itself: name, executable
     and root of files. None: gdb reaches the program through another program."""
     inferior = gdb.selected_inferior()
     connection = inferior.connection
@@ -650,15 +652,15 @@ def outside():
 
 
 class Threads(Command):
-    """Show what each thread waits for, who holds it, and its stack.
+    """Show the wait of each thread, its holder, and the stack.
 
 Usage: recorder threads [THREAD]
 
-The text is that of the command `recorder threads`, of any process or core file,
-with or without recorders; deadlocks come first, and of a program that `recorder
-run` ran, who made which thread. THREAD is a number (T2), the kernel's id, which
-is the LWP of `info threads`, or a name. Behind a remote stub, and of other
-recordings, only the threads that recorded are listed."""
+The command `recorder threads` prints the same text, for any process or core
+file, with or without recorders: deadlocks first and, if `recorder run` started
+the program, the maker of each thread. THREAD is a number (T2), the kernel's id,
+which is the LWP of `info threads`, or a name. Through a remote stub, and in
+other recordings, only threads with records are listed."""
 
     def invoke(self, argument, from_tty):
         wanted = argument.strip()
@@ -681,13 +683,13 @@ recordings, only the threads that recorded are listed."""
 
 
 class Locks(Command):
-    """Show the locks that threads wait for, who holds them, and deadlocks.
+    """Show the locks with waiting threads, their holders, and deadlocks.
 
 Usage: recorder locks
 
-The text is that of the command `recorder locks`, of any process or core file,
-with or without recorders; of a program that `recorder run` ran, how long was
-waited for what, too, and locks that are taken in a circle."""
+The command `recorder locks` prints the same text, for any process or core file,
+with or without recorders; if `recorder run` started the program, also the times
+of waits, and locks that are taken in a circle."""
 
     def invoke(self, argument, from_tty):
         self.nothing(argument)
@@ -695,7 +697,7 @@ waited for what, too, and locks that are taken in a circle."""
         if not where:
             raise gdb.GdbError("recorder: the locks of a process of this "
                                "machine, a core file or a recording can be "
-                               "read, not those behind a remote stub")
+                               "read, not through a remote stub")
         with Program("threads_open", *where) as program:
             gdb.write(text_of(program.call("locks")))
 
@@ -775,9 +777,9 @@ class Set(Command):
 Usage: recorder set NAME=VALUE...|clear
 
 NAME is an extended regular expression for whole names of recorders, or else of
-tweaks. VALUE is on (record), off, trace (print each record at once, too), freeze
-(off, and what it was is kept), thaw (what it was), or a number. All of it is
-looked at before any of it is done. clear hides the records made so far."""
+tweaks. VALUE is on (record), off, trace (also print each record at once),
+freeze (off, but remembered), thaw (as before freeze), or a number. All settings
+are checked before the first is made. clear hides the present records."""
 
     def invoke(self, argument, from_tty):
         self.dont_repeat()
@@ -796,7 +798,7 @@ looked at before any of it is done. clear hides the records made so far."""
         names = [one for one in self.names() if one.startswith(name)]
         if len(names) != 1 and name not in names:
             return names
-        # Not the name alone: gdb would put a blank behind it.
+        # With the value: after a name alone, gdb would put a blank.
         both = [(name if name in names else names[0]) + "=" + value
                 for value in values]
         return [one for one in both if one.startswith(item)]

@@ -33,7 +33,7 @@ Stop = collections.namedtuple("Stop", "thread registers sp address")
 
 
 class FrameId:
-    """What gdb knows a frame by."""
+    """The key of a frame in gdb."""
 
     def __init__(self, sp, pc):
         self.sp, self.pc = gdb.Value(sp), gdb.Value(pc)
@@ -81,8 +81,9 @@ class TaskFilter:
 
 # ---------------------------------------------------------------------- tour --
 
-# What makes the program go on. Before that a tour is over: gdb looks at frame 0
-# when it begins to step, before it tells that the program continues.
+# The commands that continue the program. A tour must end before them: gdb looks
+# at frame 0 when it begins to step, before it reports that the program
+# continues.
 GOES_ON = ("continue next nexti step stepi finish advance until jump signal "
            "queue-signal run start starti kill detach reverse-continue "
            "reverse-next reverse-nexti reverse-step reverse-stepi "
@@ -103,7 +104,7 @@ class Tour:
 
     @classmethod
     def limit(cls, shows):
-        """Lets gdb go on to the task where the thread is in main()."""
+        """Lets gdb continue to the task's frames after main() of the thread."""
         names = ["backtrace past-main", "backtrace past-entry"]
         if shows and cls.limits is None:
             cls.limits = [gdb.parameter(name) for name in names]
@@ -172,8 +173,7 @@ class Tour:
 
     @classmethod
     def end(cls):
-        """Goes back to the start. Who has selected another thread meanwhile,
-        wants that one."""
+        """Returns to the start, unless the user has selected another thread."""
         if cls.now is None:
             return
         now, start = cls.now, (cls.before or [cls.now])[0]
@@ -186,12 +186,12 @@ class Tour:
         if selected.ptid == now.thread.ptid and start.thread.is_valid():
             start.thread.switch()
             gdb.newest_frame().select()
-            # The file of `advance 10` is that of the frame shown last.
+            # `advance 10` means the file of the frame shown last.
             output_of("frame")
 
     @classmethod
     def forget(cls, event=None):
-        """The program goes on, or is gone."""
+        """The program continues, or has ended."""
         if cls.now is not None:
             cls.now, cls.before = None, []
             cls.limit(False)
@@ -199,7 +199,7 @@ class Tour:
 
     @classmethod
     def hook(cls):
-        """At the first task: all that goes on ends the tour first."""
+        """At the first task: each continuing command ends the tour first."""
         if cls.hooked:
             return
         cls.hooked = True
@@ -222,7 +222,7 @@ for happened in "cont", "exited", "connection_removed", "clear_objfiles":
 
 
 class Tasks(Program):
-    """The tasks of what gdb looks at now: with Tasks() as tasks: ..."""
+    """The tasks of gdb's current program: with Tasks() as tasks: ..."""
 
     def __init__(self):
         super().__init__("tasks_open")
@@ -312,8 +312,8 @@ class Workers(Command):
 
 Usage: recorder workers [GROUP]
 
-THREAD is gdb's number, ID the kernel's. With GROUP, only those that run a task
-of it."""
+THREAD is gdb's number, ID the kernel's. With GROUP, only the threads that
+run one of its tasks."""
 
     def invoke(self, argument, from_tty):
         wanted = argument.strip()
@@ -337,13 +337,13 @@ of it."""
 
 
 class List_(Command):
-    """Show the tasks, their states and what they wait for.
+    """Show the tasks, their states and waits.
 
 Usage: recorder tasks [all|GROUP]
 
 GROUP is an extended regular expression for whole names of groups. The
-scheduler's own tasks, whose ids are below 0, are shown with either. The * is
-where gdb is."""
+scheduler's own tasks, whose ids are below 0, are shown with either. The *
+marks gdb's position."""
 
     def invoke(self, argument, from_tty):
         words = argument.split()

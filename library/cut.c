@@ -1,10 +1,9 @@
 /* cut.c - a mapped file that another process truncates ends no process. */
 /* SPDX-License-Identifier: MIT */
 /*
-   A read of a page that the file lost raises SIGBUS. The handler puts a page of
-   zeros there, which is what a reader takes for memory that holds nothing, and
-   notes it: the call then returns an error. What is no fault of ours goes to the
-   handler that was there before.
+   A read of a page that the file lost raises SIGBUS. The handler maps a page of
+   zeros there, which a reader takes for empty memory, and notes it: the call
+   then returns an error. Other faults go to the earlier handler.
 */
 #include "handle.h"
 
@@ -14,7 +13,8 @@
 
 static struct sigaction before;
 static size_t readers;
-/* Initial-exec, because a handler may not allocate what a dynamic model does. */
+/* The flag of this thread's open read, or null. Initial-exec, because a handler
+ * may not allocate memory, as a dynamic model does. */
 static __thread bool *watched
     __attribute__((tls_model("initial-exec")));
 
@@ -54,7 +54,7 @@ void cut_end(void)
     if (--readers != 0 || sigaction(SIGBUS, NULL, &now) != 0)
         return;
     if ((now.sa_flags & SA_SIGINFO) && now.sa_sigaction == on_cut)
-        sigaction(SIGBUS, &before, NULL); /* nobody put another over it */
+        sigaction(SIGBUS, &before, NULL); /* no other handler replaced it */
 }
 
 void cut_watch(bool *cut)

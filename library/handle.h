@@ -1,4 +1,4 @@
-/* handle.h - what the files of librecorder share. */
+/* handle.h - the shared parts of librecorder's files. */
 /* SPDX-License-Identifier: MIT */
 #ifndef HANDLE_H
 #define HANDLE_H
@@ -40,8 +40,8 @@ struct recorder_reader {
     bool cut; /* by cut.c: the file was cut off while it was read */
 };
 
-/* Enters and leaves the library: one thread at a time is in it. What leaves
- * says whether the source was whole; if not, the error is set. */
+/* Enter and leave the library: one thread at a time is in it. library_leave()
+ * returns false, and sets the error, if the source was truncated. */
 void library_enter(struct recorder_reader *);
 bool library_leave(struct recorder_reader *);
 
@@ -49,7 +49,7 @@ bool library_leave(struct recorder_reader *);
  * there are. Call within library_enter(). */
 void cut_begin(void);
 void cut_end(void);
-/* What is set when this thread reads such a page, or null. */
+/* Sets the flag for reads of lost pages by this thread, or null. */
 void cut_watch(bool *cut);
 
 /* The next event and its fields, as print/fields.h has them. */

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "fields.h"
 #include "filters.h"
-#define RECORDER_OFF /* only its version is asked */
+#define RECORDER_OFF /* for its version only */
 #include "recorder.h"
 
 #include "handle.h"
@@ -203,7 +203,7 @@ const char *recorder_reader_warnings(struct recorder_reader *r)
                  reader->recorders[i]->wrong);
     call_warn_missing(&r->call);
     fflush(r->host.warnings);
-    fseek(r->host.warnings, end, SEEK_SET); /* these are said anew */
+    fseek(r->host.warnings, end, SEEK_SET); /* the rings report these again */
     library_leave(r);
     return r->warnings ? r->warnings : "";
 }

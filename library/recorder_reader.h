@@ -14,16 +14,16 @@
     cc program.c -lrecorder
 
 PROMISES
-    * Reads what the recorder command reads, by the same code: a process, a core
-      file, a recording, a compressed one, the folder of a log, a server.
+    * Reads the sources of the recorder command, by the same code: a process, a
+      core file, a recording, a compressed one, the folder of a log, a server.
       -> tests/outside/python.c
     * Hostile, damaged and truncated sources give an error, in the words of the
-      command, also those that are cut off while they are read; nothing exits,
+      command, even if they are cut off while they are read; nothing exits,
       nothing is printed. -> tests/outside/python.c
     * A program that was linked to librecorder.so.1 runs with all later ones of
       that name: nothing is removed, structures only grow at their end, and
       their sizes are passed, so that a library writes no more than the caller
-      has room for, and zeros to what it does not know.
+      has room for, and zeros to members that it does not know.
       -> tests/outside/python.c
 
 LIMITS
@@ -31,8 +31,8 @@ LIMITS
       they may be no UTF-8. recorder_reader_line() escapes both.
     * Readers may be used by any thread, but one at a time each; calls wait for
       each other.
-    * While a reader is open there is a handler of SIGBUS. It passes on what is
-      not its own to the handler that was there before.
+    * An open reader has a handler of SIGBUS. It passes other faults on to the
+      earlier handler.
 */
 #ifndef RECORDER_READER_H
 #define RECORDER_READER_H
@@ -48,7 +48,7 @@ struct recorder_reader;
 
 #define RECORDER_READER_UNKNOWN INT64_MIN /* a time that is not known */
 
-/* What an argument is, and where its value stands. */
+/* The type of an argument, and the member with its value. */
 enum {
     RECORDER_READER_SIGNED,    /* %d, %i: integer */
     RECORDER_READER_UNSIGNED,  /* %u, %o, %x: word */
@@ -100,7 +100,7 @@ struct recorder_reader_recorder {
     const char *wrong; /* why it cannot be read; null: it can */
     int64_t trace;     /* below 0: off; 0: records; above: prints, too */
     uint64_t slots, lanes, kept, overwritten, lost;
-    int64_t oldest_ns, newest_ns; /* of what is kept */
+    int64_t oldest_ns, newest_ns; /* of kept records */
     uint64_t missed; /* slots that were overwritten while they were read */
 };
 
@@ -122,9 +122,10 @@ struct recorder_reader_program {
     int32_t word_bytes;    /* 4 or 8 */
 };
 
-/* Arrays to be filled, one element a record each; a null pointer: not asked
- * for. Texts are numbers for recorder_reader_text(), 0: none; equal texts have
- * equal numbers. Arguments lie together: argument[row * arguments + i]. */
+/* Arrays to fill, one element a record each; a null pointer: not wanted. Texts
+ * are numbers for recorder_reader_text(), 0: none; equal texts have equal
+ * numbers. Arguments of a record are adjacent: argument[row * arguments +
+ * i]. */
 struct recorder_reader_columns {
     uint64_t rows;      /* room in each array */
     uint64_t arguments; /* how many there is room for in each row, up to 12 */
@@ -142,23 +143,23 @@ struct recorder_reader_columns {
 /* "1.2.3": the version of the library. */
 const char *recorder_reader_version(void);
 
-/* Opens what the command takes for a SOURCE, and takes what it holds. `options`
- * are those of `recorder dump`, a name and a value each, null behind them, or a
- * null pointer: {"names", "net.*", "since", "-1s", NULL}; of an option without
- * a value, "". "follow" reads each record once, when it is whole. Returns null,
- * and in `why` what is wrong, cut to `why_size` bytes with its NUL. */
+/* Opens a SOURCE of the command, and takes its records. `options` are options
+ * of `recorder dump`, a name and a value each, null after them, or a null
+ * pointer: {"names", "net.*", "since", "-1s", NULL}; an option without a value
+ * has "". "follow" reads each record once, when it is whole. Returns null on an
+ * error, which `why` then has, cut to `why_size` bytes with its NUL. */
 struct recorder_reader *recorder_reader_open(const char *source,
                                              const char *const *options,
                                              char *why, size_t why_size);
 void recorder_reader_close(struct recorder_reader *);
 
-/* What was wrong with the last call that said so, and lines of what the user
- * should know, "" if nothing. Valid until the next call. */
+/* The last error; accumulated warnings, one a line. "" if none. Valid until the
+ * next call. */
 const char *recorder_reader_error(const struct recorder_reader *);
 const char *recorder_reader_warnings(struct recorder_reader *);
 
-/* Gets the next record; `size` is that of the structure. 1; 0: there is none;
- * -1: an error. */
+/* Gets the next record; `size` is the structure's. Returns 1; 0: no more; -1:
+ * an error. */
 int recorder_reader_next(struct recorder_reader *,
                          struct recorder_reader_event *, size_t size);
 /* The line of the record that recorder_reader_next() gave last, as `recorder
@@ -166,7 +167,7 @@ int recorder_reader_next(struct recorder_reader *,
 const char *recorder_reader_line(struct recorder_reader *);
 /* Goes back to the first record of the last take. 0; -1: an error. */
 int recorder_reader_rewind(struct recorder_reader *);
-/* Takes what a running program holds by now. 0; -1: an error. */
+/* Takes the present records of a running program. Returns 0; -1: an error. */
 int recorder_reader_take(struct recorder_reader *);
 /* How many records were overwritten before a take saw them. */
 uint64_t recorder_reader_missed(const struct recorder_reader *);
@@ -181,8 +182,8 @@ int64_t recorder_reader_fill(struct recorder_reader *,
 const char *recorder_reader_text(const struct recorder_reader *, uint32_t,
                                  size_t *size);
 
-/* What there is, by number from 0 up. 1; 0: there are no more. Texts are valid
- * until the next take. */
+/* Get recorder, thread and format i, from 0 up. Return 1; 0: no more. Texts are
+ * valid until the next take. */
 int recorder_reader_get_recorder(struct recorder_reader *, size_t,
                                  struct recorder_reader_recorder *,
                                  size_t size);

@@ -4,10 +4,10 @@
    A program may define any function of libc, as uC++ does dl_iterate_phdr():
    the loader would bind the library's calls to the program's function, which
    may be called before the program has set it up. So each function that the
-   library calls is hidden here, under its own name: what works on memory and
-   strings is code of this file, and the loader finds the others in libc when it
-   relocates the library (IFUNC), before any constructor runs. A test compares
-   this list with what the library imports.
+   library calls is hidden here, under its own name: functions of memory and
+   strings are code of this file, and the loader finds the others in libc when
+   it relocates the library (IFUNC), before any constructor runs. A test
+   compares this list with the library's imports.
 */
 #include "libc.h"
 

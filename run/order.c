@@ -2,12 +2,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
    A chain is the list of locks that a thread holds, in order, and the lock that
-   it takes. Each is recorded once for each part of a thread's life, which
-   threads that it makes and joins divide: the first RUN_PARTS_ALL of all
+   it takes. Each is recorded once for each part of a thread's life, which the
+   making and joining of other threads divide: the first RUN_PARTS_ALL of all
    threads, then some. The readers make a graph of the chains, and find circles
-   of chains that threads can take at the same time. A lock that is destroyed,
-   or initialised anew, is another one from then on: its chains are recorded
-   again.
+   of chains that threads can take at the same time. A lock that is destroyed or
+   initialised again is a new one: its chains are recorded again.
 */
 #include "run.h"
 

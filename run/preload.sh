@@ -4,7 +4,7 @@
 #
 # A loader puts the folder of its own libraries in place of $LIB in LD_PRELOAD.
 # Without a library of its machine there, a child of 32 bits would print an
-# error: so that child finds an empty library.
+# error: for it there is an empty library.
 set -e
 name=${1##*/} folder=${1%/*}/preload
 case $(uname -m) in x86_64) ;; *) exit 0 ;; esac

@@ -1,10 +1,10 @@
 /* run.h - declarations that the parts of librecorder-run.so share. */
 /* SPDX-License-Identifier: MIT */
 /*
-   `recorder run` puts this library in front of a program's own. It interposes
-   the functions by which threads are made and wait for each other, calls the
-   real ones, and records: thread life and waits in rings, what must not be
-   evicted in cells.
+   `recorder run` loads this library before a program's other libraries. It
+   interposes the functions that make threads and wait for other threads, calls
+   the real ones, and records: thread life and waits in rings, lasting facts in
+   cells.
 
    A cell is a recorder of lanes of 1 or 4 slots that are picked by a key. A
    cell of 4 slots holds one record of 12 words, some of which are changed in
@@ -12,7 +12,7 @@
 
    The program is never changed: errno is kept, nothing is allocated, no lock
    is taken, and a call from within the library, which a thread-local count
-   tells, goes to the real function at once.
+   shows, goes to the real function at once.
 */
 #ifndef RUN_H
 #define RUN_H

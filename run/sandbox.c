@@ -6,9 +6,9 @@
    threads and processes are passed through, and modules have the names that the
    linker knows. A thread that has its lane records on, which needs none.
 
-   Both functions take any number of arguments, as libc's, which hands on as
-   many words as a call may have. They are declared here as what they are on
-   the machine: a variable number of words could not be handed on, and
+   Both functions take any number of arguments, as libc's, which pass on the
+   maximal number of words of a call. They are declared here with their types on
+   the machine: a variable number of words could not be passed on, and
    syscall() can be called on a stack that has no room for a frame.
 */
 #include "real.h"

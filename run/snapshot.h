@@ -2,15 +2,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
    For programs without tables of their frames: `recorder threads` walks the
-   stack later, elsewhere, by the program's instructions. The file that includes
-   it has a recorder call_stack.
+   stack later, elsewhere, by the program's instructions. The including file
+   has a recorder call_stack.
 
        snapshot %p: at %p, sp %p, %p ...    an id, the program counter, the
-           stack pointer, and nine registers that functions keep, the frame pointer
-           first; those that the machine does not have are 0
+           stack pointer, and nine registers that functions keep, the frame
+           pointer first; 0 for registers that the machine lacks
        snapshot %p: from %p: %p ...         ten words of the stack
 
-   The order of the registers is that of tools/threads/machines.c.
+   The order of the registers is the same as in tools/threads/machines.c.
 */
 #ifndef RUN_SNAPSHOT_H
 #define RUN_SNAPSHOT_H

@@ -1,21 +1,20 @@
 /* stacks.c - the stack at a call: unwound once, then known by comparison. */
 /* SPDX-License-Identifier: MIT */
 /*
-   A stack that was unwound is kept with the place of each return address,
-   counted from the stack pointer at the program's call. At the next call from
-   there, the words in these places are compared, upwards: if all are equal up
-   to a frame, that frame has the same size as then, so the next place is right.
-   A function that calls alloca() has frames of many sizes, in which return
-   addresses of calls before may lie. It has a frame pointer, which is compared,
-   too, where FP_REGISTER is known; elsewhere such words may be taken for it.
+   An unwound stack is kept with the place of each return address, counted from
+   the stack pointer at the program's call. At the next call from there, the
+   words in these places are compared, upwards: if all are equal up to a frame,
+   that frame has the same size as then, so the next place is right. A function
+   that calls alloca() has frames of many sizes, which may contain stale return
+   addresses. It has a frame pointer, which is compared, too, if FP_REGISTER is
+   known; elsewhere a stale word may be mistaken for the return address.
 
-   Of code without tables only the call is known. There the stack itself is
-   recorded once, with the registers (snapshot.h), and walked when it is read.
-   It is the same stack again if it is as deep and has the same words in it that
-   lie in code.
+   In code without tables only the call is known. There the stack itself is
+   recorded once, with the registers (snapshot.h), and walked by the reader. A
+   stack counts as the same if it is as deep and has the same addresses of code.
 
-   The stacks are known as long as call_stack has room: a record that is
-   evicted would leave its id without a meaning.
+   The stacks are known while call_stack has room: a record that is evicted
+   would leave its id without a meaning.
 */
 #include "libc.h"
 #include "run.h"
@@ -278,7 +277,7 @@ void run_stacks_forked(void)
 
 struct walk {
     uintptr_t site, high;  /* high: the end of the thread's stack, or ~0 */
-    uintptr_t room, words; /* if a snapshot is to be taken; or 0 */
+    uintptr_t room, words; /* if a snapshot is needed; or 0 */
     uintptr_t pcs[FRAMES];
     uintptr_t cfas[FRAMES]; /* the stack pointer in that frame */
     uintptr_t fps[FRAMES];  /* its frame pointer, if it has one */
@@ -318,7 +317,7 @@ static _Unwind_Reason_Code walk_step(struct _Unwind_Context *context, void *of)
     return _URC_NO_REASON;
 }
 
-/* Returns where the return address of frame i stands, 0 if it is not found. On
+/* Returns the place of frame i's return address, 0 if it is not found. On
  * x86-64 a call puts it below the caller's stack pointer; elsewhere it is one
  * of the words that the frame below saved, beside its frame pointer or else the
  * highest of that value. */
@@ -512,8 +511,8 @@ __attribute__((noinline)) static uintptr_t
 stack_of(uintptr_t site, uintptr_t cfa, bool creates, uintptr_t *snapshot)
 {
     struct run_thread *t = &run_self;
-    /* How much of the thread's own stack lies above the call; 0: the call came
-     * from a coroutine or a signal handler's stack. */
+    /* The bytes of the thread's own stack above the call; 0: the call came from
+     * a coroutine or a signal handler's stack. */
     uintptr_t room = t->stack_high - cfa < t->stack_bytes
                          ? t->stack_high - cfa - sizeof(uintptr_t)
                          : 0;

@@ -324,7 +324,7 @@ static RUN_SELDOM void lanes_are_out(struct run_thread *t, bool sandboxed)
     static const char format[] =
         RUN_FORMAT("unseen", "unseen: more than %u threads at once");
     static const char format_sandboxed[] =
-        RUN_FORMAT("sandboxed", "unseen: threads behind a seccomp filter");
+        RUN_FORMAT("sandboxed", "unseen: threads after a seccomp filter");
     if (lanes_ran_out)
         return;
     lanes_ran_out = true;
@@ -334,8 +334,8 @@ static RUN_SELDOM void lanes_are_out(struct run_thread *t, bool sandboxed)
     t->inside--;
 }
 
-/* Makes a thread that runs what `start` says. `to` is where its pthread_t goes;
- * it is not looked at afterwards, as the thread may have freed it. */
+/* Makes a thread that runs `start`. Its pthread_t goes to `to`, which is not
+ * read afterwards, as the thread may have freed it. */
 static int create(struct start *start, pthread_t *to,
                   const pthread_attr_t *attribute, uintptr_t site,
                   uintptr_t cfa)

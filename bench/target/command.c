@@ -1,4 +1,5 @@
-/* What bench/command.sh reads: many records; and their cost while it does. */
+/* The target of bench/command.sh: many records, and their price while it
+ * reads. */
 /* SPDX-License-Identifier: MIT */
 /*
     command million           records a million, says its process id, and waits
@@ -92,7 +93,7 @@ static int compare(const void *a, const void *b)
 
 enum { ROUNDS = 31 };
 
-/* In turns, so that what disturbs lasts for both. */
+/* Alternates, so that a disturbance hits both alike. */
 static void follow(char *recorder)
 {
     static double alone[ROUNDS], followed[ROUNDS], ratio[ROUNDS];

@@ -1,11 +1,12 @@
-/* kernel.c - what the kernel's rings cost: a switch, a poured record. */
+/* kernel.c - the price of the kernel's rings: of a switch, of a poured
+ * record. */
 /* SPDX-License-Identifier: MIT */
 /*
-    ./kernel switch     us that a switch takes longer with the rings than
-                        without, and with an event of the kernel that nobody
-                        reads: the least of many turns, which alternate
-    ./kernel pour       ns of a record that is poured: the median, and of a pour
-                        that finds nothing
+    ./kernel switch     additional us of a switch with the rings, and with an
+                        unread event of the kernel: the least of many turns,
+                        which alternate
+    ./kernel pour       ns of a poured record: the median; and ns of a pour
+                        without records
 */
 #define _GNU_SOURCE
 #define RECORDER_KERNEL_SLOTS 65536
@@ -41,7 +42,7 @@ static double median(double *all, size_t count)
     return all[count / 2];
 }
 
-/* What sees switches: nothing; an event of the kernel, as recorder_kernel()
+/* The observers of switches: none; an event of the kernel, as recorder_kernel()
  * opens it; recorder_kernel(). */
 enum { NOBODY, EVENT, RINGS, WAYS };
 

@@ -1,4 +1,4 @@
-/* What bench/command.sh counts the instructions of: a dump of many lines. */
+/* The target of bench/command.sh's instruction count: a dump of many lines. */
 /* SPDX-License-Identifier: MIT */
 #include "recorder_dump.h"
 

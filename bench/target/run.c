@@ -1,9 +1,9 @@
-/* run.c: a program for recorder run, to measure what its calls cost. */
+/* run.c: a target for recorder run, to measure the price of its calls. */
 /* SPDX-License-Identifier: MIT */
 /*
-   run calls: prints nanoseconds of lock and unlock, of a wait, of a thread that
-   is made and joined: how many more the library's functions take than glibc's
-   own, which take turns with them in one process, and what glibc's take.
+   run calls: prints nanoseconds of lock and unlock, of a wait, of making and
+   joining a thread: the additional time of the library's functions, which take
+   turns with glibc's in one process, and the time of glibc's.
    run fork: prints nanoseconds of a fork() whose child ends.
    run start: the same of the program itself, which ends at once.
 */

@@ -37,8 +37,8 @@ static bool is_on(void)
     return __atomic_load_n(&recorder_for_trace.trace, __ATOMIC_RELAXED) >= 0;
 }
 
-/* Records a user event with two words, or with bytes. Returns 0, or -1 if there
- * is no such code. */
+/* Records a user event with two words, or with bytes. Returns 0, or -1 if the
+ * code is out of range. */
 static int user_words(uintptr_t caller, const char *format, int code,
                       uintptr_t a, uintptr_t b)
 {

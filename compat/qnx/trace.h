@@ -11,8 +11,8 @@
     1 [0.000010 disk.c:12 T1] trace: HW2 disk: parity error at block 4711
 
 PROMISES (each names the test that keeps it)
-    words       what is recorded is the word, arguments and buffer as given, for
-                each number of arguments, with and without a buffer
+    words       the word, arguments and buffer are recorded as given, for each
+                number of arguments, with and without a buffer
                 -> tests/outside/qnx.c
     masked      an event of an opcode that is masked records nothing
                 -> tests/outside/qnx.c
@@ -44,18 +44,19 @@ enum {
 };
 #define _TRACE_EXC 0xff /* the opcode of Trace0() to Trace6b() */
 
-/* The word of TraceEvent(): how many ints follow it (0 to 7), whether a pointer
- * and a size come behind them, 20 bits of data, an opcode of 8 bits. */
+/* The word of TraceEvent(): the number of ints that follow it (0 to 7), a flag
+ * for a pointer and a size after them, 20 bits of data, an opcode of 8 bits. */
 #define _TRACE_WORD(arguments, pointer, data, opcode)                          \
     ((int)((unsigned)(arguments) << 29 | (unsigned)!!(pointer) << 28 |         \
            ((unsigned)(data)&0xfffff) << 8 | ((unsigned)(opcode)&0xff)))
 
-/* Records a word, the ints that it tells of, and a buffer; its value is 0. Or
- * does a command of QNX 6 and later, which is no word: it is beyond 32 bits. */
+/* Records a word, its ints, and its buffer; its value is 0. Or does a command
+ * of QNX 6 and later, which is no word: it is beyond 32 bits. */
 #define TraceEvent(...) recorder_trace_event_(RECORDER_TRACE_AT_, __VA_ARGS__)
 
 /* A trace exception: a code, 24 bits major and 8 bits minor; a severity; up to
- * 6 ints; in those with a `b`, the size of a buffer and where it is. */
+ * 6 ints; the macros with a `b` also take the size of a buffer and its
+ * address. */
 #define RECORDER_TRACE_(n, severity, ...)                                      \
     TraceEvent(_TRACE_WORD(n, 0, severity, _TRACE_EXC), __VA_ARGS__)
 #define RECORDER_TRACE_B_(n, severity, size, data, ...)                        \

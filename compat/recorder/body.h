@@ -43,7 +43,7 @@ extern "C" {
 #define RECORDER_1X_VALUE_(name)                                               \
     __atomic_load_n(&recorder_for_##name.value, __ATOMIC_RELAXED)
 
-/* What recorder_configure_...() has set. */
+/* The settings of recorder_configure_...(). */
 struct recorder_1x {
     recorder_show_fn show;     /* null: recorder_1x_write */
     recorder_format_fn format; /* null: recorder_1x_add_line */
@@ -140,7 +140,7 @@ RECORDER_FUNCTION_ void recorder_1x_fraction(struct recorder_string_ *to,
 }
 
 /* Adds order, time of day and time since the start, "32 09:47:59.889728
- * 0.000223", those of them that the tweaks ask for. */
+ * 0.000223", as far as the tweaks enable each. */
 RECORDER_FUNCTION_ void recorder_1x_times(struct recorder_string_ *to,
                                           const struct recorder_shown_ *shown)
 {
@@ -202,7 +202,7 @@ recorder_1x_location(const struct recorder_shown_ *shown)
                                                               : shown->location;
 }
 
-/* Adds a line, from the message that the scratch holds behind `skip`. */
+/* Adds a line, from the message in the scratch after `from`. */
 RECORDER_FUNCTION_ void
 recorder_1x_add_line(struct recorder_string_ *to,
                      const struct recorder_scratch_ *s,
@@ -373,7 +373,7 @@ RECORDER_FUNCTION_ void recorder_1x_show(const struct recorder_lines_ *lines,
                 s->line);
 }
 
-/* What recorder_configure_...() has set, with a level of indentation. */
+/* The settings of recorder_configure_...(), with a level of indentation. */
 RECORDER_FUNCTION_ struct recorder_1x_lines
 recorder_1x_configured(unsigned *level)
 {
@@ -387,7 +387,7 @@ recorder_1x_configured(unsigned *level)
     return how;
 }
 
-/* Dumps what `regex` chooses, null: all. */
+/* Dumps the recorders that match `regex`, null: all. */
 RECORDER_FUNCTION_ unsigned
 recorder_1x_dump_by(const char *regex, const struct recorder_1x_lines *how)
 {
@@ -412,7 +412,7 @@ RECORDER_1X_ unsigned recorder_sort(const char *regex,
     return recorder_1x_dump_by(regex, &how);
 }
 
-/* Records what we do in the recorders that 1.x has for that. */
+/* Records our own actions in 1.x's recorders for them. */
 #define RECORDER_1X_RECORD_(name, format, a, b, c, d)                          \
     (__atomic_load_n(&recorder_for_##name.trace, __ATOMIC_RELAXED) < 0         \
          ? 0                                                                   \
@@ -585,8 +585,7 @@ RECORDER_1X_ void recorder_dump_on_common_signals(unsigned add, unsigned remove)
 #define RECORDER_1X_TWEAK_ENTER_(name, value, info)                            \
     recorder_tweak_enter_(&recorder_for_##name);
 /* Once in a program: sets our hooks and enters the predefined recorders. A
- * library in a program that has a registry of its own sets its own hooks
- * only. */
+ * library with a private registry in the program sets its own hooks only. */
 __attribute__((constructor(101))) static void recorder_1x_enter(void)
 {
     recorder_start_();

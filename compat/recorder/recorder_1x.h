@@ -32,7 +32,7 @@ CONTENTS
 #define RECORDER_1X_ extern
 #else
 #define RECORDER_SET_LATER_
-#define RECORDER_MARKS_ false /* lines are as those of 1.x */
+#define RECORDER_MARKS_ false /* lines look as in 1.x */
 #include "../../recorder_set.h"
 #if defined(RECORDER_LIBRARY_BODY)
 #define RECORDER_1X_ __attribute__((visibility("default")))
@@ -51,8 +51,8 @@ CONTENTS
 
 /* ----------------------------------------------------------------- names --
  *
- * From here on these names mean what they mean in 1.x: our functions of the
- * same name return or take something else.
+ * From here on these names have the meanings of 1.x: our functions of the same
+ * name have other results or arguments.
  */
 #define recorder_dump recorder_1x_dump
 #define recorder_dump_for recorder_1x_dump_for
@@ -105,7 +105,7 @@ typedef struct recorder_entry {
 #define RECORDER_TRACE(name) (*(intptr_t *)(void *)&recorder_for_##name)
 #endif
 
-/* As in 1.x, a declaration needs its semicolon and may stand in a function. */
+/* As in 1.x, a declaration needs its semicolon and may be inside a function. */
 #undef RECORDER_DECLARE
 #undef RECORDER_TWEAK_DECLARE
 #define RECORDER_DECLARE(name) extern struct recorder recorder_for_##name
@@ -185,8 +185,8 @@ typedef struct recorder_entry {
  * The two macros open and close a block. At most every RECORDER_TRACE(rec)
  * milliseconds the second records
  *     Rendered 60.00 frames/s, total 9, 60.00 loops/s, avg duration 350.00 us,
- * Rates and average count from the previous such record, the total from the
- * start.
+ * Rates and average count from the previous record of a block, the total from
+ * the start.
  */
 struct recorder_timing {
     uintptr_t since, value, total, loops, ticks; /* since 0: not begun */
@@ -287,20 +287,20 @@ RECORDER_1X_ void recorder_tweak_activate(recorder_tweak *tweak);
     X(recorder_warning, 8, "Warnings of the recorder")                         \
     X(recorder_error, 8, "Errors of the recorder")                             \
     X(recorder_signals, 32, "Signals")                                         \
-    X(recorder_traces, 64, "What was set by recorder_trace_set")
+    X(recorder_traces, 64, "Settings by recorder_trace_set")
 #define RECORDER_1X_TWEAKS_(X)                                                 \
     X(recorder_location, 0, "Show the place in the source; above 1: columns")  \
     X(recorder_function, 0, "Show the caller; above 1: columns")               \
-    X(recorder_order, 1, "Show the order of each record")                      \
+    X(recorder_order, 1, "Show each record's sequence number")                 \
     X(recorder_abstime, 0, "Show the time of day, UTC")                        \
     X(recorder_reltime, 1, "Show seconds since the start")                     \
-    X(recorder_time_precision, 6, "Digits behind the second")                  \
+    X(recorder_time_precision, 6, "Digits after the second")                   \
     X(recorder_indent, 20, "Show that many levels as blanks")                  \
     X(recorder_dump_sleep, 100, "Milliseconds between background dumps")       \
     X(recorder_configuration_sleep, 100, "No longer used")                     \
     X(recorder_export_size, 2048, "No longer used")                            \
     X(recorder_alt_stack_size, 8192, "No longer used")                         \
-    X(recorder_signals_mask, 0, "Signals to dump at; 0: those that crash")     \
+    X(recorder_signals_mask, 0, "Signals to dump at; 0: crashes")              \
     X(recorder_signals_repeating, 0, "No longer used")                         \
     X(recorder_signals_exiting, 0, "No longer used")
 

@@ -20,7 +20,7 @@ typedef uintptr_t ringidx_t;
     __atomic_fetch_add(&(value), (offset), __ATOMIC_ACQUIRE)
 #define recorder_ring_add_fetch(value, offset)                                 \
     __atomic_add_fetch(&(value), (offset), __ATOMIC_ACQUIRE)
-/* True if the value was `expected`, which else becomes what the value is. */
+/* True if the value was `expected`; else `expected` becomes the value. */
 #define recorder_ring_compare_exchange(value, expected, desired)               \
     __atomic_compare_exchange_n(&(value), &(expected), (desired), false,       \
                                 __ATOMIC_RELEASE, __ATOMIC_RELAXED)

@@ -7,9 +7,9 @@
             print(event.ns, event.recorder, event.message, event.arguments)
         frame = source.frame()          # where pandas is installed
 
-A source is whatever the recorder command takes for a SOURCE, and options are
-those of `recorder dump`, with _ for -. What is wrong is a recorder.Error, in
-the command's words; what the user should know is a recorder.Warning.
+A source is any SOURCE of the recorder command, and options are the options of
+`recorder dump`, with _ for -. An error raises recorder.Error, with the
+command's message; a warning is a recorder.Warning.
 """
 # SPDX-License-Identifier: MIT
 

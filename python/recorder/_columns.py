@@ -21,7 +21,7 @@ EXACT = 1 << 53  # integers up to here are exact as doubles
 
 
 def pieces_of(source, names, arguments):
-    """All records, so many at a time: a dictionary of raw arrays each."""
+    """All records, in batches: a dictionary of raw arrays each."""
     raw = {name: numpy.empty(ROWS, NUMBERS.get(name, numpy.uint32))
            for name in names}
     raw["argument"] = numpy.empty((ROWS, arguments), numpy.uint64)
@@ -43,7 +43,7 @@ def pieces_of(source, names, arguments):
 
 
 def joined(arrays, lacks):
-    """Arrays below each other; what some lack in width is `lacks`."""
+    """Arrays below each other; narrow ones are filled up with `fill`."""
     if arrays[0].ndim == 1:
         return numpy.concatenate(arrays)
     width = max(array.shape[1] for array in arrays)

@@ -22,7 +22,7 @@ class Argument(str):
 class Event:
     """A record.
 
-    order        its number among all records
+    order        its sequence number among all records
     ns           since the start of the program; None: unknown
     wall_ns      since 1970, UTC; None: unknown
     recorder     the name of its recorder
@@ -32,7 +32,7 @@ class Event:
     tid          the kernel's id of the thread; None: unknown
     location     "file.c:12"
     file, line   "dir/file.c", 12; None: unknown
-    format       the format, as it stands in the program; None: unknown
+    format       the format, as the program has it; None: unknown
     message      the text that the program would print
     arguments    a tuple: int, float, str, or None for one that was lost
     names        of arguments that have one in the format: {"bytes": 1}

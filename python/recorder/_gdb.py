@@ -1,5 +1,5 @@
-"""What gdb/library.h declares of librecorder: for gdb's script alone, which is
-installed with this module and the library."""
+"""The functions of gdb/library.h in librecorder: for gdb's script alone, which
+is installed with this module and the library."""
 # SPDX-License-Identifier: MIT
 
 import ctypes
@@ -66,7 +66,7 @@ class Registers(ctypes.Structure):
                 ("pc", ctypes.c_uint32)]
 
 
-# Each function of library.h: what it returns, and takes behind the library.
+# The functions of library.h: the result, and the arguments after the library.
 FUNCTIONS = {
     "free": (None, []),
     "candidate": (ctypes.c_size_t, [ctypes.c_uint64]),

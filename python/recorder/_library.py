@@ -1,4 +1,4 @@
-"""librecorder.so.1, and what recorder_reader.h declares of it."""
+"""librecorder.so.1, and the declarations of recorder_reader.h."""
 # SPDX-License-Identifier: MIT
 
 import ctypes
@@ -15,13 +15,14 @@ class Error(Exception):
 
 
 class Warning(UserWarning):
-    """What the user should know of a source: that it is cut off, say."""
+    """A fact about a source that the user should know: for example, it is cut
+    off."""
 
 
 def candidates():
-    """Where the library may be, likeliest first: what RECORDER_LIBRARY names;
-    in a checkout, what `make` built; in what was installed below a prefix;
-    where the system has its libraries."""
+    """The possible places of the library, likeliest first: RECORDER_LIBRARY;
+    the result of `make` in a checkout; the installed file below a prefix; the
+    libraries of the system."""
     named = os.environ.get("RECORDER_LIBRARY")
     if named:
         return [named]
@@ -56,7 +57,7 @@ load.library = None
 
 
 def declare(library, functions):
-    """Sets what functions return, and take."""
+    """Sets the results and arguments of functions."""
     try:
         for name, (result, arguments) in functions.items():
             function = getattr(library, name)

@@ -1,4 +1,4 @@
-"""A source: what the recorder command takes for one."""
+"""A source of the recorder command."""
 # SPDX-License-Identifier: MIT
 
 import ctypes
@@ -29,10 +29,10 @@ def options_of(given):
 
 
 class Source:
-    """What was taken from a source, and what it tells of its program.
+    """The records of a source, and facts about its program.
 
-    Iterating over it gives all records, in order, each time anew. The next
-    iteration ends the one before. Close it, or use `with`.
+    Iterating over it gives all records, in order; the next iteration begins
+    again, and ends the one before. Close it, or use `with`.
     """
 
     def __init__(self, name, **options):
@@ -54,7 +54,7 @@ class Source:
             warnings.warn(warning, Warning, stacklevel=3)
 
     def close(self):
-        """Gives back what it took. Nothing can be asked of it any more."""
+        """Releases the source. No other method may be called afterwards."""
         reader, self._reader = self._reader, None
         if reader:
             self._library.recorder_reader_close(reader)
@@ -104,14 +104,14 @@ class Source:
             yield Event(event)
 
     def lines(self):
-        """The lines of `recorder dump`, without its head; what could change a
-        terminal is escaped in them."""
+        """The lines of `recorder dump`, without its head; control characters
+        for the terminal are escaped."""
         event, turn = CEvent(), self._begin()
         while self._next(turn, event):
             yield text_of(self._call("line"))
 
     def take(self):
-        """Takes what a running program holds by now."""
+        """Takes the present records of a running program."""
         self._call("take")
 
     def follow(self, interval=0.01):
@@ -194,7 +194,7 @@ class Source:
 
     @property
     def warnings(self):
-        """What the user should know, a list of lines."""
+        """The warnings for the user, a list of lines."""
         return text_of(self._call("warnings")).splitlines()
 
 

@@ -90,8 +90,9 @@ Test(fleet, a_freeze_ends_its_line, .init = build_long)
     program_start("here/command quiet");
     agent_start("web1", "");
     cr_assert_eq(build_run(FLEET " freeze shop --why x " HUB), 1);
-    cr_assert_neq(strstr(build_text, "1 processes; what is stored is not known"
-                                     "\n"),
+    cr_assert_neq(strstr(build_text,
+                         "1 processes; the stored recordings are unknown"
+                         "\n"),
                   NULL, "%s", build_text);
     build_must(FLEET " bucket shop --max 1M --age 1d " HUB);
     bucket_fill("shop");

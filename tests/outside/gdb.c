@@ -485,7 +485,7 @@ Test(gdb, threads_are_chosen)
     build_must(GDB "-ex \"target remote | gdbserver --once --attach - %d\" "
                    "-ex \"recorder locks\" || :",
                (int)pid);
-    said("not those behind a remote stub\n");
+    said("not through a remote stub\n");
 }
 
 /* Goal: found by itself in the places where `make install` puts it, too.
