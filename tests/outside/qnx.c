@@ -168,7 +168,7 @@ Test(qnx, formats)
         "recorder: kept: a/disk.fmt:7: the text does not end\n"
         "recorder: kept: a/disk.fmt:8: is no `major 0x001234 \"name\"` or "
         "`minor 0x01 \"text\"`\n"
-        "recorder: kept: b/other.fmt:1: no major stands before it\n"
+        "recorder: kept: b/other.fmt:1: no major precedes it\n"
         "recorder: kept: b/other.fmt:3: the code has a text already, by "
         "a/disk.fmt\n"
         "recorder: kept: RECORDER_FORMATS: nowhere: No such file or directory\n"

@@ -76,7 +76,7 @@ static ptrdiff_t wide_text(struct text_context *c, uint64_t address, char *to,
             utf8, (uint32_t)bytes_number(c->reader->memory, to + i, 4));
         if (length > most - (size_t)size)
             break;
-        memcpy(to + size, utf8, length); /* never longer than what was there */
+        memcpy(to + size, utf8, length); /* never longer than the original */
         size += length;
     }
     return wide < 0 ? wide : size;

@@ -42,7 +42,7 @@ static inline int64_t word_signed(const struct memory *m, uint64_t word)
     return m->word_bytes == 8 ? (int64_t)word : (int32_t)(uint32_t)word;
 }
 
-/* Writes a number of so many bytes. */
+/* Writes a number of `size` bytes. */
 static inline void bytes_put(const struct memory *m, void *to, uint64_t number,
                              unsigned size)
 {
@@ -76,7 +76,7 @@ static inline bool bytes_read(struct memory *m, uint64_t address, void *to,
     bytes_need(m, address, size);
     return true;
 }
-/* Reads a number of 1 to 8 bytes, or a word. False: it is not there. */
+/* Reads a number of 1 to 8 bytes, or a word. False: it cannot be read. */
 static inline bool bytes_read_number(struct memory *m, uint64_t address,
                                      unsigned size, uint64_t *number)
 {

@@ -72,10 +72,11 @@ static const char *quoted(const char *at, char *to, size_t max)
     if (*at++ != '"')
         return "the text does not end";
     at += strspn(at, " \t\r");
-    return *at && *at != '#' ? "something stands behind the text" : NULL;
+    return *at && *at != '#' ? "more follows the closing quote" : NULL;
 }
 
-/* Reads `WORD NUMBER`, of at most `max`; what stands behind it, or null. */
+/* Reads `WORD NUMBER` with a number of at most `max`; returns the rest, or
+ * null. */
 static const char *numbered(const char *line, const char *word,
                             unsigned long max, uint32_t *number)
 {
@@ -140,13 +141,13 @@ static void codes_line(struct lines *l, const char *line)
         }
     } else if ((behind = numbered(line, "minor", 0xff, &number))) {
         wrong = l->in_major ? quoted(behind, text, TEXT_MAX_CHARACTERS)
-                            : "no major stands before it";
+                            : "no major precedes it";
         if (!wrong)
             add(l, number, text);
     } else {
         wrong = "is no `major 0x001234 \"name\"` or `minor 0x01 \"text\"`";
         if (strncmp(line, "major", 5) == 0)
-            l->in_major = false; /* what follows is not of the one before */
+            l->in_major = false; /* the next lines belong to no major */
     }
     if (wrong)
         tell_of(l, wrong, "");

@@ -1,4 +1,4 @@
-/* codes.h - what third parties say of codes, in files that end in .fmt. */
+/* codes.h - texts for third parties' codes, from files that end in .fmt. */
 /* SPDX-License-Identifier: MIT */
 /*
     # a comment
@@ -7,9 +7,9 @@
     minor 0x02 "%d retries"
 
     0x00123401 is the code of the first; it shows as "disk: parity error at...".
-    In a text \" is a quote and \\ a backslash. Conversions are those of printf;
-    behind the arguments of a record stand the size of its buffer and its bytes,
-    for %u and %s, or %#s in hexadecimal.
+    In a text \" is a quote and \\ a backslash. Conversions are the same as in
+    printf; after the arguments of a record come the size of its buffer and its
+    bytes, for %u and %s, or %#s in hexadecimal.
 */
 #ifndef CODES_H
 #define CODES_H

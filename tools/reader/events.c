@@ -64,8 +64,8 @@ static bool is_head_at(const struct reader *reader, const struct key *key)
            recorder_is_head_(bytes_word(m, raw + at->record_format));
 }
 
-/* Adds the continuations of a head: the records behind it, of the same ring,
- * that have no format. Returns how many keys head and continuations take. */
+/* Adds the continuations of a head: the next records of the same ring without a
+ * format. Returns the number of keys of head and continuations. */
 static size_t continuation(const struct reader *reader, size_t i,
                            const struct words *head,
                            struct recorder_event *event)
@@ -87,8 +87,8 @@ static size_t continuation(const struct reader *reader, size_t i,
     return run;
 }
 
-/* Makes the event whose head is at key *i, and moves *i behind it. Returns
- * false if no head is there, or it was overwritten. */
+/* Makes the event whose head is at key *i, and moves *i past it. Returns false
+ * if there is no head, or it was overwritten. */
 static bool event_at(struct reader *reader, size_t *i, struct reader_event *to)
 {
     const struct reader_inside *inside = reader->inside;
@@ -255,7 +255,8 @@ void reader_match(struct reader *reader)
         while (i < reader->recorders_count &&
                reader->recorders[i] != event.recorder)
             i++;
-        if (i == reader->recorders_count) /* it stands before the last one */
+        if (i == reader->recorders_count) /* its recorder comes before the last
+                                           * event's */
             for (i = 0; i < reader->recorders_count &&
                         reader->recorders[i] != event.recorder;)
                 i++;

@@ -12,8 +12,8 @@ struct where {
     struct recorder_condition_ condition;       /* holds pointers into itself */
     regex_t regexes[RECORDER_CONDITION_TESTS_]; /* of ~ */
     bool looked, met; /* at records of recorders so named; by one of them */
-    /* By test: no such argument so far; one that does not compare; one that
-     * does. */
+    /* By test: no argument of that name yet; one that does not compare; one
+     * that does. */
     enum { SEEN_NONE, SEEN_OTHER, SEEN } seen[RECORDER_CONDITION_TESTS_];
 };
 
@@ -24,7 +24,7 @@ struct filters {
     size_t wheres_count;
 };
 
-static char wrong[256]; /* what the last call returned */
+static char wrong[256]; /* the result of the last call */
 
 /* ----------------------------------------------------------------- parse -- */
 

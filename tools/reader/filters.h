@@ -1,11 +1,12 @@
 /* filters.h - which events have a text, or arguments, that are wanted. */
 /* SPDX-License-Identifier: MIT */
 /*
-    --grep 'timed? out'                     the message has it
-    --where 'net: bytes>1000 peer="alpha"'  all of these, of recorders so named
-    --where 'bytes>=1k'                     of any recorder
+    --grep 'timed? out'                     the message contains it
+    --where 'net: bytes>1000 peer="alpha"'  all of these, in this recorder
+    --where 'bytes>=1k'                     in any recorder
 
-recorder/condition.h says what a condition is. Of several --where one must be met, and of several --grep each.
+    recorder/condition.h describes conditions. An event must meet one of several
+    --where, and each of several --grep.
 */
 #ifndef FILTERS_H
 #define FILTERS_H
@@ -17,8 +18,8 @@ recorder/condition.h says what a condition is. Of several --where one must be me
 struct filters;
 struct where; /* a condition */
 
-/* Reads a condition of --where or, `when`, of watch --when. Returns null and
- * sets *wrong, valid until the next call, if there is no such condition. */
+/* Reads a condition of --where or, `when`, of watch --when. On an error,
+ * returns null and sets *wrong, valid until the next call. */
 struct where *where_read(const char *text, bool when, const char **wrong);
 const struct recorder_condition_ *where_condition(const struct where *);
 /* True if an event meets the condition, COUNTxTIME and after= apart. */

@@ -69,7 +69,7 @@ struct held {
 /* A format by its address; text is null where it could not be read. */
 struct format {
     uint64_t address;
-    char *text, *location;       /* text: behind the heading */
+    char *text, *location;       /* text: after the heading */
     struct recorder_plan_ *plan; /* of the text; null: none */
     char *kind;                  /* see reader_event; null: none */
     int severity;                /* as in recorder_headed_; -1: none */
@@ -131,7 +131,7 @@ struct reader_inside {
     uint64_t shown; /* a follower was given all keys below */
     unsigned still; /* takes since `end` moved */
     size_t pending; /* positions of all rings that are waited for */
-    bool due;       /* lists are read anew: what changes seldom is looked at */
+    bool due;       /* lists are read again: for seldom changes */
     bool taken_before;
     uint64_t settled_ticks; /* of the newest record, when the rate was taken */
     bool another;    /* program took this one's place: its rings are not ours */
@@ -163,7 +163,7 @@ struct reader_inside {
     char *strings;                     /* of reader_arguments */
     uint64_t texts, texts_end;         /* of a recording made of events */
     bool texts_empty;     /* there, a byte before each empty text is not 0 */
-    uint64_t text_lost;   /* the address of a text that is not there; 0: none */
+    uint64_t text_lost;   /* the address of a missing text; 0: none */
     uint64_t damaged_key; /* 1 + the order of the last record that lacks one */
     uint64_t token; /* a text that is being read on, and how far */
     size_t token_read;
@@ -181,8 +181,8 @@ static inline unsigned commit_thread(const struct memory *m, uint64_t commit)
     return (unsigned)(commit >> 1) & ((1u << (thread_bits(m) - 1)) - 1);
 }
 
-/* Where the parts of a ring of so many slots begin, from its address on. Its
- * head is two cache lines: `write`; `given_up` and `lost`. */
+/* The addresses of the parts of a ring of `size` slots. Its head is two cache
+ * lines: `write` and `given_up`. */
 static inline uint64_t ring_given_up_at(const struct reader *reader)
 {
     return reader->inside->head_bytes / 2;
@@ -219,9 +219,9 @@ void lives_read(struct reader *);
 /* Reads the table again if a library was opened or closed since: after records
  * are taken, and after each read of bytes to which life_is() refers. */
 void lives_renew(struct reader *);
-/* Tells whether the bytes that were read at an address are those that a record
- * of this order had there; and *from, which tells libraries at one address
- * apart, 0: none is known there. */
+/* Finds out whether bytes at an address are the same as at the time of a
+ * record. *from distinguishes libraries at the same address; 0: no library is
+ * known there. */
 enum life_is {
     LIFE_FITS,
     LIFE_CLOSED, /* its library was closed since */
@@ -253,7 +253,7 @@ int64_t reader_time(const struct reader *,
 struct reader_recorder *list_recorder_new(struct reader *);
 /* Adds it to the reader's, as one without events yet. */
 void list_recorder_add(struct reader *, struct reader_recorder *);
-/* Read one list or table anew. Return null, or what is wrong. */
+/* Read one list or table again. Return null, or the error. */
 const char *recorders_refresh(struct reader *, const struct registry *);
 const char *threads_refresh(struct reader *, const struct registry *);
 const char *tweaks_read(struct reader *, const struct registry *);
@@ -261,7 +261,7 @@ const char *tweaks_read(struct reader *, const struct registry *);
 const char *recorders_sort(struct reader *);
 void recorder_free(struct reader_recorder *);
 void tweaks_free(struct reader *);
-/* Returns the recorder in whose rings an address lies, or null. */
+/* Returns the recorder whose rings contain an address, or null. */
 const struct reader_recorder *recorder_by_address(const struct reader *,
                                                   uint64_t address);
 /* True if a recorder is still at its address; false: its library was closed. */
@@ -275,12 +275,12 @@ struct reader_thread *reader_thread_of(struct reader *, unsigned number,
 
 /* Opens the rings of recorders that are new and chosen. */
 const char *lanes_refresh(struct reader *);
-/* Adds the keys of what all rings hold now. Null, or what is wrong. */
+/* Adds the keys of all records in the rings. Returns null, or the error. */
 const char *lanes_take(struct reader *);
 /* Returns the key of an order. */
 uint64_t order_key(const struct reader *, uint64_t order);
-/* True if a key's record begins an event or a text. False: it may go on from
- * one, or cannot be seen so soon. */
+/* True if a key's record begins an event or a text. False: it continues one, or
+ * more must be read to decide. */
 bool key_begins(const struct reader *, const struct key *);
 /* Copies a key's record. Returns its commit word, or 0 if it is gone. */
 uint64_t key_record(const struct reader *, const struct key *,
@@ -297,11 +297,11 @@ uint64_t figures_damaged(const struct reader_recorder *);
 
 /* Looks for the kernel's rings, before a take's end is read; false: none. */
 bool kernel_begin(struct reader *);
-/* Copies what is new in them. False: the program recorded it meanwhile, so that
- * the take's end must be read again. */
+/* Copies their new records. False: the program recorded them in between, so
+ * that the take's end must be read again. */
 bool kernel_take(struct reader *);
-/* Adds that to the keys. `end` is the key of the take's end, `limit` that up to
- * which it delivers; returns it anew. */
+/* Adds those to the keys. `end` is the key of the take's end, `limit` the last
+ * key to deliver; returns the new limit. */
 uint64_t kernel_add(struct reader *, uint64_t end, uint64_t limit);
 /* True if a record was shown already, by a follower, from the kernel's
  * rings. */
@@ -311,7 +311,7 @@ bool kernel_has(const struct reader *, const struct reader_recorder *,
 size_t kernel_added(const struct reader *, const struct reader_recorder *);
 /* The row that was made for a thread without one; null: none. */
 struct reader_thread *kernel_thread(const struct reader *, unsigned number);
-/* The highest number of such a row; 0: there is none. */
+/* The highest number of these rows; 0: none. */
 unsigned kernel_threads_end(const struct reader *);
 void kernel_close(struct reader *);
 
@@ -326,9 +326,10 @@ struct text_context {
 /* Returns the entry of an event's format, which is read when it is new; null:
  * there is no memory. */
 struct format *format_of(struct reader *, const struct recorder_event *);
-/* Sets the severity of an event by the heading of its format. An event whose
- * heading says `event` becomes what its words say: a format, of a file if one
- * knows its code, and the arguments of that. Returns its kind, or null. */
+/* Sets the severity of an event by the heading of its format. The words of an
+ * event with the heading `event` encode a format, from a file that knows its
+ * code if there is one, and its arguments: the event is decoded. Returns its
+ * kind, or null. */
 const char *reader_headed(struct reader *, struct recorder_event *);
 /* The formatter's `text`: copies bytes of a string or of a copied text. */
 ptrdiff_t text_bytes(void *context, uint64_t address, char *to, size_t size);
@@ -339,8 +340,8 @@ bool text_changes(void *context, uint64_t address, struct recorder_sizes_ *);
 bool format_is_made(const struct reader *, uint64_t address);
 /* Frees the names of a format's arguments; null: there are none. */
 void names_free(char **names);
-/* Reads what stands at a format's address, NULs included, as far as
- * format_read() looks at it. Returns how many bytes, 0 if there are none. */
+/* Reads the bytes at a format's address, NULs included, that format_read()
+ * looks at. Returns their number, 0 if none. */
 size_t format_bytes(struct reader *, uint64_t address,
                     char to[FORMAT_MAX_BYTES + 1]);
 /* Allocates memory that the reader keeps. Returns null if there is none. */

@@ -2,11 +2,11 @@
  * yet. */
 /* SPDX-License-Identifier: MIT */
 /*
-    The program's registry leads to its rings (recorder/layout.h); the memory
-    maps them by their descriptors. What lies below `done` is added to a take as
-    records of the program's recorder, with orders behind its end: as if the
-    program had recorded them then. A follower adds what is new, and leaves out
-    what the program records itself from then on: it is the same.
+    The program's registry has the address of its rings (recorder/layout.h); the
+    memory maps them by their descriptors. Records below `done` are added to a
+    take as records of the program's recorder, with sequence numbers after its
+    end: as if the program had recorded them then. A follower adds the new ones,
+    and leaves out the same records if the program copies them itself later.
 */
 #include "array.h"
 #include "inside.h"
@@ -25,7 +25,7 @@ struct kernel_ring {
     uint64_t address, done;
     const unsigned char *mapped;
     uint64_t seen;       /* all above was taken, or overwritten */
-    bool begun, follows; /* follows: what is gone was to be seen */
+    bool begun, follows; /* follows: overwritten records are missed */
 };
 /* A switch, copied. */
 struct kernel_switch {
@@ -42,7 +42,7 @@ struct kernel {
     uint64_t opened_ticks, opened_ns;
     struct kernel_switch *switches; /* since the last take */
     size_t switches_count, switches_max;
-    size_t added;       /* so many of them are in a take: these are forgotten */
+    size_t added;       /* the number of forgotten ones in a take */
     uint64_t number;    /* of the last that was added, from 1 on */
     uint64_t first_end; /* key of the first take's end; NONE_YET: before it */
     struct reader_thread *rows; /* of threads without one in the program */
@@ -102,7 +102,7 @@ static bool kernel_read(struct reader *reader, struct kernel *kernel,
            data <= RING_BYTES_MAX && (data & (data - 1)) == 0;
 }
 
-/* Opens the rings, at the first take; later reads `sequence` and `done` anew.
+/* Opens the rings, at the first take; later reads `done` and `tail` again.
  * False: there are none. */
 static bool kernel_refresh(struct reader *reader)
 {
@@ -158,8 +158,8 @@ static bool sequence_is(struct reader *reader, uint64_t expected)
            bytes_number(reader->memory, from, 8) == expected;
 }
 
-/* Returns the number of a thread: its newest row's, or that of one that is made
- * here; 0: there is no number left. */
+/* Returns the number of a thread: its newest row's, or a new row's; 0: no
+ * number is left. */
 static unsigned number_find(struct reader *reader, int32_t id)
 {
     struct kernel *kernel = reader->inside->kernel;
@@ -212,8 +212,8 @@ static uint64_t ring_head(const struct kernel_ring *ring)
     return __atomic_load_n((const uint64_t *)at, __ATOMIC_ACQUIRE);
 }
 
-/* Adds the new switches of a ring. Counts those that are overwritten, which a
- * follower, or else the program, did not see. */
+/* Adds the new switches of a ring. Counts overwritten ones that a follower, or
+ * else the program, has not seen. */
 static bool ring_copy(struct reader *reader, struct kernel_ring *ring)
 {
     struct kernel *kernel = reader->inside->kernel;
@@ -282,8 +282,8 @@ bool kernel_take(struct reader *reader)
     if (kernel->first_end != NONE_YET)
         return true;
     if (!(kernel->sequence & 1) && sequence_is(reader, kernel->sequence)) {
-        /* Here, before this take reads the program's rings: what the program
-         * pours from now on may be in them already. */
+        /* Before this take reads the program's rings: records that the program
+         * copies from now on may be in them already. */
         kernel->first_end = order_key(reader, reader->end);
         return true;
     }
@@ -331,7 +331,7 @@ struct reader_thread *kernel_thread(const struct reader *reader,
     return NULL;
 }
 
-/* Looks which threads have ended by now. */
+/* Marks the threads that have ended. */
 static void rows_refresh(struct reader *reader)
 {
     struct kernel *kernel = reader->inside->kernel;

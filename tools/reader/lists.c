@@ -1,4 +1,4 @@
-/* lists.c - reads what a registry lists: recorders, threads, tweaks. */
+/* lists.c - reads the lists of a registry: recorders, threads, tweaks. */
 /* SPDX-License-Identifier: MIT */
 #include "array.h"
 #include "inside.h"
@@ -19,9 +19,9 @@ static bool link_holds(struct reader *reader, uint64_t link, uint64_t address)
             bytes_word(memory, bytes) == address);
 }
 
-/* Reads name and description of a list's element; null: they cannot be read.
- * Returns false if the list has changed: in a running program, the library of
- * an element may have been closed and opened again meanwhile. */
+/* Reads name and description of a list's element; null: not readable. Returns
+ * false if the list has changed: a running program may have closed the library
+ * of an element, and opened it again. */
 static bool texts_read(struct reader *reader, uint64_t link, uint64_t address,
                        const uint64_t at[2], char *texts[2])
 {
@@ -65,11 +65,11 @@ static const char *figures_check(const struct reader *reader,
     bytes = ring_end_at(reader, n);
     if ((lanes > 1 && r->ring_bytes < bytes) || bytes > reader->memory->size ||
         bytes * lanes > reader->memory->size)
-        return "its rings are larger than what is there";
+        return "its rings are larger than the memory";
     return NULL;
 }
 
-/* Reads a struct recorder. Returns false if it is not there. */
+/* Reads a struct recorder. Returns false if it cannot be read. */
 static bool recorder_read(struct reader *reader, uint64_t address,
                           struct reader_recorder *now, uint64_t *description,
                           uint64_t *next)

@@ -14,8 +14,8 @@ enum {
     FORMATS_SLACK = 1 << 24 /* bytes of formats that are not in a core file */
 };
 
-/* Addresses of formats that stand for numbers of those made here: no processor
- * has memory there. */
+/* Addresses for the formats that are made here: no processor has memory
+ * there. */
 static const uint64_t CODED_FORMATS = UINT64_C(1) << 63;
 
 /* Allocates *at when it is first needed, and returns it; null: no memory. */
@@ -28,7 +28,8 @@ char *text_room(char **at, size_t size)
 
 /* ----------------------------------------------------------------- pages -- */
 
-/* Reads bytes through the page cache. Returns how many, 0 if none are there. */
+/* Reads bytes through the page cache. Returns their number, 0 if none can be
+ * read. */
 static size_t page_bytes(struct reader *reader, uint64_t address, void *to,
                          size_t size)
 {
@@ -76,8 +77,8 @@ size_t format_bytes(struct reader *reader, uint64_t address,
     return size;
 }
 
-/* Returns the words of a heading, a blank between, but those that say more than
- * of what kind a record is: a severity, `event`. Null: there are no others. */
+/* Returns the words of a heading, a blank between, without severities and
+ * `event`. Null: no other words. */
 static char *format_kind(const struct recorder_headed_ *heading)
 {
     char kind[RECORDER_HEADING_MAX_];
@@ -107,7 +108,7 @@ bool format_is_made(const struct reader *reader, uint64_t address)
     return address - inside->texts < size;
 }
 
-/* Counts the record of which a format or text is not there, once. */
+/* Counts a record without its format or text, once. */
 static void damaged_count(struct reader *reader,
                           const struct recorder_event *event)
 {
@@ -142,7 +143,7 @@ static void format_read(struct reader *reader, struct format *format)
                length < size ? length + 1 : size);
 }
 
-/* The entry of a format, and of what its words say, or zeros; null: no
+/* The entry of a format, and of the words it decodes, or zeros; null: out of
  * memory. */
 static struct format *format_add(struct reader *reader, uint64_t address,
                                  uint64_t word, uint64_t code, bool *is_new)
@@ -166,7 +167,7 @@ static struct format *format_add(struct reader *reader, uint64_t address,
 struct format *format_of(struct reader *reader,
                          const struct recorder_event *event)
 {
-    static struct format unknown = {.severity = -1}; /* nobody writes it */
+    static struct format unknown = {.severity = -1}; /* constant */
     struct reader_inside *inside = reader->inside;
     uint64_t number = event->format - CODED_FORMATS, from;
     struct format *format;
@@ -189,7 +190,7 @@ struct format *format_of(struct reader *reader,
     if (is_new) {
         format_read(reader, format);
         if (life_is(reader, event->format, event->order, &from) != LIFE_FITS) {
-            free(format->text); /* it was closed meanwhile */
+            free(format->text); /* its library was closed in between */
             format->text = NULL;
             return format;
         }
@@ -218,9 +219,9 @@ static bool shows_text(const char *text, unsigned i)
     return false;
 }
 
-/* Makes the format of what a record's words say. It is of the file that knows
- * its code, if one does. A buffer that this does not show comes behind it, and
- * so do its arguments, where no other conversion takes them. */
+/* Decodes the format in a record's words, from the file that knows its code if
+ * there is one. A buffer without a conversion in it is appended, and so are
+ * arguments. */
 static void coded_read(struct reader *reader, struct format *format,
                        const struct recorder_coded_ *coded,
                        const char *location)
@@ -261,8 +262,8 @@ static void buffer_move(struct recorder_coded_ *coded, unsigned to)
     memcpy(coded->argument + to, words, sizeof words);
 }
 
-/* An event whose heading says so becomes what its words say. Equal words but
- * for arguments have one format, whose number stands for its address. */
+/* Decodes an event marked `event`: its words encode a format. Equal encodings
+ * share a format at a synthetic address. */
 static void coded_apply(struct reader *reader, struct recorder_event *event,
                         const struct format *headed)
 {
@@ -331,8 +332,7 @@ unsigned reader_location(const char *location, size_t *file_size)
 
 /* ---------------------------------------------------------------- tokens -- */
 
-/* Finds the recorder in whose rings an address lies, and the ring; null:
- * none. */
+/* Finds the recorder and the ring that contain an address; null: none. */
 static const struct reader_recorder *
 token_recorder(const struct reader *reader, uint64_t address, uint64_t *lane)
 {
@@ -468,8 +468,8 @@ static void token_text(struct reader *reader,
 
 /* --------------------------------------------------------------- strings -- */
 
-/* Reads a copied text as if its bytes stood at its token: the formatter asks
- * for them in pieces. Returns how many, or -1. */
+/* Reads a copied text as if its bytes were at its token: the formatter reads
+ * them in pieces. Returns their number, or -1. */
 static ptrdiff_t token_bytes(struct text_context *c, uint64_t address, char *to,
                              size_t size)
 {

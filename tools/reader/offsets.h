@@ -25,9 +25,9 @@ struct offsets {
 #undef OFFSETS_MEMBER
 #undef OFFSETS_SIZE
 
-/* A ring of a recording that was made of events (tools/recording): behind
- * `lost` in its head stand these numbers, of 8 bytes each. In a program there
- * are only zeros, or no room. */
+/* A ring in a recording that was made of events (tools/recording): after
+ * `lost`, its head has these numbers, of 8 bytes each. In a program that space
+ * has zeros, or does not exist. */
 enum kept_number {
     KEPT_MARK,        /* KEPT_MAGIC */
     KEPT_ORIGIN,      /* where the program had its struct recorder */
@@ -39,19 +39,19 @@ enum kept_number {
     KEPT_MISSED,   /* positions that were overwritten while a log was written */
     KEPT_LEFT_OUT, /* records that were not chosen */
     KEPT_TEXTS,    /* where texts begin and end: one that may have changed */
-    KEPT_TEXTS_END, /* stands at an odd address, others at even ones */
+    KEPT_TEXTS_END, /* is at an odd address, others at even ones */
     KEPT_EMPTY,     /* 1: before an empty text is a byte that is not 0 */
     KEPT_NUMBERS
 };
 enum {
-    KEPT_HEAD_BYTES = 256, /* of such a ring */
+    KEPT_HEAD_BYTES = 256, /* of that ring */
     KEPT_SIZED = 2,        /* the address modulo 4 of a text with NULs in it: */
-    KEPT_SIZE_BYTES = 4    /* its size stands before it, in so many bytes */
+    KEPT_SIZE_BYTES = 4    /* its size is before it, in this many bytes */
 };
 #define KEPT_MAGIC 0x73746e657665f116u
 static inline uint64_t kept_at(uint64_t head_bytes)
 {
-    return head_bytes / 2 + 2 * sizeof(uint64_t); /* behind `lost` */
+    return head_bytes / 2 + 2 * sizeof(uint64_t); /* after `lost` */
 }
 
 /* Tables for words of 4 bytes, and of 8. */

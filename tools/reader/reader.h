@@ -9,34 +9,33 @@
     reader_close(&reader);
 
 PROMISES
-    * Works on every word size and byte order, whatever the host has.
-    * Events come in strictly ascending order, each whole; what is lost is
-      counted.
-    * Whatever the memory holds, hostile or cut off, reading ends, touches only
-      its own memory and takes no more of that than the rings are large.
+    * Works on every word size and byte order, on any host.
+    * Events come in strictly ascending order, each whole; losses are counted.
+    * In any memory, hostile or cut off, reading ends, touches only its own
+      memory, and takes no more of it than the size of the rings.
     * Reads a running program without stopping it: all commit words, then the
       records, then all commit words again.
 
 LIMITS
-    * Conversions of the program's own (recorder_configure_type) print as printf
-      has them: their functions are code of the program, which is never run.
+    * The program's private conversions (recorder_configure_type) print as in
+      printf: their functions are code of the program, which is never run.
 
 FLOORS (a file calls only files of lower floors; inside.h declares the calls)
-    take        opens a reader, and takes what its program holds
+    take        opens a reader, and takes the records of its program
     events      makes events of records, chooses among them
-    filters     chooses by what an event says
-    arguments   what an event was given
-    message     what it says: formats, strings, lines
+    filters     chooses by messages and arguments
+    arguments   the arguments of an event
+    message     the message of an event: formats, strings, lines
     rings       copies rings, finds whole records, counts them
-    kernel      switches that the kernel has
+    kernel      switches in the kernel's rings
     lists       recorders, threads, tweaks
-    registry    the one thing that is found; the clock
+    registry    finds the registry; the clock
     bytes, offsets, codes, ids, array
 
-    settings writes into the program, and stands beside them. Above the reader:
+    settings writes into the program, and is separate. Above the reader:
     source opens its memory; recording writes recordings, and reads folders of
     them for options; then print, unwind, threads, export and view, verbs, help,
-    main. In each folder but verbs/ the files stand in an order, too: open.c of
+    main. In each folder but verbs/ the files have an order, too: open.c of
     source calls its kinds, live.c of view calls page.c and pack.c.
 */
 #ifndef READER_H
@@ -60,35 +59,35 @@ struct memory {
     /* Writes all, or nothing and false. Null pointer: it is not for writing. */
     bool (*write)(struct memory *, uint64_t address, const void *from,
                   size_t size);
-    /* True if there is such a thread; copies its current name, if it has one.
-     * Null pointer: that is not known. */
+    /* True if the thread exists; copies its current name, if it has one. Null
+     * pointer: unknown. */
     bool (*thread)(struct memory *, int32_t id, char name[16]);
     /* True if these bytes are of a file that stays, even if the program unmaps
      * them or ends. Null pointer: none are. */
     bool (*stays)(struct memory *, uint64_t address, size_t size);
     /* Notes that an answer depends on these bytes, so that a copy of the memory
-     * has to hold them; `zeros`: any bytes will do there. Null pointer: nobody
-     * copies the memory. */
+     * must contain them; `zeros`: zeros do, too. Null pointer: no copy is
+     * made. */
     void (*needs)(struct memory *, uint64_t address, size_t size, bool zeros);
     /* True if the bytes at an address cannot have changed: they are in a
      * read-only segment of the program or a library. Null pointer: unknown. */
     bool (*constant)(struct memory *, uint64_t address);
-    /* Maps, to be read, what the program has mapped by a descriptor of a perf
-     * event; null, and errno, EBADF where it is none any more. Null pointer: it
-     * does not run here. And gives that back. */
+    /* Maps a perf event of the program, by its descriptor, for reading; null,
+     * and errno, EBADF if it is closed. Null pointer: the program is not on
+     * this machine. unmap() releases it. */
     const void *(*descriptor)(struct memory *, int fd, size_t size);
     void (*unmap)(struct memory *, const void *at, size_t size);
-    /* Sets the busy bit of the commit words, so many bytes of them, that are
-     * not the same in an earlier copy. Null pointer: there is none. */
+    /* Sets the busy bits of the `size` bytes of commit words that differ from
+     * an earlier copy. Null pointer: no copy. */
     void (*compare)(void *context, uint64_t address, size_t size);
     void *compare_context;
     uint64_t size;       /* bound of all that can be read, in bytes */
     unsigned word_bytes; /* 4 or 8 */
     unsigned machine;    /* of the ELF header: EM_X86_64 */
     bool big_endian;
-    bool live;        /* the program runs: what is read may change */
-    bool native;      /* its ticks are those of this machine's kind: of 32
-                       * bits, those of x86 on x86-64 */
+    bool live;        /* the program runs: memory may change */
+    bool native;      /* its ticks are of this machine's kind: of 32 bits, those
+                       * from x86 on x86-64 */
     bool stale_order; /* the order counter is as of some time before */
     bool ticks_here;  /* its ticks are of this machine's clock, now */
 };
@@ -112,10 +111,10 @@ struct reader_recorder {
     struct recorder_figures_ figures;
     uint64_t recorded;            /* positions handed out and not given up */
     uint64_t whole, begun;        /* slots; records that begin in these */
-    int64_t oldest_ns, newest_ns; /* of what is kept; unknown if nothing is */
+    int64_t oldest_ns, newest_ns; /* of kept records; unknown if none */
     uint64_t matched; /* by reader_match(): of how many, and their times */
     int64_t matched_oldest_ns, matched_newest_ns;
-    int64_t complete_ns; /* behind it no ring overwrote a record; unknown: none
+    int64_t complete_ns; /* no ring overwrote later records; unknown: none
                           * overwrote any */
 };
 
@@ -142,8 +141,8 @@ struct reader_event {
     struct recorder_event raw; /* as recorded, before its words were decoded */
     int64_t ns; /* since the program's start; RECORDER_TIME_UNKNOWN_ */
     uint64_t realtime_ns; /* since 1970, UTC; 0: unknown */
-    const char *kind;     /* the words of its heading, "switch b", but those of
-                           * a severity and `event`; null: none */
+    const char *kind;     /* the words of its heading, "switch b", but no
+                           * severity and no `event`; null: none */
     const struct reader_recorder *recorder;
     const struct reader_thread *thread; /* null: unknown */
 };
@@ -164,13 +163,13 @@ struct reader_argument {
     int64_t integer;
     double real;
     const char *text; /* until the next event is asked for its arguments */
-    size_t text_size; /* without the NUL behind it */
+    size_t text_size; /* without the NUL after it */
     const char *name; /* that the format gives it, "bytes=%d", until
                        * reader_close(); null: none */
     bool changes;     /* may be another text than the one recorded: `text`
                        * has RECORDER_FORMAT_CHANGES_ in front of it */
 };
-/* Takes the mark off such texts, for outputs that say it otherwise. */
+/* Removes the mark of these texts, for outputs that show it elsewhere. */
 void reader_unmark(struct reader_argument *, unsigned count);
 
 /* A selection of events; zeros: everything. */
@@ -183,7 +182,7 @@ struct reader_selection {
     const char *thread;                /* number or name */
     unsigned severities; /* a set: see recorder_severities_; 0: any, or none */
     struct filters *filters; /* of texts and arguments; null: none (filters.h).
-                              * Whose it is frees it behind the reader */
+                              * The owner frees it after the reader */
 };
 
 /* ---------------------------------------------------------------- reader -- */
@@ -221,7 +220,7 @@ struct reader {
     uint64_t taken;               /* events of the last reader_take() */
     uint64_t missed;              /* records of chosen recorders that were gone
                              * before a reader_take() could see them */
-    bool missed_estimated;        /* from their slots, which tell no more */
+    bool missed_estimated;        /* in their slots, unreadable */
     uint64_t damaged; /* records shown without a format or text that a recording
                        * made of events must have */
     struct reader_inside *inside; /* reader.c's own */
@@ -235,11 +234,11 @@ void reader_close(struct reader *);
 /* True if a thread has that number, kernel id or name. */
 bool reader_has_thread(const struct reader *, const char *thread);
 
-/* Chooses what the next reader_take() reads; the selection is copied. Returns
- * null, or what is wrong with the regular expression. */
+/* Chooses the records of the next reader_take(); the selection is copied.
+ * Returns null, or the error in the regular expression. */
 const char *reader_select(struct reader *, const struct reader_selection *);
 
-/* The error of taking and refreshing when the program has ended meanwhile. */
+/* The error of taking and refreshing after the program's end. */
 #define READER_GONE "the program is gone"
 
 /* Reads the rings: all that was not taken before, oldest first for
@@ -248,13 +247,13 @@ const char *reader_select(struct reader *, const struct reader_selection *);
  * gone` for a process that has ended. */
 const char *reader_take(struct reader *);
 
-/* Copies what the kernel's rings hold by now, for the next take, before it is
+/* Copies the records in the kernel's rings for the next take, before they are
  * overwritten there. */
 void reader_kernel(struct reader *);
 /* Returns how many switches these are. */
 size_t reader_kernel_count(const struct reader *);
 
-/* Counts what the rings of the chosen recorders held at the last reader_take():
+/* Counts the records of the chosen recorders' rings at the last reader_take():
  * the figures of each. */
 void reader_count(struct reader *);
 
@@ -307,8 +306,8 @@ size_t reader_word_text(struct reader *, const struct reader_event *,
 /* A text that an argument is the address or token of. */
 struct reader_text {
     unsigned argument;
-    const char *text; /* as far as it is shown; ends with "..." where memory
-                       * did before the text; a NUL stands behind it */
+    const char *text; /* the shown part; ends with "..." if memory ended before
+                       * the text; a NUL follows */
     size_t size;
     bool wide;    /* of characters of 4 bytes */
     bool changes; /* may be another than the one recorded */

@@ -181,7 +181,7 @@ static void later_settle(struct reader *reader, bool is_here,
                          uint64_t newest_ticks)
 {
     /* The rate of this machine's ticks is measured from here on, for all
-     * sources of a command: those behind the first need not wait. */
+     * sources of a command: later sources need not wait. */
     static _Thread_local struct recorder_moment first;
     struct recorder_moment *later = &reader->inside->later;
     struct recorder_moment start = reader->clock.start, now, then;
@@ -260,8 +260,8 @@ uint64_t reader_start_realtime(const struct reader *reader)
     return start ? start + (uint64_t)reader->offset_ns : 0;
 }
 
-/* The end by the clock, as recorder_order_end_() has it in the program: a text
- * takes units ahead, and who drew an order before has written its record. */
+/* The end by the clock, like recorder_order_end_() in the program: a text takes
+ * units ahead, and a writer with an earlier number has stored its record. */
 static uint64_t order_by_clock(const struct reader *reader)
 {
     uint64_t now = recorder_ticks_();

@@ -1,18 +1,18 @@
 /* rings.c - takes records out of rings: whole records, each of them once. */
 /* SPDX-License-Identifier: MIT */
 /*
-   A ring is read in bulk: commit words, records, commit words again. A slot of
-   which both commit words agree, and are not busy, is whole: R1 to R4 of
-   recorder.h for all slots at once. Where the memory is a file that is mapped,
-   nothing is copied, and each record is looked at so when it is taken out.
+   A ring is read in bulk: commit words, records, commit words again. A slot
+   whose two commit words agree, and are not busy, is whole: R1 to R4 of
+   recorder.h for all slots at once. In a mapped file, nothing is copied, and
+   each record is checked when it is taken out.
 
-   A program goes on recording meanwhile, and only what is older than the end of
-   this take counts. So the oldest slots are copied first, in large pieces, into
-   memory that is there: a reader that is faster than the writers is ahead of
-   them from the first slot on, and nearly all of a ring is whole.
+   The program continues to record, and only records before the end of this take
+   count. So the oldest slots are copied first, in large pieces, into mapped
+   memory: a reader that is faster than the writers is ahead of them from the
+   first slot on, and nearly all of a ring is whole.
 
-   Later takes read only the slots of the positions that were handed out since.
-   A position whose record is not there yet is waited for during a few takes.
+   Later takes read only the slots of the positions that were handed out since
+   the last one, and wait for an unfinished record during a few takes.
 */
 #include "array.h"
 #include "inside.h"
@@ -154,7 +154,7 @@ const char *lanes_refresh(struct reader *reader)
         if (!r->chosen || r->wrong)
             continue;
         if (r->lane == 0 && bytes + all > reader->memory->size)
-            r->wrong = "its rings are larger than what is there";
+            r->wrong = "its rings are larger than the memory";
         if (!r->wrong)
             bytes += all;
         if (r->wrong || r->lane)
@@ -207,9 +207,8 @@ static uint64_t commit_wanted(const struct reader *reader,
 
 enum found { FOUND, GONE, NOT_YET };
 
-/* FOUND: the position's record is in its slot. GONE: a later record is there,
- * or is being written. NOT_YET: it is being written, or an earlier one is
- * there. */
+/* FOUND: the position's record is in its slot. GONE: a later record overwrote
+ * it, or is overwriting it. NOT_YET: it is being written, or will be. */
 static enum found position_look(const struct reader *reader,
                                 const struct lane *lane, uint64_t position)
 {
@@ -225,8 +224,8 @@ static enum found position_look(const struct reader *reader,
 
 /* ------------------------------------------------------------------ copy -- */
 
-/* Reads at most PIECE slots from `slot` on into the lane's copy. A slot whose
- * commit word changed meanwhile is marked busy there. */
+/* Reads at most PIECE slots from `slot` on into the lane's copy. Marks a slot
+ * busy there if its commit word changed during the read. */
 static void slots_copy(struct reader *reader, struct lane *lane, uint64_t slot,
                        uint64_t count)
 {
@@ -264,9 +263,9 @@ static uint64_t positions_gone(struct reader *reader, const struct lane *lane,
                                     : end - first;
 }
 
-/* Copies the slots of `count` positions from `first` + size on. False: writers
- * overwrote some meanwhile. If that happens LATE times, the rest is copied
- * newest first: writers overwrite the oldest. */
+/* Copies the slots of positions from `first` + `size` on. False: writers
+ * overwrote some during the copy. After LATE times, the rest is copied newest
+ * first: writers overwrite the oldest. */
 static bool positions_copy(struct reader *reader, struct lane *lane,
                            uint64_t first, uint64_t count)
 {
@@ -348,8 +347,8 @@ static bool slot_key(const struct reader *reader, const struct lane *lane,
            raw_key(reader, lane, raw, key);
 }
 
-/* True if a record begins in the slot; false: it goes on there, or a text
- * is. */
+/* True if a record begins in the slot; false: it contains a continuation or a
+ * text. */
 static bool slot_begins(const struct reader *reader, const struct lane *lane,
                         uint64_t slot)
 {
@@ -425,7 +424,7 @@ static const char *lane_take_new(struct reader *reader, uint32_t index)
     uint64_t count = (lane->write - lane->next) & max, position, slot;
     unsigned i, pending = 0;
     bool room = true, whole;
-    if (count > size) { /* lapped: what was not seen is gone */
+    if (count > size) { /* lapped: the unseen records are gone */
         lane->pending_count = 0;
         lane->next = lane->write - size;
         count = size;
@@ -498,7 +497,7 @@ static const char *lane_take_all(struct reader *reader, uint32_t index)
     return NULL;
 }
 
-/* Reads what a recording made of events says of a ring. */
+/* Reads a recording's own figures of a ring made of events. */
 static void lane_kept(struct reader *reader, struct lane *lane)
 {
     struct memory *m = reader->memory;
@@ -517,9 +516,9 @@ static void lane_kept(struct reader *reader, struct lane *lane)
     inside->texts_empty = lane->kept[KEPT_EMPTY] == 1;
 }
 
-/* For a log: is the ring, though it has as many records or more, that of a
- * library which was closed and opened again? Then its last record that was
- * taken is not in its place, or is another. */
+/* For a log: true if a library was closed and opened again, and this is its new
+ * ring at the same address: the last record taken from it is missing or
+ * differs. */
 static bool lane_is_another(struct reader *reader, const struct lane *lane)
 {
     struct memory *m = reader->memory;
@@ -542,8 +541,8 @@ static bool lane_is_another(struct reader *reader, const struct lane *lane)
            !(m->stays && m->stays(m, lane->address, 1));
 }
 
-/* Takes one ring; null, or what is wrong. Its head is read first: records made
- * meanwhile belong to the next take, which knows them by their positions. */
+/* Takes one ring; returns null, or the error. Its head is read first: later
+ * records belong to the next take, which knows them by their positions. */
 static const char *lane_take(struct reader *reader, uint32_t index)
 {
     struct lane *lane = &reader->inside->lanes[index], was = *lane;
@@ -561,7 +560,7 @@ static const char *lane_take(struct reader *reader, uint32_t index)
     lane->write = bytes_word(m, bytes);
     if (word_signed(m, lane->write - lane->next) < 0 ||
         lane_is_another(reader, lane)) {
-        lane->begun = false; /* its library was opened anew */
+        lane->begun = false; /* its library was opened again */
         lane->owed = 0;
         before = 0;
     }
@@ -585,7 +584,7 @@ static const char *lane_take(struct reader *reader, uint32_t index)
         recorder_is_there(reader, lane->recorder))
         return wrong;
     was.pending = lane->pending;
-    *lane = was; /* its library was closed: other data are there */
+    *lane = was; /* its library was closed: the memory has other data */
     memset(lane->commits, 0, lane_size(lane) * word);
     reader->inside->keys_count = keys;
     reader->missed = missed;
@@ -630,7 +629,7 @@ size_t reader_unfinished(const struct reader *reader)
 
 /* ----------------------------------------------------------------- count -- */
 
-/* A ring overwrote records: what it kept begins at a time. */
+/* A ring overwrote records: the kept ones begin at this time. */
 static void complete_count(struct reader_recorder *r, int64_t oldest_ns)
 {
     if (oldest_ns != RECORDER_TIME_UNKNOWN_ &&
@@ -639,8 +638,8 @@ static void complete_count(struct reader_recorder *r, int64_t oldest_ns)
         r->complete_ns = oldest_ns;
 }
 
-/* Records of a recorder that are in its rings, but were made after the take's
- * end, and what is missing of the records from before. */
+/* Records of a recorder in its rings that were made after the take's end, and
+ * the number of missing records from before. */
 struct late {
     uint64_t slots, heads; /* records after the take's end */
     uint64_t handed;       /* positions that were handed out after that end */
@@ -709,7 +708,7 @@ static void lane_count(struct reader *reader, const struct lane *lane,
         r->figures.slots_kept++;
         r->figures.kept += recorder_is_head_(format);
         if (recorder_is_text_(format))
-            continue; /* a copied text bears no time */
+            continue; /* a copied text has no time */
         if (key < oldest) {
             oldest = key;
             oldest_ns = reader_time(reader, raw);

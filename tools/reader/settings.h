@@ -11,15 +11,15 @@ struct settings {
         int64_t value;
     } * all;
     size_t count, max;
-    bool clears; /* hides the records made so far */
-    bool misuse; /* what is wrong is how it was said */
+    bool clears; /* hides the present records */
+    bool misuse; /* the error is in the wording */
     char why[512];
 };
 
-/* Adds what items, separated by blanks or commas, ask for: NAME is a regular
- * expression for recorders, or else for tweaks; VALUE on, off, trace,
- * freeze, thaw or a number. `clear` hides the records made so far. Null, or what is wrong; then nothing is to be
- * written. */
+/* Adds settings, separated by blanks or commas: NAME is a regular expression
+ * for recorders, or else for tweaks; VALUE on, off, trace, freeze, thaw or a
+ * number. `clear` hides the present records. Returns null, or the error; then
+ * nothing may be written. */
 const char *settings_add(struct settings *, const struct reader *,
                          const char *items);
 /* Writes and frees them. False: they cannot be written. */

@@ -38,8 +38,8 @@ static void program_read(struct reader *reader, uint64_t address)
     free(text);
 }
 
-/* True if another program is there by now: by exec, or because its process has
- * the same id. */
+/* True if another program replaced it: by exec, or in a process with the same
+ * id. */
 static bool is_another(const struct reader *reader,
                        const struct registry *registry)
 {
@@ -216,8 +216,8 @@ static void keys_sort(struct reader_inside *inside, uint64_t limit)
     inside->deliver = low;
 }
 
-/* Sorts the keys that are delivered by (time, order). Records that go on from
- * others have their times. False: there is no memory. */
+/* Sorts the delivered keys by (time, sequence number). Continuations have the
+ * times of their heads. False: out of memory. */
 struct timed {
     uint64_t ticks;
     struct key key;
@@ -249,8 +249,9 @@ static bool keys_by_time(struct reader *reader)
     return true;
 }
 
-/* Reads the end of the orders, before the rings: this take's end. Null, or
- * READER_GONE. A recording's counter is that of its start (stale_order). */
+/* Reads this take's end, before the rings: the next sequence number. Returns
+ * null, or READER_GONE. A recording's counter is from its start
+ * (stale_order). */
 static const char *end_read(struct reader *reader)
 {
     struct reader_inside *inside = reader->inside;
@@ -275,8 +276,7 @@ static const char *end_read(struct reader *reader)
     return NULL;
 }
 
-/* Does so, and copies what the kernel's rings hold that lies behind this
- * end. */
+/* Does so, and copies the kernel's records after this end. */
 static const char *end_and_kernel(struct reader *reader)
 {
     static const struct timespec wait = {0, 1000000};
@@ -324,8 +324,8 @@ static bool refresh_due(struct reader *reader)
     return true;
 }
 
-/* True if the order counter stood still for more than PATIENCE takes: then no
- * ring can have changed. */
+/* True if the sequence number stayed the same for more than PATIENCE takes:
+ * then no ring can have changed. */
 static bool is_still(struct reader_inside *inside, uint64_t end)
 {
     if (!inside->taken_before || end != inside->end_still)
@@ -397,7 +397,7 @@ const char *reader_take(struct reader *reader)
     if (!wrong)
         wrong = lanes_refresh(reader);
     /* From here on, time counts: a record that is overwritten now is missed,
-     * and the one that overwrites it lies behind this take's end. */
+     * and its successor is after this take's end. */
     gone = end_and_kernel(reader);
     if (!wrong && !gone)
         pages_forget(reader);
