@@ -20,23 +20,21 @@
 
 /* Options of all verbs. */
 const struct option_row common_rows[] = {
-    {'e', "executable", "FILE",
-     "the program that left a core file, if it is not where it was"},
+    {'e', "executable", "FILE", "the program of a core file, if it was moved"},
     {OPTION_SYSROOT, "sysroot", "DIR",
-     "look below DIR for the program and libraries that a core file or a "
-     "recording names, also where it has no build-id of them"},
+     "look below DIR for the program and libraries of a core file or a "
+     "recording, even without a build ID"},
     {OPTION_ELF, "elf", "FILE",
      "in place of SOURCE: a firmware's ELF file, with --memory"},
     {OPTION_MEMORY, "memory", "ADDRESS:FILE",
-     "memory that was copied out of a machine; as often as needed"},
+     "memory copied out of a machine; as often as needed"},
     {OPTION_FORMATS, "formats", "DIR",
-     "texts of trace codes, in files that end in .fmt; as often as needed, the "
-     "first that knows a code counts, then those of RECORDER_FORMATS, "
-     "DIR:DIR..., then those of /usr/share/recorder/formats"},
+     "texts of trace codes, in files that end in .fmt; as often as needed; "
+     "the first file with a code counts, then RECORDER_FORMATS, DIR:DIR..., "
+     "then /usr/share/recorder/formats"},
     {OPTION_REGISTRY, "registry", "ADDRESS",
-     "which of several, in a process of libraries that share nothing; all: "
-     "list, "
-     "dump and stat show one behind the other"},
+     "one of several, in a process of libraries that share nothing; all: "
+     "list, dump and stat show one after the other"},
     {'h', "help", NULL, "this text"},
     {0, NULL, NULL, NULL}};
 
@@ -45,10 +43,10 @@ const struct option_row selection_rows[] = {
     ROW_NAMES,
     {'l', "last", "N", "only the last N events"},
     {OPTION_SINCE, "since", "WHEN",
-     "from then on: an order (4711), from the program's start on (1.5s, 2m, "
-     "1h), before the last record (-10s, -2m), now or now-1h, a date or time "
-     "as dumps show it, UTC (2026-11-20 20:25:11.5, 2026-11-20, 20:25), or "
-     "with local or +01:00 behind it of another zone"},
+     "from then on: a sequence number (4711), a time since the program's "
+     "start (1.5s, 2m, 1h), before the last record (-10s, -2m), now or "
+     "now-1h, a date or time as in dumps, UTC (2026-11-20 20:25:11.5, "
+     "2026-11-20, 20:25), or of another zone with local or +01:00 after it"},
     {OPTION_UNTIL, "until", "WHEN", "up to then, the same"},
     {'t', "thread", "THREAD", "only of a thread: number, kernel id or name"},
     {OPTION_SEVERITY, "severity", "LEAST",

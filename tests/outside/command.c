@@ -473,7 +473,7 @@ Test(command, set)
     REFUSES(2, "recorder: small is not NAME=VALUE\n", "set %d main=off small",
             pid);
     REFUSES(2,
-            "recorder: NAME=VALUE is missing: what to set, as in net=trace\n",
+            "recorder: NAME=VALUE is missing, for example net=trace\n",
             "set %d", pid);
     REFUSES(2, "recorder: PID is missing: the id of a running process\n",
             "set net=on");
@@ -500,7 +500,7 @@ Test(command, clear)
     command_core("./program", "in.txt");
     REFUSES(1, "recorder: core: is no running process: nothing there can be "
             "set", "set core clear");
-    REFUSES(1, "recorder: core: only what a running process shows",
+    REFUSES(1, "recorder: core: only the records of a running process",
             "dump --clear core");
     REFUSES(1,
             "recorder: core: is no running process: nothing there can be set",

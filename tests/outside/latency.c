@@ -122,7 +122,7 @@ Test(latency, refusals)
     cr_assert_str_eq(build_text,
                      "recorder: rec: no record is --from main: it is compared "
                      "with whole messages, and with \"in NAME\", \"out NAME\", "
-                     "\"ready NAME\" of switches; .* stands for any text\n");
+                     "\"ready NAME\" of switches; .* matches any text\n");
     cr_assert_eq(command("latency rec --from \".*\""), 2);
     cr_assert_eq(command("latency rec --from \"(\" --to x"), 2);
     cr_assert_eq(command("latency rec --from \".*\" --to \".*\" --by 13"), 2);
@@ -132,7 +132,7 @@ Test(latency, refusals)
     command_must("latency rec --from \".*\" --to \".*\" --by 3 --json");
     cr_assert_str_eq(
         build_text,
-        "recorder: rec: --by 3: 4 that match have no such argument\n"
+        "recorder: rec: --by 3: 4 matching records lack the argument\n"
         "{\"pairs\":0,\"without_end\":0,\"without_beginning\":0}"
         "\n");
 }

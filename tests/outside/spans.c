@@ -199,8 +199,8 @@ Test(spans, table)
         "^net: serve  *4  *[0-9.]* ms  *[0-9.]* ms  *[0-9.]* ms  *[0-9.]* ms "
         ".* 0$",
         "^net: forgotten  *0  *-  *-  *-  *-  *-  *1$",
-        "^recorder: async.rec: 1 record closes a span whose beginning is not "
-        "there, overwritten or of another name; the first is 5 of net$"};
+        "^recorder: async.rec: 1 record closes a span without a beginning, "
+        "overwritten or of another name; the first is 5 of net$"};
     async_recording();
     build_must(COMMAND "spans async.rec >table 2>&1");
     for (size_t i = 0; i < sizeof must / sizeof *must; i++)

@@ -1,4 +1,4 @@
-/* diff.c - recorder diff: what tells a bad run from a good one. */
+/* diff.c - recorder diff: the differences of a bad run from a good one. */
 /* SPDX-License-Identifier: MIT */
 #include "compare.h"
 
@@ -16,7 +16,7 @@ enum {
     OPTION_MOST,
     OPTION_COLOR,
     MOST = 10,   /* differences that are shown */
-    CONTEXT = 3, /* records before and behind one */
+    CONTEXT = 3, /* records before and after one */
     CONTEXT_MAX = 1000
 };
 
@@ -38,8 +38,8 @@ struct output {
     size_t count[SIDES];
 };
 
-/* The events of a thread around one, so many before and behind it; how many,
- * and which of them it is. */
+/* The events of a thread around one, up to `context` before and after it;
+ * returns their number, and the index of the one. */
 static size_t events_around(const struct output *o, enum compare_side side,
                             size_t event, size_t *to, size_t *which)
 {
@@ -106,7 +106,7 @@ static const char *record_text(const struct output *o, enum compare_side side,
     return w && w->text ? w->text : "";
 }
 
-/* Chooses the records around what is shown. */
+/* Chooses the records around the shown differences. */
 static void records_choose(struct output *o)
 {
     size_t most = 2 * o->context + 1, which;
@@ -159,7 +159,7 @@ static void head_print(const struct compare *c)
     putchar('\n');
 }
 
-/* Prints what the user should know of the two sources. */
+/* Prints facts about the two sources that the user should know. */
 static void notes_print(const struct compare *c)
 {
     const struct history *good = &c->of[GOOD], *bad = &c->of[BAD];
@@ -183,11 +183,11 @@ static void notes_print(const struct compare *c)
     for (enum compare_side side = GOOD; side < SIDES; side++)
         if (c->of[side].cut)
             printf("%s has not its beginning (%" PRIu64 " records "
-                   "overwritten): only what both kept is compared.\n",
+                   "overwritten): only their common time is compared.\n",
                    names[side], c->of[side].overwritten);
 }
 
-/* The records around an event, the event itself behind a `>`. */
+/* The records around an event, the event itself after a `>`. */
 static void around_print(const struct output *o, const struct finding *f,
                          enum compare_side side)
 {
@@ -206,7 +206,7 @@ static void around_print(const struct output *o, const struct finding *f,
     free(at);
 }
 
-/* Where each thread of BAD departs from what threads of GOOD do. */
+/* The place where each thread of BAD departs from the threads of GOOD. */
 static void threads_print(const struct compare *c)
 {
     const struct history *bad = &c->of[BAD], *good = &c->of[GOOD];
@@ -238,7 +238,8 @@ static void text_print(const struct output *o)
     if (!c->strong_count)
         puts(c->findings_count
                  ? "No difference that is significant; this may be chance:"
-                 : "No difference beyond what two runs of one program show.");
+                 : "No difference greater than between two runs of one "
+                   "program.");
     for (size_t i = 0; i < o->shown; i++)
         printf("%zu. %s: %s\n", i + 1, finding_kind_name(c->findings[i].kind),
                c->findings[i].text);
@@ -433,9 +434,9 @@ static const struct option_row rows[] = {
     {'j', "json", NULL,
      "one JSON object a line: the sources, each difference with the records "
      "around it, each thread"},
-    {OPTION_MOST, "most", "N", "so many differences, those that tell most: 10"},
+    {OPTION_MOST, "most", "N", "the N most telling differences: 10"},
     {OPTION_CONTEXT, "context", "N",
-     "so many records of the thread before and behind: 3"},
+     "N records of the thread before and after: 3"},
     {OPTION_COLOR, "color", "WHEN",
      "always, never, or auto: on a terminal, unless NO_COLOR is set"},
     {0, NULL, NULL, NULL}};
@@ -445,28 +446,28 @@ const struct verb verb_diff = {
     .arguments = "GOOD BAD",
     .summary = "compares a bad run of a program with a good one",
     .help =
-        "GOOD and BAD are sources: recordings, core files or processes. First "
-        "a line for each difference, what tells most first; then each with "
-        "the records around it; then where each thread departs.\n\n"
+        "GOOD and BAD are sources: recordings, core files or processes. The "
+        "output has a line for each difference, the most telling first; then "
+        "each with the records around it; then the place where each thread "
+        "departs.\n\n"
         "new, gone: a format that only one has. order: a sequence that GOOD "
-        "never has, by what it did after the same one, two and three records "
-        "of a thread. share: after a record comes another more or less often. "
-        "rate: a format is more or less frequent than run length, time and "
-        "the formats before it explain. value: an argument has a value that "
-        "GOOD never has, or much more often. range, grows: a number left its "
+        "never has, after the same one, two and three records of a thread. "
+        "share: after a record comes another more or less often. rate: a "
+        "format is more or less frequent than run length, time and the "
+        "formats before it explain. value: an argument has a value that GOOD "
+        "never has, or much more often. range, grows: a number left its "
         "range, or grows with time. time: a span, or a step from a record to "
         "the next, takes another time. count: a loop turns more or less "
         "often. thread, ends: a thread that only one has, or that ends "
         "early.\n\n"
-        "p is the chance of such a difference between two runs alike, of "
-        "G-tests, Mann-Whitney's and Fisher's test, by Holm's correction for "
-        "many tests. Only what both kept is compared: where a ring went round "
-        "in one, the other's beginning does not count. Addresses count only "
-        "as null or not.\n\n"
-        "A sequence or value that GOOD never has, but BAD so seldom that it "
-        "may be "
-        "chance (Fisher's test: p > 0.001), is shown last, and is no "
-        "difference by itself: threads race.\n\n"
+        "p is the chance of an equal difference between two runs of one "
+        "program, by G-tests, Mann-Whitney's and Fisher's test, with Holm's "
+        "correction for many tests. Only the time that both kept is compared: "
+        "if a ring of one overwrote its beginning, the beginning of the other "
+        "does not count. Addresses count only as null or not.\n\n"
+        "A sequence or value that GOOD never has, and BAD rarely enough for "
+        "chance (Fisher's test: p > 0.001), is listed last, and does not "
+        "change the exit status: threads race.\n\n"
         "Exit status: 0, no difference; 1, some; 2, trouble or misuse.",
     .rows = rows,
     .selects = true,

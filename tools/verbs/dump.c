@@ -93,7 +93,7 @@ static void title_print(const struct call *call, int width)
     printf("%-*s ", width, text);
 }
 
-/* Prints what stands above all records, for each source. */
+/* Prints the head above all records, for each source. */
 static void dump_head(struct call *calls, int width)
 {
     for (struct call *c = calls; c; c = c->next) {
@@ -155,13 +155,13 @@ static void dump_events(struct call *calls, bool head, bool as_csv)
 
 /* ----------------------------------------------------------------- clear -- */
 
-/* A record may have its order and not yet be written, as its thread was
- * preempted. So long it has to end it before the first look, and then twice as
- * long before each look at what came late. */
+/* A record may have its number and not be written yet, because its thread was
+ * preempted. It has this time to finish before the first look, and then twice
+ * as long before each look at late records. */
 enum { UNFINISHED_NS = 50000000, LATE_LOOKS = 4 };
 
-/* Begins --clear: chooses all orders given out by now, and waits until their
- * records are written. */
+/* Begins --clear: chooses all sequence numbers handed out until now, and waits
+ * until their records are written. */
 static void clear_begin(struct call *call, uint64_t *order)
 {
     static const char *const choosing[] = {
@@ -183,7 +183,7 @@ static void clear_begin(struct call *call, uint64_t *order)
                    choosing[i]);
     call_open(call, 0);
     if (!call->source.memory->write)
-        fail(call, "only what a running process shows can be cleared");
+        fail(call, "only the records of a running process can be cleared");
     if (!reader_order(&call->reader, order))
         fail(call, READER_GONE);
     nanosleep(&(struct timespec){.tv_nsec = UNFINISHED_NS}, NULL);
@@ -191,7 +191,7 @@ static void clear_begin(struct call *call, uint64_t *order)
     reader_select(&call->reader, &call->selection);
 }
 
-/* Prints what was taken; `head`: with what stands above all records. */
+/* Prints all taken records; `head`: with the head above them. */
 static void dump_all(struct call *call, bool head, bool in_color)
 {
     bool as_csv = call_option(call, OPTION_CSV);
@@ -203,7 +203,7 @@ static void dump_all(struct call *call, bool head, bool in_color)
         output_check(call);
 }
 
-/* Shows what came late, and clears all that was shown. */
+/* Shows the late records, and clears all shown ones. */
 static void clear_end(struct call *call, uint64_t order, bool in_color)
 {
     size_t unfinished = 0;
@@ -251,7 +251,7 @@ static int dump(struct call *call)
     else
         calls = sources_open(call, 0);
     for (struct call *c = calls; c; c = c->next) {
-        c->reader.kernel &= !clears; /* they are nobody's to clear */
+        c->reader.kernel &= !clears; /* other records must not be cleared */
         c->reader.by_time = call_option(call, OPTION_BY_TIME);
     }
     sources_take(calls);
@@ -272,14 +272,14 @@ static const struct option_row rows[] = {
     {OPTION_CSV, "csv", NULL, "comma-separated values (RFC 4180)"},
     ROW_LABEL,
     {OPTION_FUNCTION, "function", NULL,
-     "behind each line, the function that recorded it (of C++: | c++filt)"},
+     "after each line, the function that recorded it (of C++: | c++filt)"},
     {OPTION_BY_TIME, "by-time", NULL,
-     "by ascending times, not by orders: switches that were poured then are "
-     "among the records of their time"},
+     "sorted by time, not by sequence number: switches that were copied later "
+     "appear among the records of their time"},
     {OPTION_CLEAR, "clear", NULL,
-     "all that is shown here, and nothing else, is not shown again (see "
-     "recorder set PID clear); a record that its thread has not written after "
-     "0.7 s, which is said, or has no slot after 50 ms, may be cleared unseen"},
+     "hide these records, and no others, from later dumps (see recorder set "
+     "PID clear); a record that its thread has not written after 0.7 s, which "
+     "is reported, or has no slot after 50 ms, may be cleared unseen"},
     {OPTION_COLOR, "color", "WHEN",
      "always, never, or auto: on a terminal, unless NO_COLOR is set"},
     {OPTION_NO_PAGER, "no-pager", NULL,
@@ -291,11 +291,11 @@ const struct verb verb_dump = {
     .arguments = "SOURCE...",
     .summary =
         "prints all records, merged and in order, as recorder_dump() does",
-    .help = "A ~ in front of a text says that it may be another than the one "
-            "that was recorded: a %s keeps an address, and what stands there "
-            "is no constant of the program or of a library. RECORDER_COPY "
-            "keeps the text. --json and --csv say it in may_have_changed, by "
-            "the numbers of such arguments, from 0 and from 1.",
+    .help = "A ~ before a text marks a text that may have changed: %s keeps "
+            "an address, and this one is no constant of the program or of a "
+            "library. RECORDER_COPY keeps the text. --json and --csv have "
+            "may_have_changed, with the numbers of these arguments, from 0 "
+            "and from 1.",
     .rows = rows,
     .selects = true,
     .run = dump,

@@ -72,39 +72,38 @@ static const struct {
 static const struct option_row rows[] = {
     {'o', "output", "FILE", "where to; - is standard output"},
     {EXPORT_VALUE, "value", "RECORDER:N=NAME",
-     "plot argument N of the recorders that match; RECORDER:bytes is that of "
-     "\"bytes=%d\" in formats"},
+     "plot argument N of the matching recorders; RECORDER:bytes plots the "
+     "argument of \"bytes=%d\" in formats"},
     ROW_LABEL,
     {EXPORT_MESSAGES, "messages", NULL,
      "name events by their messages, not formats (perfetto)"},
-    {EXPORT_PLAIN, "plain", NULL, "wires only, as sigrok takes them (vcd)"},
+    {EXPORT_PLAIN, "plain", NULL, "wires only, for sigrok (vcd)"},
     {0, NULL, NULL, NULL}};
 
 static const char help[] =
-    "FORMAT is perfetto (for ui.perfetto.dev and trace_processor), "
-    "ctf (CTF 1.8, a folder, for babeltrace2 and Trace Compass), "
-    "vcd (waveforms for gtkwave -S FILE.tcl FILE.vcd and, with --plain, for "
-    "sigrok), sqlite (a database: select * from log), json (one object a line, "
-    "as dump --json) or csv (RFC 4180). A record whose format starts with > "
-    "opens a span of its thread; one that starts with < closes the innermost "
-    "of the same thread, recorder and name, which is the text in front of the "
-    "first conversion. >> opens a span whose first argument is its id, which "
-    "=> takes further and << closes in any thread: perfetto draws "
-    "the span on a separate line, and arrows through its records. --value "
-    "'net:2=bytes' makes a plot of the second "
-    "argument of what net recorded, --value net:bytes of what a format names, "
-    "\"bytes=%d\"; it may be given again. Such names are keys and columns of "
-    "the other formats, too. Where records say "
-    "what ran (recorder_switch.h), vcd has wires of it, perfetto its tables of "
-    "threads and processors (where a state is unknown: stopped). FILE gets its name "
-    "only when it is whole."
-    "\n\n"
-    "Several SOURCES are put on one time axis: perfetto "
-    "has a process for each, sqlite a table of them and a column source, json "
-    "and csv are merged by wall-clock time, with columns of the sources' "
-    "labels; ctf has a folder for each in FOLDER, which babeltrace2 and Trace "
-    "Compass open as one; vcd has the wires of each in a scope of its name; "
-    "perfetto's tables of what ran know each as a machine.";
+    "FORMAT is perfetto (for ui.perfetto.dev and trace_processor), ctf (CTF "
+    "1.8, a folder, for babeltrace2 and Trace Compass), vcd (waveforms for "
+    "gtkwave -S FILE.tcl FILE.vcd and, with --plain, for sigrok), sqlite (a "
+    "database: select * from log), json (one object a line, as dump --json) "
+    "or csv (RFC 4180).\n\n"
+    "A record whose format starts with > opens a span of its thread; one that "
+    "starts with < closes the innermost span of the same thread, recorder and "
+    "name. The name is the text before the first conversion. >> opens a span "
+    "whose first argument is its id; => continues it and << closes it in any "
+    "thread: perfetto draws it on a separate line, with arrows through its "
+    "records.\n\n"
+    "--value 'net:2=bytes' plots the second argument of net's records, "
+    "--value net:bytes the argument of \"bytes=%d\" in formats; it may be "
+    "repeated. These names are keys and columns of the other formats, too. "
+    "From records of switches (recorder_switch.h), vcd has wires, and "
+    "perfetto its tables of threads and processors (unknown states: stopped). "
+    "FILE gets its name only when it is whole.\n\n"
+    "Several SOURCES share one time axis: perfetto has a process for each, "
+    "sqlite a table of them and a column source; json and csv are merged by "
+    "wall-clock time, with columns of the sources' labels; ctf has a folder "
+    "for each in FOLDER, which babeltrace2 and Trace Compass open as one; vcd "
+    "has a scope for each; perfetto's tables of threads have each as a "
+    "machine.";
 
 enum { FORMATS = sizeof formats / sizeof *formats };
 

@@ -61,8 +61,8 @@ static int lease_open(const struct call *call)
 }
 
 /* True if the program of a recording has ended: a read lease is granted only if
- * nobody has the file open or mapped for writing. Its process id may be of
- * another namespace, or reused, and is asked only where there are no leases. */
+ * no process has the file open or mapped for writing. Its process id may be of
+ * another namespace, or reused; it is checked only where leases do not work. */
 static bool is_gone(const struct call *call, int fd)
 {
     if (call->source.pid)
@@ -145,7 +145,7 @@ static int follow(struct call *call)
 static const struct option_row rows[] = {
     {'j', "json", NULL, "one JSON object a line"},
     {OPTION_INTERVAL, "interval", "MS",
-     "look every so many milliseconds: 10, and 1 while records come"},
+     "look every MS milliseconds: 10, and 1 while records come"},
     {OPTION_COLOR, "color", "WHEN",
      "always, never, or auto: on a terminal, unless NO_COLOR is set"},
     {0, NULL, NULL, NULL}};
@@ -155,14 +155,12 @@ const struct verb verb_follow = {
     .arguments = "SOURCE",
     .summary = "prints the last records, and further ones as they are made",
     .help =
-        "Any number of them may follow one program; each has its own place, "
-        "and "
-        "says on stderr how many records it missed, as an estimate, ~, where "
-        "records take several slots. It ends when the program "
-        "does, "
-        "with its last records: all of them where the program has a recording "
-        "(RECORDER_FILE), else those made up to one interval before its end. "
-        "--last is 10 here; 0 shows only what comes.",
+        "Any number of followers may follow one program; each has a separate "
+        "position, and reports on stderr the number of records that it missed "
+        "(~: an estimate, if records take several slots). It ends when the "
+        "program does, with its last records: all of them if the program has "
+        "a recording (RECORDER_FILE), else all before the last interval. "
+        "--last is 10 here; 0 shows only new records.",
     .rows = rows,
     .selects = true,
     .run = follow,

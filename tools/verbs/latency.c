@@ -25,7 +25,7 @@ enum {
     OPTION_MOST,
     OPTION_HISTOGRAM
 };
-enum { FROM = 1, TO = 2, LEFT = 4 }; /* FROM * LEFT: by who left */
+enum { FROM = 1, TO = 2, LEFT = 4 }; /* FROM * LEFT: by the thread that left */
 enum { BY_NOTHING = -1, BY_ID = 100, BY_THREAD };
 
 /* A record that began, and has not ended. */
@@ -47,7 +47,7 @@ struct latency {
     const char *by_name;  /* of an argument; null: `by` says which */
     uint64_t deadline_ns; /* 0: none */
     size_t shown_max;
-    /* What was found: */
+    /* The results: */
     unsigned char *flags; /* of each event, by time: FROM, TO */
     size_t flags_count, flags_max, matches[TO + 1];
     bool *matched; /* by recorder */
@@ -110,8 +110,8 @@ static struct called *called_of(struct latency *l, uint64_t id)
     return &l->called[i];
 }
 
-/* Notes what a record says of its thread. False: `ready` of one that runs, or
- * waits already. */
+/* Notes the state of a switch's thread. False if it is running or waiting
+ * already. */
 static bool is_news(struct latency *l, enum kind kind, uint64_t id,
                     const char *name)
 {
@@ -126,7 +126,8 @@ static bool is_news(struct latency *l, enum kind kind, uint64_t id,
     return kind != KIND_READY || !(waits || runs);
 }
 
-/* Matches what a heading says: "in sensor", "out encoder"; of a switch both. */
+/* Matches the kind and the name in a heading: "in sensor", "out encoder"; of a
+ * switch both. */
 static unsigned match_kind(struct latency *l, const struct reader_event *e)
 {
     char how, name[SWITCHES_NAME_MAX] = "", shown[64], text[96];
@@ -218,8 +219,8 @@ static unsigned argument_of(const struct latency *l,
     return i < count && arguments[i].kind != READER_LOST ? i : 12;
 }
 
-/* Finds the queue of what an event has in common with others. Null: it has no
- * such argument. Valid until the next call. */
+/* Finds the queue of the events with the same key as this one. Null: the event
+ * has no argument for it. Valid until the next call. */
 static struct queue *queue_of(struct latency *l, const struct reader_event *e,
                               bool left)
 {
@@ -504,7 +505,7 @@ static void must_match(const struct latency *l, unsigned which, int key,
         fail(l->call,
              "no record is --%s %s: it is compared with whole messages, and "
              "with \"in NAME\", \"out NAME\", \"ready NAME\" of switches; .* "
-             "stands for any text",
+             "matches any text",
              name, call_option(l->call, key));
 }
 
@@ -518,7 +519,7 @@ static void warnings(const struct latency *l)
         fail(l->call, "no record that matches has an argument %s",
              call_option(l->call, OPTION_BY));
     if (l->without_key)
-        warn(l->call, "--by %s: %" PRIu64 " that match have no such argument",
+        warn(l->call, "--by %s: %" PRIu64 " matching records lack the argument",
              call_option(l->call, OPTION_BY), l->without_key);
 }
 
@@ -579,37 +580,38 @@ static int run(struct call *call)
 
 static const struct option_row rows[] = {
     {OPTION_FROM, "from", "REGEX",
-     "where it begins: a whole message, or what a switch says: \"in NAME\", "
-     "\"out NAME\", \"ready NAME\", \"enter NAME\", \"exit NAME\"; extended "
-     "syntax, any case"},
-    {OPTION_TO, "to", "REGEX", "where it ends, the same"},
+     "the beginning: a whole message, or a switch: \"in NAME\", \"out NAME\", "
+     "\"ready NAME\", \"enter NAME\", \"exit NAME\"; extended syntax, any "
+     "case"},
+    {OPTION_TO, "to", "REGEX", "the end, in the same way"},
     {OPTION_BY, "by", "N",
      "both have the same argument N, from 1 on, or of this name, as in "
      "\"bytes=%d\"; id: of the thread that a switch is about; thread: both "
      "are of one thread"},
     {OPTION_DEADLINE, "deadline", "TIME",
-     "shows those that took longer than 16.6ms, 500us, 1s, worst first"},
-    {OPTION_MOST, "most", "N", "so many of these: 10"},
-    {OPTION_HISTOGRAM, "histogram", NULL, "how many took how long"},
-    {'j', "json", NULL, "JSON objects, a line each: what is late, all figures"},
+     "shows pairs that took longer than 16.6ms, 500us, 1s, worst first"},
+    {OPTION_MOST, "most", "N", "the N worst: 10"},
+    {OPTION_HISTOGRAM, "histogram", NULL, "the distribution of times"},
+    {'j', "json", NULL, "JSON objects, a line each: late pairs, all figures"},
     {0, NULL, NULL, NULL}};
 
 const struct verb verb_latency = {
     .name = "latency",
     .arguments = "SOURCE",
-    .summary = "measures how long it takes from one record to another",
+    .summary = "measures the time from one record to another",
     .help =
-        "recorder latency SOURCE --from 'ready sensor' --to 'in sensor' is "
-        "how long a thread waits for a processor; --from '> frame .*' --to '< "
-        "frame .*' --by 1 --deadline 16.6ms which frames were late.\n\n"
-        "A record that ends something ends the oldest that has begun, of those "
-        "that have the same argument where --by says so. \"ready\" of a thread "
-        "that runs, or is ready already, begins nothing. One that does both "
-        "ends first: with the same REGEX twice, it measures a period. Records "
-        "are taken by their times, and from where on no ring overwrote any of "
-        "the recorders that match.\n\n"
-        "Exit status: 0, all in time; 1, some pair took longer than the "
-        "deadline, or has begun longer ago and not ended; 2, trouble or "
+        "recorder latency SOURCE --from 'ready sensor' --to 'in sensor' "
+        "measures the time that a thread waits for a processor; --from '> "
+        "frame .*' --to '< frame .*' --by 1 --deadline 16.6ms lists late "
+        "frames.\n\n"
+        "Each --to record ends the oldest open --from record, with the same "
+        "--by argument if that is given. \"ready\" of a thread that runs, or "
+        "is ready already, begins nothing. A record that matches both ends "
+        "first: with the same REGEX twice, periods are measured. Records "
+        "count by their timestamps, from the time on at which no ring of the "
+        "matching recorders overwrote any.\n\n"
+        "Exit status: 0, all in time; 1, a pair took longer than the "
+        "deadline, or began longer ago and has not ended; 2, trouble or "
         "misuse.",
     .rows = rows,
     .selects = true,

@@ -198,22 +198,20 @@ static const struct option_row rows[] = {
 const struct verb verb_list = {
     .name = "list",
     .arguments = "SOURCE...",
-    .summary = "shows the recorders, what they hold, and the threads",
+    .summary = "shows the recorders, their figures, and the threads",
     .help =
-        "Orders are given by a counter, or by the clock if the program is "
-        "compiled with RECORDER_CLOCK_ORDER: then a line above the "
-        "recorders says by which. EACH is the memory of a lane, of which no "
-        "page is there before a thread records in it. KEPT and OVERWRITTEN "
-        "are records; with --grep or --where, KEPT is how many these choose, "
-        "and "
-        "the others are of all. One of 5 to 12 arguments takes 2 or 3 slots, a "
-        "copied "
-        "text one for each 32 bytes (on 32-bit machines 16): then the "
-        "overwritten ones are an estimate, ~, from those that are kept. With "
-        "--sizes, what recorders would need is told from the slots that "
-        "they hold and the time from the oldest to the newest of them. Where "
-        "RECORDER_FILE in the environment of a process made no recording, "
-        "a line on stderr says why.",
+        "Sequence numbers come from a counter, or from the clock if the "
+        "program is compiled with RECORDER_CLOCK_ORDER: then a line above the "
+        "recorders names it. EACH is the memory of a lane, which is allocated "
+        "when a thread first records in it. KEPT and OVERWRITTEN are records; "
+        "with --grep or --where, KEPT counts the chosen ones, and the other "
+        "columns count all. A record of 5 to 12 arguments takes 2 or 3 slots, "
+        "a copied text one for each 32 bytes (on 32-bit machines 16): then "
+        "OVERWRITTEN is an estimate, ~, from the kept records. --sizes "
+        "computes the slots for a time from the slots in use and the time "
+        "from the oldest to the newest of them. If RECORDER_FILE in the "
+        "environment of a process made no recording, a line on stderr has the "
+        "reason.",
     .rows = rows,
     .run = list,
     .registries = true};

@@ -38,7 +38,7 @@ static void locks_json(struct locks *locks)
 
 /* ------------------------------------------------------------------- dot -- */
 
-/* Prints a text as a string of Graphviz, which knows escapes of its own and
+/* Prints a text as a string of Graphviz, with Graphviz's escapes and no
  * entities of HTML: the picture has the text of a terminal. */
 static void dot_string(const char *text)
 {
@@ -205,8 +205,8 @@ static int locks_run(struct call *call)
         need(NULL);
     if (!threads.recorded &&
         (call_option(call, OPTION_BY) || call_option(call, OPTION_IGNORE)))
-        fail(call, "recorded no locks: --by and --ignore are for what "
-                   "recorder run records");
+        fail(call, "recorded no locks: --by and --ignore need a recording of "
+                   "recorder run");
     ignored = circles_ignore(call, &threads, &order);
     if (call_option(call, OPTION_DOT))
         locks_dot(&locks);
@@ -236,19 +236,19 @@ static const struct option_row rows[] = {
     {OPTION_BY, "by", "WHAT",
      "sum up waits by object, site or thread: of recorder run"},
     {OPTION_IGNORE, "ignore", "REGEX",
-     "no circles of which a lock, function or file matches"},
+     "no circles with a lock, function or file that matches"},
     {0, NULL, NULL, NULL}};
 
 const struct verb verb_locks = {
     .name = "locks",
     .arguments = "SOURCE",
-    .summary = "shows the locks that threads wait for, and who holds them",
-    .help = "Of any process or core file, with or without recorders, and "
-            "nothing is stopped: of these, a lock that nobody waits for is not "
-            "seen. Of a program that recorder run ran, also of the recording "
-            "that it left behind: how often and how long was waited for each "
-            "lock, and LOCK ORDER, locks that threads take in a circle, which "
-            "may deadlock one day. recorder threads shows the stacks.",
+    .summary = "shows the locks that threads wait for, and their holders",
+    .help = "Works on any process or core file, with or without recorders, "
+            "and stops nothing. From outside, only locks with waiting threads "
+            "are visible. If recorder run started the program, also in its "
+            "recording: the number and length of waits for each lock, and "
+            "LOCK ORDER, locks that threads take in a circle, which may "
+            "deadlock one day. recorder threads shows the stacks.",
     .rows = rows,
     .unprepared = true,
     .run = locks_run};

@@ -14,8 +14,8 @@
 
 enum { OPTION_INTERVAL = OPTION_OWN, OPTION_BRIEF };
 
-/* A process that has recorders, open. Its rings are copied only when it is
- * shown, so that those of one are in memory at a time. */
+/* A process with recorders, open. Its rings are copied only when it is shown,
+ * so that the rings of one process are in memory at a time. */
 struct found {
     int pid;
     char program[PROGRAM_NAME_MAX];
@@ -83,7 +83,7 @@ struct figures {
     char *unheeded;        /* why not, if it was asked for; or null */
 };
 
-/* The rate is that of the orders that were given out since the first look, of
+/* The rate counts the sequence numbers handed out since the first look, of
  * which a record may take several. */
 static void figures_rate(struct figures *f, struct found *found, uint64_t whole,
                          uint64_t begun)
@@ -204,7 +204,7 @@ static void brief_show(const struct found *found)
     putchar('\n');
 }
 
-/* Shows them, and closes each behind its line. */
+/* Shows all, and closes each after its line. */
 static void all_show(struct call *call, struct all *all)
 {
     bool as_json = call_option(call, 'j'),
@@ -268,7 +268,7 @@ static int ps(struct call *call)
 
 static const struct option_row rows[] = {
     {OPTION_INTERVAL, "interval", "TIME",
-     "count RECORDS/S for so long, of all at once: 200ms"},
+     "count RECORDS/S of all for this time: 200ms"},
     {OPTION_BRIEF, "brief", NULL, "ids and programs alone, at once"},
     {'j', "json", NULL, "one JSON object a line"},
     {0, NULL, NULL, NULL}};
@@ -277,9 +277,9 @@ const struct verb verb_ps = {
     .name = "ps",
     .arguments = "",
     .summary = "lists the processes that have recorders",
-    .help = "With each: how many records it makes in a second, how many it "
-            "keeps, from the oldest to the newest, its recording if its rings "
-            "are in one, and its recorders. A program's name is a SOURCE, too, "
-            "where one process has it. Exit status 1: there are none.",
+    .help = "For each: its records in a second, the number of kept records, "
+            "from the oldest to the newest, its recording if its rings are in "
+            "one, and its recorders. A program's name is a SOURCE, too, if "
+            "one process has it. Exit status 1: no process found.",
     .rows = rows,
     .run = ps};

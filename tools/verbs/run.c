@@ -406,7 +406,7 @@ static int run(struct call *call)
     struct program program = {.path = ""};
     char library[PATH_MAX];
     if (call->arguments_count == 0)
-        misuse(call, "PROGRAM is missing: what to run");
+        misuse(call, "PROGRAM is missing");
     program_find(&program, call->arguments[0]);
     program_look(&program);
     library_find(library, &program);
@@ -423,15 +423,16 @@ const struct verb verb_run = {
     .summary = "starts a program, and records its threads and locks",
     .help =
         "Needs no change of the program, which keeps its process id, output "
-        "and exit status. Who made each thread, with the whole stack, what it "
-        "waited for and for how long, what it holds, and in which orders it "
-        "takes locks, is kept in a file, which all verbs read while the "
-        "program runs and after it was killed. A process gets its file when "
-        "it makes its first thread, as do the processes that it starts.\n\n"
-        "Programs of glibc only, not statically linked ones, nor those that "
-        "run with more rights than their user. The exit status is the "
-        "program's; 127 if it is not found, 126 if it cannot be started, 1 if "
-        "its threads could not be seen.",
+        "and exit status. A file keeps the maker of each thread, with the "
+        "whole stack, its waits and their lengths, the locks that it holds, "
+        "and the orders in which it takes locks. All verbs read the file "
+        "while the program runs and after it was killed. A process gets its "
+        "file when it makes its first thread; so do the processes that it "
+        "starts.\n\n"
+        "Works with programs of glibc, not with statically linked ones, nor "
+        "with programs that have more rights than their user. The exit status "
+        "is the program's; 127 if it is not found, 126 if it cannot be "
+        "started, 1 if its threads are invisible.",
     .rows =
         (const struct option_row[]){
             {'o', "output", "PATTERN",

@@ -52,7 +52,7 @@ struct keeper {
     struct ids ids;        /* of their addresses */
     struct kept_page **pages; /* by that number */
     size_t max;
-    bool fresh; /* what is read is read anew: it is to be of one moment */
+    bool fresh; /* memory is read again: the recording must be of one moment */
     bool ended; /* the process ended before all was read */
 };
 
@@ -265,8 +265,8 @@ static void ring_add(struct keeper *keeper, struct reader *reader,
     piece_add(pieces, lane->address + turns, rest, ring + head, NULL);
 }
 
-/* Makes words that lie less than `apart` words from a kept one on either side
- * kept, too. Returns how many runs of kept words the page has. */
+/* Also keeps words that are at most `apart` words from kept ones on both sides.
+ * Returns the number of runs of kept words in the page. */
 static size_t page_join(struct kept_page *page, size_t apart)
 {
     size_t runs = 0, end = 0, at;
@@ -331,7 +331,7 @@ static void look_at_all(struct call *call, struct keeper *keeper)
     if (wrong)
         fail(call, "%s", wrong);
     call->reader.kernel = true;
-    keeper->fresh = true; /* what the program recorded, and the kernel has */
+    keeper->fresh = true; /* the records of the program and of the kernel */
     call_take_all(call);
     keeper->fresh = false;
     reader_head(&call->reader, &size);
@@ -480,7 +480,7 @@ static int save_log(struct call *call, const char *folder)
     if (call_option(call, 'l'))
         misuse(call, "--last and --follow: a log has no last events");
     call_open(call, 0);
-    call->reader.kernel = false; /* a log has what the program recorded */
+    call->reader.kernel = false; /* a log has the program's records only */
     if (!call->source.pid)
         fail(call, "is no running process: nothing is added to it");
     return log_follow(call, folder, &limits);
@@ -502,7 +502,8 @@ static int save(struct call *call)
     if (call_option(call, OPTION_CHUNK) || call_option(call, OPTION_KEEP))
         misuse(call, "--chunk and --keep are for --follow");
     call_open(call, 0);
-    /* What was made of events is, again: its pages are no program's. */
+    /* A ring that was made of events is made again: its pages are not from a
+     * program. */
     if (call_selects(call) ||
         (!call->source.pid &&
          call->reader.inside->head_bytes == KEPT_HEAD_BYTES))
@@ -518,55 +519,47 @@ static const struct option_row rows[] = {
     {OPTION_FOLLOW, "follow", NULL,
      "a log: writes on while the process records, into a folder, -o DIR"},
     {OPTION_CHUNK, "chunk", "SIZE",
-     "of a log, how large a file in it gets at most: 64M"},
+     "of a log, the greatest size of a file in it: 64M"},
     {OPTION_KEEP, "keep", "SIZE",
-     "of a log, how much is kept (2G), or for how long (1h); the oldest file "
-     "is deleted first"},
+     "of a log, the size (2G) or time (1h) to keep; the oldest file is "
+     "deleted first"},
     {OPTION_NO_STACKS, "no-stacks", NULL,
      "without the tasks of a scheduler, and their stacks"},
     {OPTION_FUNCTIONS, "functions", NULL,
-     "with the names of the functions that recorded, for dump --function where "
-     "the program's files are missing"},
+     "with the names of the functions that recorded, for dump --function "
+     "without the program's files"},
     {OPTION_LABEL, "label", "NAME=VALUE",
-     "what the recording says of where it comes from: host=web1, service=shop; "
-     "offset_ns=N is added to its clock where it is shown, and error_ns=N is "
-     "how exact that is. As often as needed"},
+     "facts about the origin of the recording: host=web1, service=shop; "
+     "offset_ns=N is added to its clock when it is shown, and error_ns=N is "
+     "the error of that. As often as needed"},
     {0, NULL, NULL, NULL}};
 
 const struct verb verb_save = {
     .name = "save",
     .arguments = "SOURCE",
-    .summary = "writes a recording of what a program, or a core file, holds",
+    .summary = "writes a recording of a program or of a core file",
     .help =
-        "The recording needs neither the program nor its libraries to be read; "
-        "gdb opens it, too: gdb PROGRAM -c FILE. With options that choose "
-        "events, it has only those, in rings that are as large as that takes; "
-        "dump and list say how many were left out. A text that may have "
-        "changed "
-        "when it was read stays marked by a ~. Switches that only the "
-        "kernel's rings hold are in it, in a recorder of their own where no "
-        "events are chosen."
-        "\n\n"
-        "Of a program with a scheduler of its own (recorder tasks), it has the "
-        "tasks and their stacks, too: a debugger shows each as a thread, with "
-        "an id of 5000000 and its number in the thread table."
-        "\n\n"
+        "The recording is readable without the program and its libraries; gdb "
+        "opens it, too: gdb PROGRAM -c FILE. With options that choose events, "
+        "it has only these, in rings of just the right size; dump and list "
+        "report the number of omitted ones. A text that may have changed "
+        "before it was read keeps its mark ~. Switches in the kernel's rings "
+        "are included, in a separate recorder if no events are chosen.\n\n"
+        "If the program has a scheduler (recorder tasks), the recording has "
+        "its tasks and their stacks: a debugger shows each as a thread, with "
+        "an id of 5000000 and its number in the thread table.\n\n"
         "--follow makes DIR a log, until Ctrl-C or the end of the program: "
-        "chunks 000001.rec, 000002.rec ..., the last of them .part until it is "
-        "closed. Each is a recording, and DIR is a SOURCE that has the records "
-        "of all. For each recorder, positions handed out less those given up "
-        "are those written, left out and missed: MISSED is what was "
-        "overwritten "
-        "before a look saw it, in slots, and exact. What was recorded before "
-        "the log began is in it as far as it is kept. A library that was "
-        "opened "
-        "and closed between two looks left no records that a look could count. "
-        "A log never writes over "
+        "chunks 000001.rec, 000002.rec ..., the last of them .part until it "
+        "is closed. Each is a recording, and DIR is a SOURCE with the records "
+        "of all. For each recorder, positions handed out minus given up = "
+        "records written + left out + MISSED: slots that were overwritten "
+        "before a look, counted exactly. Earlier records are in the log as "
+        "far as they were still kept. A library that was opened and closed "
+        "between two looks left no records to count. A log never overwrites "
         "files of others: DIR must hold no other log. A tool that is killed "
-        "leaves all closed chunks, and the .part up to its last look. A chunk "
-        "that is damaged, missing or a copy is said, with the records that it "
-        "lacks, which count as MISSED; all others are read, and the status is "
-        "1.",
+        "leaves all closed chunks, and the .part up to its last look. A "
+        "damaged, missing or copied chunk is reported, with its lost records, "
+        "which count as MISSED; all others are read, and the status is 1.",
     .rows = rows,
     .selects = true,
     .kernel = true,

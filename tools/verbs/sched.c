@@ -1,4 +1,4 @@
-/* sched.c - recorder sched: what ran, waited and was interrupted. */
+/* sched.c - recorder sched: running times, waits and interrupts. */
 /* SPDX-License-Identifier: MIT */
 #include "switches.h"
 #include "json.h"
@@ -15,7 +15,7 @@ enum { OPTION_FOR = OPTION_OWN };
 
 /* ------------------------------------------------------------------ rows -- */
 
-/* The threads that are shown, by what they ran. */
+/* The shown threads, by their running times. */
 struct shown {
     const struct switches *s;
     struct switches_thread **threads;
@@ -244,8 +244,8 @@ static void json_rest(struct call *call, const struct switches *s)
 
 /* ------------------------------------------------------------------ show -- */
 
-/* Turns --since and --until into a window: what was before tells in which state
- * it begins. Then all events are chosen. */
+/* Turns --since and --until into a window; earlier records determine the states
+ * at its start. Then all events are chosen. */
 static void window_of(struct call *call, uint64_t *since_order,
                       uint64_t *until_order, int64_t *since, int64_t *until)
 {
@@ -293,8 +293,8 @@ static uint64_t relative(const struct timeline *t, int64_t ns)
     return (uint64_t)ns - (uint64_t)t->start_ns;
 }
 
-/* Prints what ran, by all events that were taken; `thread`: only of that one,
- * or null. Ends the command if no record says it. */
+/* Prints the figures of all taken events; `thread`: only of that one, or null.
+ * Ends the command if there are no switches. */
 static void switches_show(struct call *call, const char *thread)
 {
     struct timeline timeline;
@@ -310,8 +310,8 @@ static void switches_show(struct call *call, const char *thread)
     s.until_ns = relative(&timeline, until);
     switches_read(&s);
     if (!s.any)
-        fail(call, "no record says what ran: recorder_switch.h and "
-                   "recorder_kernel.h make such");
+        fail(call, "no records of switches: recorder_switch.h and "
+                   "recorder_kernel.h make them");
     shown_open(&shown, &s, thread);
     if (thread && !shown.count)
         fail(call, "no record says when a thread %s ran", thread);
@@ -362,8 +362,8 @@ static void record_for(struct call *call, const char *text)
             fail(call, "none of its threads came or went in that time");
         return;
     }
-    warn(call, "so this is what the system counted meanwhile, without those "
-               "threads that have ended");
+    warn(call, "so these are the system's counts of that time, without the "
+               "threads that ended");
     kernel_counts(call, (int)pid, (uint64_t)ns, call_option(call, 'j'));
     exit(ferror(stdout) ? 1 : 0);
 }
@@ -382,7 +382,7 @@ static int run(struct call *call)
     if (!call->source.registry)
         fail(call, call->source.pid
                        ? "no recorder in it; --for 5s has the kernel record "
-                         "what its threads do"
+                         "its switches"
                        : "no recorder in it");
     call_take(call);
     switches_show(call, thread);
@@ -393,9 +393,10 @@ static const struct option_row rows[] = {
     {'j', "json", NULL, "one JSON object a line, times in nanoseconds"},
     {OPTION_FOR, "for", "TIME",
      "of a running process that records no switches (Linux): has the kernel "
-     "record them for so long, 5s or 200ms; Ctrl-C shows what it has by then"},
+     "record them for this time, 5s or 200ms; Ctrl-C shows the records until "
+     "then"},
     ROW_NAMES,
-    {OPTION_SINCE, "since", "WHEN", "only what was from then on: see dump"},
+    {OPTION_SINCE, "since", "WHEN", "only from then on: see dump"},
     {OPTION_UNTIL, "until", "WHEN", "up to then, the same"},
     {'t', "thread", "THREAD", "only that thread: number, id or name"},
     {0, NULL, NULL, NULL}};
@@ -403,24 +404,23 @@ static const struct option_row rows[] = {
 const struct verb verb_sched = {
     .name = "sched",
     .arguments = "SOURCE",
-    .summary = "shows what ran, waited and was interrupted",
+    .summary = "shows running times, waits and interrupts",
     .help =
-        "By the records of recorder_switch.h and recorder_kernel.h. THREAD: "
-        "how often it ran, for how long, which part of the time that is; how "
-        "often it left as it waited for something, and as another was "
-        "preferred; how long it was ready and did not run, the longest such "
-        "wait, and the longest behind a wake. INTERRUPT: TIME is without those "
-        "nested in it, LONGEST with them. CPU: how long what is known "
-        "reaches, and which part of it threads ran, interrupts took, the "
-        "processor slept; where the program records that interrupts are off, "
-        "for how long, and where longest. RUNNING includes interrupts.\n\n"
-        "Nothing is guessed: where a record is missing, a state is unknown "
-        "until the next tells it, and so is all before the first record of a "
-        "thread: that time is UNKNOWN. So there is no --grep and no --where: "
-        "a time is what lies between two records, and one left out would make "
-        "it another. A - is none, or what nobody records. "
-        "Times end "
-        "at the last record that says what ran.",
+        "Reads the records of recorder_switch.h and recorder_kernel.h. "
+        "THREAD: number of runs, running time, its share of the time; how "
+        "often the thread left to wait, and how often it was preempted; the "
+        "time that it was ready and did not run, the longest of these, and "
+        "the longest after a wake-up. INTERRUPT: TIME excludes nested "
+        "interrupts, LONGEST includes them. CPU: the length of known time, "
+        "and the shares of threads, interrupts and sleep; if the program "
+        "records that interrupts are off, their time, and the longest place. "
+        "RUNNING includes interrupts.\n\n"
+        "Nothing is guessed: after a missing record, a state is unknown until "
+        "the next record of it, and all time before a thread's first record "
+        "is unknown, too: it counts as UNKNOWN. There is no --grep and no "
+        "--where: a time is the distance of two records, and leaving one out "
+        "would change it. A - means none, or not recorded. Times end at the "
+        "last switch.",
     .rows = rows,
     .run = run,
     .kernel = true,

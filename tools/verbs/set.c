@@ -12,7 +12,7 @@ static int set(struct call *call)
     if (call->arguments_count == 0 || strchr(call->arguments[0], '='))
         misuse(call, "PID is missing: the id of a running process");
     if (call->arguments_count < 2)
-        misuse(call, "NAME=VALUE is missing: what to set, as in net=trace");
+        misuse(call, "NAME=VALUE is missing, for example net=trace");
     call_open(call, 0);
     if (!call->source.memory->write)
         fail(call, "is no running process: nothing there can be set");
@@ -34,13 +34,12 @@ const struct verb verb_set = {
     .arguments = "PID NAME=VALUE...|clear",
     .summary = "turns recorders of a running program on or off, or clears them",
     .help = "NAME is an extended regular expression for whole names of "
-            "recorders, or "
-            "else of tweaks. VALUE is on (record), off, trace (print each "
-            "record at once, too), freeze (off, and what it was is kept), thaw "
-            "(what it was), or a number. A recorder that a trigger of the "
-            "program watches stays watched. All of it is looked at before any "
-            "of it is done.\n\n"
-            "clear hides the records made so far, from all readers. Nothing is "
-            "erased: one order number is written, and records of lower orders "
-            "do not count any more. See recorder dump --clear.",
+            "recorders, or else of tweaks. VALUE is on (record), off, trace "
+            "(also print each record at once), freeze (off, but remembered), "
+            "thaw (as before freeze), or a number. A recorder that a trigger "
+            "of the program watches stays watched. All settings are checked "
+            "before the first is made.\n\n"
+            "clear hides the present records from all readers. Nothing is "
+            "erased: one sequence number is written, and records with lower "
+            "numbers no longer count. See recorder dump --clear.",
     .run = set};

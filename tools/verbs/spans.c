@@ -19,7 +19,7 @@ struct name {
     const struct reader_recorder *recorder;
     char *text;
     bool is_async;
-    uint64_t *ns; /* of those that were closed */
+    uint64_t *ns; /* of closed spans */
     size_t count, max;
     uint64_t total, open, longest, longest_order;
 };
@@ -157,7 +157,7 @@ static void print_json(const struct name *name)
     puts("]}");
 }
 
-/* "net: request", and "by id" behind it. */
+/* "net: request", and "by id" after it. */
 static char *title_of(const struct name *name)
 {
     char *title;
@@ -213,7 +213,7 @@ static void warnings(const struct spans *s)
             call_warn_lacking(s->call, reader->recorders[i]);
     if (s->without_begin)
         warn(s->call,
-             "%" PRIu64 " %s a span whose beginning is not there, "
+             "%" PRIu64 " %s a span without a beginning, "
              "overwritten or of another name; the first is %" PRIu64 " of %s",
              s->without_begin,
              s->without_begin == 1 ? "record closes" : "records close",
@@ -255,7 +255,7 @@ static int run(struct call *call)
 }
 
 static const struct option_row rows[] = {
-    {OPTION_HISTOGRAM, "histogram", NULL, "how many took how long, too"},
+    {OPTION_HISTOGRAM, "histogram", NULL, "the distribution of times, too"},
     {'j', "json", NULL,
      "a JSON object a line for each name, with a histogram of [from, to, "
      "count] in ns"},
@@ -267,17 +267,15 @@ const struct verb verb_spans = {
     .summary = "count, total, median, 99% and longest of spans, by name",
     .help =
         "A span is a block with RECORDER_SPAN(net, \"request %d\", id), or "
-        "what "
-        "formats that start with > and < say. Its name stands in front of the "
-        "first conversion or one of ,:;=( so that all requests are one line. A "
-        "record closes the innermost span of its thread, recorder and name: "
-        "one that is forgotten shifts no other, and is counted as OPEN. \"by "
-        "id\" are spans of >> and <<, which may begin and end in different "
-        "threads: their first argument says which is which. AT is the order "
-        "of the record that opened the longest: see it with dump --since "
-        "ORDER.\n\n"
-        "Spans that began before the first record that is kept are not "
-        "counted.",
+        "the time from a format with > to one with <. Its name ends at the "
+        "first conversion or one of ,:;=( so that all requests are one line. "
+        "A record closes the innermost span of its thread, recorder and name: "
+        "a forgotten one shifts no other, and is counted as OPEN. \"by id\" "
+        "are spans of >> and <<, which may begin and end in different "
+        "threads: their first argument identifies them. AT is the sequence "
+        "number of the record that opened the longest: see it with dump "
+        "--since NUMBER.\n\n"
+        "Spans that began before the first kept record are not counted.",
     .rows = rows,
     .selects = true,
     .run = run};

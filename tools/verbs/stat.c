@@ -19,7 +19,7 @@ struct before {
     size_t count;
     uint64_t ns; /* when it ended */
     double seconds;
-    bool chosen; /* --grep or --where: rates are those of `matched` */
+    bool chosen; /* --grep or --where: rates are of chosen records */
 };
 
 static void before_set(struct before *before, const struct reader *reader)
@@ -48,7 +48,7 @@ static double rate_of(const struct reader_recorder *r, size_t i,
         return (double)r->matched / before->seconds;
     if (before->recorded) {
         uint64_t first = i < before->count ? before->recorded[i] : 0;
-        if (r->recorded < first) /* its library was opened anew */
+        if (r->recorded < first) /* its library was opened again */
             first = 0;
         return (double)(r->recorded - first) / before->seconds *
                (is_estimate(r) ? (double)r->begun / (double)r->whole : 1);
@@ -87,7 +87,7 @@ static void table(const struct reader *reader, const struct before *before)
     }
 }
 
-/* Puts what --grep and --where choose in the place of what is kept. */
+/* Replaces the kept records by the ones that --grep and --where choose. */
 static void kept_set(struct reader_recorder *r,
                      const struct reader_recorder *of)
 {
@@ -97,7 +97,7 @@ static void kept_set(struct reader_recorder *r,
 }
 
 /* Does the same for a running program. Its reader gives each event once, so
- * another one takes all that is there now. */
+ * another reader takes all present ones. */
 static void kept_now(struct call *call)
 {
     struct reader now, *reader = &call->reader;
@@ -124,8 +124,8 @@ static int64_t interval_of(struct call *call)
     return ns;
 }
 
-/* Waits, and takes what a program recorded meanwhile. Null, or why it cannot be
- * read any more. */
+/* Waits, and takes the records of the interval. Returns null, or the reason why
+ * the program is no longer readable. */
 static const char *interval_take(struct call *call, struct before *before,
                                  int64_t wait_ns)
 {
@@ -192,7 +192,7 @@ static int stat(struct call *call)
 
 static const struct option_row rows[] = {
     {'w', "watch", NULL, "again and again, until the program ends"},
-    {OPTION_INTERVAL, "interval", "S", "measure for so many seconds: 1"},
+    {OPTION_INTERVAL, "interval", "S", "measure for S seconds: 1"},
     ROW_NAMES,
     ROW_GREP,
     ROW_WHERE,
@@ -201,12 +201,12 @@ static const struct option_row rows[] = {
 const struct verb verb_stat = {
     .name = "stat",
     .arguments = "SOURCE",
-    .summary = "shows records per second, and what time span is kept",
-    .help = "Of a running program, the rate is measured during an interval; of "
-            "a file, it is that of the records kept. ~ marks an estimate, "
-            "where records take several slots. With --grep or --where, "
-            "OVERWRITTEN and LOST are of all records, the others of those that "
-            "these choose.",
+    .summary = "shows records per second, and the time span that is kept",
+    .help = "In a running program, the rate is measured during an interval; "
+            "in a file, it is the rate of the kept records. ~ marks an "
+            "estimate, if records take several slots. With --grep or --where, "
+            "OVERWRITTEN and LOST count all records, the other columns the "
+            "chosen ones.",
     .rows = rows,
     .run = stat,
     .registries = true};

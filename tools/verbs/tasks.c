@@ -29,7 +29,7 @@ static void title_text(const struct tasks *tasks, size_t i)
     show_text(stdout, title);
 }
 
-/* "yield fibers.c:62 < f fibers.c:122", what was inlined included. */
+/* "yield fibers.c:62 < f fibers.c:122", with inlined functions. */
 static void frames_text(struct view *view, const struct task_stack *stack)
 {
     struct threads *threads = &view->command.threads;
@@ -72,7 +72,7 @@ static void thread_text(struct view *view, size_t i)
     title_text(&view->tasks, holder);
 }
 
-/* Prints what a node of a cycle waits for, and where it waits. */
+/* Prints the wait of a node in a cycle, and the place of the wait. */
 static void node_text(struct view *view, size_t node)
 {
     struct tasks *tasks = &view->tasks;
@@ -215,7 +215,7 @@ static void stacks_text(struct view *view)
 
 /* ------------------------------------------------------------------ tree -- */
 
-/* A tree of waits: below each task stand those that wait for it. */
+/* A tree of waits: below each task the tasks that wait for it. */
 struct tree {
     struct view *view;
     size_t *first, *next; /* 1 + the first that waits for it, and its sibling */
@@ -263,7 +263,8 @@ static void tree_text(struct view *view)
         tree.first[owner] = which + 1;
         waiting++;
     }
-    for (int circles = 0; circles < 2; circles++) /* then what has no root */
+    for (int circles = 0; circles < 2; circles++) /* then the tasks without a
+                                                   * root */
         for (size_t i = 0; i < tasks->count; i++) {
             size_t which = tasks->order[i];
             if (tree.first[which] && !tree.shown[which] &&
@@ -409,7 +410,7 @@ static void view_text(struct call *call, struct view *view)
            shown == 1 ? "" : "s",
            shown == tasks->count || call_option(call, OPTION_ALL)
                ? ""
-               : "; --all shows those of the scheduler, too",
+               : "; --all shows the scheduler's tasks, too",
            call->source.pid ? "Read while the process ran; nothing was stopped."
                             : "As the file has them.");
 }
@@ -458,7 +459,7 @@ static const struct option_row rows[] = {
     {OPTION_GROUP, "group", "REGEX",
      "only groups whose whole name matches: extended syntax, any case"},
     {OPTION_TREE, "tree", NULL, "who waits for whom, instead of a table"},
-    {OPTION_ALL, "all", NULL, "with those that are the scheduler's own"},
+    {OPTION_ALL, "all", NULL, "with the scheduler's own tasks"},
     {0, NULL, NULL, NULL}};
 
 const struct verb verb_tasks = {
@@ -466,15 +467,15 @@ const struct verb verb_tasks = {
     .arguments = "SOURCE",
     .summary = "shows the tasks of a scheduler inside a program",
     .help =
-        "Of a running process, which is not stopped, a core file, or a "
+        "Reads a running process, which is not stopped, a core file, or a "
         "memory image: fibers, coroutines or green threads, if the program "
-        "describes them by recorder_tasks.h, or uses a library or a kernel "
-        "that is known here, as FreeRTOS and ThreadX are. Tasks and "
-        "threads that wait for each other in a circle come first, as a "
-        "DEADLOCK; of a running process, only if the circle stood at 20 looks "
-        "in 60 ms. A task that ran while its stack was read is `moving`. The "
-        "last record is that of a task with a number in the thread table, or "
-        "with the name of a row there, or of the worker that runs it.",
+        "describes them by recorder_tasks.h, or uses a known library or "
+        "kernel, for example FreeRTOS or ThreadX. Tasks and threads that wait "
+        "for each other in a circle come first, as a DEADLOCK; in a running "
+        "process, only if the circle lasted for 20 looks in 60 ms. A task "
+        "that ran while its stack was read is marked \"~\". The last record "
+        "of a task is found by its number in the thread table, or by its name "
+        "there, or by the worker that runs it.",
     .rows = rows,
     .unprepared = true,
     .run = tasks_run};

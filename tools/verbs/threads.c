@@ -1,4 +1,4 @@
-/* threads.c - recorder threads: what each thread waits for, and its stack. */
+/* threads.c - recorder threads: the wait and the stack of each thread. */
 /* SPDX-License-Identifier: MIT */
 #include "command.h"
 #include "json.h"
@@ -90,7 +90,7 @@ static void held_json(struct threads *threads, const struct hold *hold)
     fputs("]}", stdout);
 }
 
-/* What was recorded of a thread. */
+/* The past of a recorded thread. */
 static void past_json(struct threads *threads, const struct past *past)
 {
     const struct stack *stack =
@@ -183,26 +183,25 @@ static const struct option_row rows[] = {
     {'j', "json", NULL, "one JSON object a line: deadlocks, then threads"},
     {'t', "thread", "THREAD", "only a thread: number, kernel id or name"},
     {OPTION_STOP, "stop", NULL,
-     "stop the process while its stacks are read, for those of threads that "
-     "run; some system calls then end early with EINTR"},
+     "stop the process while its stacks are read, also for the stacks of "
+     "running threads; some system calls then end early with EINTR"},
     {0, NULL, NULL, NULL}};
 
 const struct verb verb_threads = {
     .name = "threads",
     .arguments = "SOURCE",
-    .summary = "shows what each thread waits for, who holds it, and its stack",
+    .summary = "shows the wait of each thread, the holder, and the stack",
     .help =
-        "Of any process or core file, with or without recorders. Threads that "
-        "wait for each other in a circle come first, as a DEADLOCK: of a "
-        "running process, only if none of them ran between two looks. Equal "
-        "stacks are shown once. Nothing is stopped, so a thread that runs has "
-        "no stack, unless --stop is given. Of a program that recorder run ran, "
-        "also of the recording that it left behind, each thread stands below "
-        "the one that made it, with the place where that was and the locks "
-        "that it holds; of other recordings, the stacks that the program "
-        "recorded of itself (run/snapshot.h), of other processors, too: "
-        "--executable and --sysroot say where its files are. Names of C++ and "
-        "Rust are those of their source.",
+        "Works on any process or core file, with or without recorders. "
+        "Threads that wait for each other in a circle come first, as a "
+        "DEADLOCK: in a running process, only if none of them ran between two "
+        "looks. Equal stacks are shown once. Nothing is stopped, so a running "
+        "thread has no stack without --stop. If recorder run started the "
+        "program, each thread is below its maker, with the place of its birth "
+        "and the locks that it holds, also in its recording; other recordings "
+        "show the program's snapshots of its stacks (run/snapshot.h), of "
+        "other processors, too: --executable and --sysroot find its files. "
+        "Names of C++ and Rust are demangled.",
     .rows = rows,
     .unprepared = true,
     .run = threads_run};

@@ -24,14 +24,14 @@ static char *default_path(const struct call *call)
     return path;
 }
 
-/* Ends the command if a path is there and no file of ours: in a folder that all
- * may write to, another user's link or pipe may lead elsewhere. */
+/* Ends the command if a path exists and is no file of ours: in a folder that
+ * all may write to, another user's link or pipe may point elsewhere. */
 static void must_be_ours(const struct call *call, const char *path)
 {
     struct stat is;
     if (lstat(path, &is) == 0 &&
         (!S_ISREG(is.st_mode) || is.st_uid != geteuid()))
-        fail(call, "%s is there and no file of yours: -o FILE", path);
+        fail(call, "%s exists and is not your file: -o FILE", path);
 }
 
 static int write_file(struct call *call, const struct value_option *values,
@@ -136,7 +136,7 @@ static const struct option_row rows[] = {
     ROW_LABEL,
     {NO_OPEN, "no-open", NULL, "do not open a browser"},
     {LIVE, "live", NULL,
-     "serve the page on 127.0.0.1 and show what a running program records"},
+     "serve the page on 127.0.0.1 and show new records of a running program"},
     {PORT, "port", "PORT", "serve on this port, not on any that is free"},
     {0, NULL, NULL, NULL}};
 
@@ -145,31 +145,23 @@ const struct verb verb_view = {
     .arguments = "SOURCE...",
     .summary = "shows a timeline in a browser",
     .help =
-        "Writes one HTML file that needs no network and no other file, and\n"
+        "Writes one HTML file that needs no network and no other file, and "
         "prints its path; without -o it is $TMPDIR/recorder-SOURCE.html. It "
-        "is\n"
-        "opened if there is a display and stdout is a terminal. In the page,\n"
-        "press ? for its keys.\n"
-        "\n"
-        "A format that begins with > opens a span, and one that begins with <\n"
-        "closes the last one of its thread and recorder.\n"
-        "\n"
-        "Where records say what ran (recorder_switch.h), each thread has a "
-        "strip\n"
-        "below: solid while it runs, hatched while it is ready, empty while it "
-        "is\n"
-        "blocked, nothing where that is unknown; and each processor has a "
-        "lane,\n"
-        "with interrupts nested in it. Not with --live.\n"
-        "\n"
-        "Several SOURCES stand under each other on one time axis, each with "
-        "its\n"
-        "host, program, threads and recorders; without the strips and "
-        "processors.\n"
-        "\n"
-        "With --live, SOURCE is the id of a running process: the page is\n"
-        "served at the address that is printed, for up to 32 browsers,\n"
-        "until the program ends.",
+        "is opened if there is a display and stdout is a terminal. In the "
+        "page, press ? for its keys.\n\n"
+        "A format that begins with > opens a span, and one that begins with < "
+        "closes the last one of its thread and recorder.\n\n"
+        "With records of switches (recorder_switch.h), each thread has a "
+        "strip below: solid while it runs, hatched while it is ready, empty "
+        "while it is blocked, nothing while its state is unknown; and each "
+        "processor has a lane, with nested interrupts. Not with "
+        "--live.\n\n"
+        "Several SOURCES share one time axis, one below the other, each with "
+        "its host, program, threads and recorders; without the strips and "
+        "processors.\n\n"
+        "With --live, SOURCE is the id of a running process: the page is "
+        "served at the printed address, for up to 32 browsers, until the "
+        "program ends.",
     .rows = rows,
     .selects = true,
     .run = run,

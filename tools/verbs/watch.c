@@ -21,7 +21,7 @@ enum { OPTION_WHEN = OPTION_OWN, OPTION_DO, OPTION_TIMES };
 enum { IDLE_NS = 4000000, BUSY_NS = 1000000 }; /* between two looks */
 enum { WHENS_MAX = 16 };
 
-/* A condition, and what has met it so far. */
+/* A condition, and the events that met it until now. */
 struct when {
     struct where *where;
     const struct recorder_condition_ *condition; /* of `where` */
@@ -67,8 +67,8 @@ static char *whens_names(struct watch *watch)
     return names;
 }
 
-/* Notes that an event met the rest of a condition; true: COUNT of them did
- * within TIME, and are counted anew from here on. */
+/* Notes that an event met the rest of a condition; true: COUNT events did
+ * within TIME; the count then starts again. */
 static bool when_rate(struct when *when, const struct reader_event *event)
 {
     const struct recorder_condition_ *c = when->condition;
@@ -155,7 +155,7 @@ static bool run(const struct call *call, const char *what, const char *path,
     return false;
 }
 
-/* Saves the process by a child, with a memory and messages of its own. */
+/* Saves the process in a child, with separate memory and messages. */
 static bool do_save(struct call *call, const char *pattern)
 {
     const char *registry = call_option(call, OPTION_REGISTRY);
@@ -192,7 +192,7 @@ static bool do_freeze(struct call *call)
     return !wrong;
 }
 
-/* Returns what stands behind the '=' of an action NAME=...; null: it is another
+/* Returns the text after the '=' of an action NAME=...; null: another
  * action. */
 static const char *action_of(const char *text, const char *name)
 {
@@ -215,7 +215,7 @@ static void actions_check(const struct call *call)
     }
 }
 
-/* Does what is to be done of one kind: "freeze", "save" ... */
+/* Does all actions of one kind: "freeze", "save" ... */
 static void act_by(struct watch *watch, const char *kind, const char *line)
 {
     struct call *call = watch->call;
@@ -355,20 +355,17 @@ static int watch(struct call *call)
 
 static const struct option_row rows[] = {
     {OPTION_WHEN, "when", "CONDITION",
-     "NAMES: and what a record of these recorders has to meet: \"TEXT\" that "
-     "its "
-     "format begins with, sw2 (its severity is at least that), 1>50 (an "
-     "argument "
+     "NAMES: and a condition for a record of these recorders: \"TEXT\" (the "
+     "beginning of its format), sw2 (its least severity), 1>50 (an argument "
      "compared by > < = != or &), 10x1s (the 10th in a second), after=20ms "
-     "(acts "
-     "so long after it); as often as needed"},
+     "(act this much later); as often as needed"},
     {OPTION_DO, "do", "ACTION",
      "freeze (turns all recorders off; recorder set PID .*=thaw), save=PATH (a "
      "recording; %p is the process id, %e the program's name, %h the "
      "machine's, "
      "%t the seconds since 1970), run=COMMAND (the record's line is its stdin, "
      "RECORDER_PID in its environment), exit; as often as needed"},
-    {OPTION_TIMES, "times", "N", "act so often: 1; 0 is without end"},
+    {OPTION_TIMES, "times", "N", "act N times: 1; 0 is without end"},
     ROW_GREP,
     ROW_WHERE,
     {0, NULL, NULL, NULL}};
@@ -378,13 +375,11 @@ const struct verb verb_watch = {
     .arguments = "PID",
     .summary = "waits for a record that meets a condition, shows it, and acts",
     .help =
-        "The program needs not be built for it, and nothing is added to what "
-        "it "
-        "does: a look every 1 to 4 ms reads what came, as follow does. Records "
-        "that are there before do not count. Status 0 after --times, 1 where "
-        "the "
-        "program ends before or an action fails. For triggers in the program, "
-        "which act at once, see recorder_trigger.h.",
+        "The program needs no special build and does no additional work: a "
+        "look every 1 to 4 ms reads its new records, as follow does. Earlier "
+        "records do not count. Status 0 after --times, 1 if the program ends "
+        "before or an action fails. For triggers in the program, which act at "
+        "once, see recorder_trigger.h.",
     .rows = rows,
     .run = watch,
     .follows = true};
