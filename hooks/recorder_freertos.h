@@ -1,4 +1,4 @@
-/* recorder_freertos.h - what FreeRTOS's scheduler does, recorded. */
+/* recorder_freertos.h - records the actions of FreeRTOS's scheduler. */
 /* SPDX-License-Identifier: MIT */
 /*
  * Include it at the end of FreeRTOSConfig.h; freertos.md has the other lines.
@@ -11,12 +11,12 @@
 
 #include "recorder_switch.h"
 
-/* Who runs, on this processor: a variable of tasks.c, or V11's macro. */
+/* The running task of this processor: a variable of tasks.c, or V11's macro. */
 #ifndef RECORDER_FREERTOS_CURRENT
 #define RECORDER_FREERTOS_CURRENT pxCurrentTCB
 #endif
 
-/* What a switch needs of the moment before it, for each processor. */
+/* State from before a switch, for each processor. */
 #if defined(RECORDER_FREERTOS_CORES)
 #elif defined(configNUMBER_OF_CORES)
 #define RECORDER_FREERTOS_CORES (configNUMBER_OF_CORES)
@@ -29,7 +29,7 @@ __attribute__((unused)) static struct {
 #define RECORDER_FREERTOS_HERE_                                                \
     recorder_freertos_[RECORDER_CPU() % RECORDER_FREERTOS_CORES]
 
-/* Who is in the list of its priority could go on, and was preempted. */
+/* A task in the list of its priority is ready: it was preempted. */
 #define RECORDER_FREERTOS_WHY_(task)                                           \
     ((void *)(task) == RECORDER_FREERTOS_HERE_.ended ? RECORDER_ENDED          \
      : listIS_CONTAINED_WITHIN(&(pxReadyTasksLists[(task)->uxPriority]),       \
@@ -63,8 +63,8 @@ __attribute__((unused)) static struct {
             recorder_switch_out(task, (task)->pcTaskName, RECORDER_ENDED);     \
     } while (0)
 
-/* Interrupts: the ports for Cortex-M have this in that of the tick. A handler
- * of yours may have it, too. */
+/* Interrupts: the ports for Cortex-M have this in the tick's handler. Your
+ * handlers may have it, too. */
 #ifndef RECORDER_FREERTOS_VECTOR
 #if defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M'
 #define RECORDER_FREERTOS_VECTOR() recorder_freertos_vector_()

@@ -1,7 +1,7 @@
-/* recorder_threadx.h - what ThreadX's scheduler does, recorded. */
+/* recorder_threadx.h - records the actions of ThreadX's scheduler. */
 /* SPDX-License-Identifier: MIT */
 /*
- * Include it in one C file, behind tx_api.h and tx_thread.h; threadx.md has the
+ * Include it in one C file, after tx_api.h and tx_thread.h; threadx.md has the
  * other lines. It defines the functions that a kernel with
  * TX_EXECUTION_PROFILE_ENABLE calls.
  */

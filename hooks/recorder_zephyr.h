@@ -1,7 +1,7 @@
-/* recorder_zephyr.h - what Zephyr's scheduler does, recorded. */
+/* recorder_zephyr.h - records the actions of Zephyr's scheduler. */
 /* SPDX-License-Identifier: MIT */
 /*
- * Include it in one C file, behind zephyr/kernel.h; zephyr.md has the other
+ * Include it in one C file, after zephyr/kernel.h; zephyr.md has the other
  * lines. It defines the functions that CONFIG_TRACING_USER calls.
  */
 #ifndef RECORDER_ZEPHYR_H
@@ -60,8 +60,8 @@ void sys_trace_thread_switched_in_user(RECORDER_ZEPHYR_THREAD_)
     recorder_switch_in(thread, RECORDER_ZEPHYR_NAME_(thread));
 }
 
-/* The current thread is still the one that leaves: its state has no bit where
- * it could go on, except that it stands in the queue of those that could. */
+/* The current thread is still the outgoing one. No pending bit, and queued as
+ * ready: it was preempted. */
 void sys_trace_thread_switched_out_user(RECORDER_ZEPHYR_THREAD_)
 {
     k_tid_t thread = RECORDER_ZEPHYR_CURRENT();
@@ -79,7 +79,7 @@ void sys_trace_thread_sched_ready_user(struct k_thread *thread)
                           RECORDER_ZEPHYR_CURRENT());
 }
 
-/* One that aborts itself is told of when it leaves. */
+/* A thread that aborts itself is recorded when it leaves. */
 void sys_trace_thread_abort_user(struct k_thread *thread)
 {
     if (thread != RECORDER_ZEPHYR_CURRENT())
@@ -99,7 +99,7 @@ void sys_trace_isr_exit_user(RECORDER_ZEPHYR_NESTED_)
                          RECORDER_ZEPHYR_INTERRUPT(RECORDER_ZEPHYR_VECTOR()));
 }
 
-/* Nothing tells of the end of idle: the next interrupt or switch does. */
+/* The end of idle has no hook: the next interrupt or switch records it. */
 void sys_trace_idle_user(void)
 {
     recorder_switch_sleep();

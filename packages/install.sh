@@ -1,14 +1,14 @@
 #!/bin/sh
-# install.sh install|uninstall - puts what was built below PREFIX; takes it away.
+# install.sh install|uninstall - installs files below PREFIX; removes them.
 # SPDX-License-Identifier: MIT
 #
-# PREFIX      where it will be used, an absolute path
-# DESTDIR     in front of all paths that are written: for those who make packages
+# PREFIX      the final place, an absolute path
+# DESTDIR     goes before all written paths: for makers of packages
 # PYTHONDIR   the folder where Python finds the module `recorder`
-# GDBINIT     the folder of what gdb loads at each start; empty: leave gdb alone
+# GDBINIT     the folder of gdb's startup scripts; empty: leave gdb alone
 #
 # PREFIX/share/recorder/installed names each file and, with a / at its end, each
-# folder that was made. What is not in it stays when the rest is removed.
+# folder that was made. Other files stay when these are removed.
 set -eu
 umask 022
 list=$PREFIX/share/recorder/installed
@@ -34,7 +34,7 @@ put()
     done
 }
 
-# What was made joins what an earlier install made, also if this one failed.
+# The list joins the list of an earlier install, even if this install failed.
 finish()
 {
     cat "$DESTDIR$list" 2>/dev/null >>"$made" || :
@@ -97,8 +97,8 @@ install_all()
     fi
 }
 
-# Removes what the list names, of what install may have made: a list that says
-# more was not written by it. A folder stays where others have put something.
+# Removes the listed files, if install may have made them: a list with other
+# files was not written by it. A folder with other people's files stays.
 uninstall_all()
 {
     [ -f "$DESTDIR$list" ] ||

@@ -1,16 +1,16 @@
 #!/bin/sh
-# libraries.sh [names SYSTEM] - are the libraries of the recorder command here?
+# libraries.sh [names SYSTEM] - looks for the libraries of the recorder command.
 # SPDX-License-Identifier: MIT
 #
-# It compiles and links a call of each (CC, CPPFLAGS, CFLAGS, LDFLAGS), so that
-# it does not matter how a library came here. It installs nothing: it says what
-# is missing and what its package is called, and its status is 1. `names debian`
+# It compiles and links a call of each (CC, CPPFLAGS, CFLAGS, LDFLAGS): any source
+# of a library will do. It installs nothing: it names missing libraries and their
+# packages, and its status is 1. `names debian`
 # prints the packages of all of them.
 set -u
 
-# Without spaces: what it is called, the header, a function (libiberty's header
-# has another path on each system, so it is declared here), and the package for
-# developers in Debian, Fedora, openSUSE, Arch and Alpine.
+# Without spaces: name, header, a function (libiberty's header has another path
+# on each system, so it is declared here), and the package for developers in
+# Debian, Fedora, openSUSE, Arch and Alpine.
 table="
 libelf:libelf.h:elf_begin(0,ELF_C_NULL,0):-lelf:libelf-dev:elfutils-libelf-devel:libelf-devel:libelf:elfutils-dev
 libdw:elfutils/libdwfl.h:dwfl_begin(0):-ldw:libdw-dev:elfutils-devel:libdw-devel:libelf:elfutils-dev
@@ -38,7 +38,7 @@ names()
             !seen[$column]++ { printf "%s%s", sep, $column; sep = " " }'
 }
 
-# Does a program with these lines of the table build?
+# True if a program with these lines of the table builds.
 builds()
 {
     # shellcheck disable=SC2086

@@ -2,12 +2,12 @@
 # site.sh FOLDER - the documentation as plain HTML, by lowdown; needs no network.
 # SPDX-License-Identifier: MIT
 #
-# A page of docs/ that the list below does not name is refused, and so is a link
-# that leads nowhere: tests/outside/site.c.
+# A page of docs/ that the list below does not name is refused, and so is a dead
+# link: tests/outside/site.c.
 set -eu
 cd "$(dirname "$0")/.."
 out=$1
-# A section, or PAGE:what the menu calls it.
+# A section, or PAGE:its name in the menu.
 pages="Start
 index:Overview
 tutorial:From a crash to its cause
@@ -97,8 +97,8 @@ html()
         sed 's|<table>|<div class="table"><table>|; s|</table>|</table></div>|'
 }
 
-# Links of HTML that stand for files of this checkout, from FOLDER: a page of
-# docs becomes its page here, another file is copied to source/, as text.
+# Links of HTML to files of this checkout, from FOLDER: a page of docs becomes
+# its page here, another file is copied to source/, as text.
 links()
 {
     awk -v folder="$1" -v out="$out" '
@@ -159,7 +159,7 @@ html <README.md | links . | frame index "A flight recorder for C"
 
 # ------------------------------------------------------------- reference --
 
-# The text of a file, in which each macro and function of its own is a target.
+# The text of a file, in which each of our macros and functions is a target.
 source_page()
 {
     sed 's/&/\&amp;/g; s/</\&lt;/g; s/>/\&gt;/g' "$1" | awk '

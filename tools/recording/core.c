@@ -242,7 +242,7 @@ static void write_at(struct call *call, int fd, const void *from, size_t size,
     }
 }
 
-/* Places each piece in the file, behind the headers and the notes. */
+/* Places each piece in the file, after the headers and the notes. */
 static void pieces_place(struct pieces *pieces, uint64_t at)
 {
     for (size_t i = 0; i < pieces->count; i++) {

@@ -6,7 +6,7 @@
 #include "command.h"
 #include "inside.h"
 
-/* Bytes that stood at an address; `offset`: where they stand in the file. */
+/* Bytes of an address; `offset`: their place in the file. */
 struct piece {
     uint64_t address, size, offset;
     const void *bytes;
@@ -32,16 +32,16 @@ struct notes {
  * them. */
 void notes_make(struct notes *, struct call *);
 
-/* Reads the head of a module's file, from its first byte to its build-id, but
- * no byte that follows. Returns its size, 0: the piece has no such head. */
+/* Reads the head of a module's file, from its first byte to its build ID, but
+ * no byte after it. Returns its size, 0: the piece has no head. */
 size_t module_head(struct memory *, const struct module *,
                    unsigned char to[PAGE_BYTES]);
 
 /* Writes all of `size` bytes at an offset; false, and errno. */
 bool core_put(int fd, const void *from, size_t size, uint64_t at);
-/* How fast the program's ticks ran, as far as it is known here: who reads a
- * recording may be where these clocks are not. The bytes of the registry's
- * `later`, and of its sequence; false: it is not known. */
+/* The rate of the program's ticks, as known here: the reader of a recording may
+ * have no access to these clocks. The bytes of the registry's `later`, and of
+ * its sequence; false: unknown. */
 bool core_later(const struct reader *, unsigned char moment[3 * 8],
                 unsigned char sequence[4]);
 
@@ -49,8 +49,8 @@ bool core_later(const struct reader *, unsigned char moment[3 * 8],
  * fail(). */
 void core_write(struct call *, int fd, const struct notes *, struct pieces *);
 
-/* Writes the headers alone: pieces stand where their offsets say, and the file
- * ends behind the headers. */
+/* Writes the headers alone: pieces are at their offsets, and the file ends
+ * after the headers. */
 void core_headers(struct call *, int fd, const struct piece *notes,
                   const struct pieces *);
 #endif

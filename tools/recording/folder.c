@@ -2,15 +2,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
    The events of all chunks are written into one recording in memory, which is
-   then opened as any other: it takes as much memory as the log is large.
+   then opened like any other: it needs as much memory as the size of the log.
 
-   A chunk that is damaged costs no other one: each has its own room in the
-   result. What cannot be read of it is said, counted, and among the missed.
+   A damaged chunk costs no other one: each has separate room in the result.
+   Its unreadable records are reported, counted, and among the missed ones.
 
-   A tool may still write the log: it renames chunks that end, and deletes the
-   oldest. Where a listed one is gone, the folder is listed again. Each chunk is
-   read twice, to be counted and to be added, but for the last: that one grows,
-   and stays open, so that what is added is what was counted.
+   A tool may still write the log: it renames finished chunks, and deletes the
+   oldest. If a listed chunk is gone, the folder is listed again. Each chunk is
+   read twice, to be counted and to be added, but for the last: it grows, and
+   stays open, so that the same records are counted and added.
 */
 #include "folder.h"
 #include "array.h"
@@ -35,13 +35,13 @@ struct merged {
         uint64_t from, to; /* positions that a chunk accounts for */
     } * spans;
     size_t spans_count, spans_max;
-    struct reader_recorder as; /* what made_ring() takes */
+    struct reader_recorder as; /* the arguments of made_ring() */
 };
 
 struct chunk {
     unsigned long number;
     char path[4096];
-    uint64_t hash;    /* of what it says of its recorders */
+    uint64_t hash;    /* of its figures on its recorders */
     uint64_t damaged; /* records that cannot be read, as far as is known */
     bool usable;
 };
@@ -75,8 +75,8 @@ static int chunk_compare(const void *a, const void *b)
     return left->number < right->number ? -1 : left->number > right->number;
 }
 
-/* Lists the chunks. One that is renamed meanwhile may be in no list: where one
- * is missing, the folder is listed three times. */
+/* Lists the chunks. A chunk that is renamed in between may be in no list: if
+ * one is missing, the folder is listed up to three times. */
 static const char *chunks_find(struct folder *folder, const char *name)
 {
     bool again = folder->listings > LISTINGS - 3;
@@ -119,8 +119,8 @@ static void chunk_close(struct call *part)
     free(part);
 }
 
-/* Takes what a chunk holds; null, or what is wrong, as long as `part` is
- * there. */
+/* Takes the records of a chunk; null, or the error, valid while `call`
+ * exists. */
 static const char *chunk_take(struct folder *folder, const struct chunk *chunk,
                               struct call *part)
 {
@@ -148,8 +148,8 @@ static const char *chunk_take(struct folder *folder, const struct chunk *chunk,
     return wrong;
 }
 
-/* Opens a chunk and takes what it holds; null: `why` of the folder says what is
- * wrong. */
+/* Opens a chunk and takes its records; null: `why` of the folder has the
+ * error. */
 static struct call *chunk_open(struct folder *folder, const struct chunk *chunk)
 {
     struct source *source = &folder->call->source;
@@ -269,8 +269,8 @@ static const char *chunk_refused(struct folder *folder, struct chunk *chunk,
     return NULL;
 }
 
-/* Counts what a chunk holds, and keeps it open as the last; null, or why it is
- * left out. */
+/* Counts the records of a chunk, and keeps it open as the last; null, or the
+ * reason why it is left out. */
 static const char *chunk_count(struct folder *folder, struct chunk *chunk)
 {
     struct call *part = chunk_open(folder, chunk);

@@ -5,9 +5,9 @@
 
 #include "reader.h"
 
-/* Reads the list that the dynamic linker of a process has for debuggers, and all
- * that leads to it, through a memory that keeps what is read. Without it a
- * debugger knows of no library in a recording, and of no frame behind one. */
+/* Reads the dynamic linker's list for debuggers, and all pointers to it,
+ * through a memory that keeps the read bytes. Without the list a debugger knows
+ * no library in a recording, and no frame after one. */
 void libraries_keep(int pid, struct memory *keeper);
 
 #endif

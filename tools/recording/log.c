@@ -1,4 +1,4 @@
-/* log.c - follows a program, and writes what it records into chunks. */
+/* log.c - follows a program, and writes its records into chunks. */
 /* SPDX-License-Identifier: MIT */
 /*
     DIR/000001.rec      chunks, each a recording made of events (made.h)
@@ -36,11 +36,11 @@ enum {
     LAST_LOOKS = 10 /* for records that are being written when a log ends */
 };
 
-/* What the closed chunks count of a recorder. */
+/* The counts of a recorder in the closed chunks. */
 struct counted {
     uint64_t from;  /* positions */
     int64_t before; /* were overwritten before the log began */
-    int64_t missed; /* and meanwhile */
+    int64_t missed; /* and since then */
     uint64_t heads, lost, used, orphans;
     bool begun;
 };
@@ -91,7 +91,7 @@ _Noreturn static void log_fail(struct log *log, const char *path,
          log->closed_count, log->closed_count == 1 ? " was" : "s were");
 }
 
-/* Makes the folder; what is in it stays, and must be no log. */
+/* Makes the folder; its files stay, and must be no log. */
 static void folder_open(struct log *log)
 {
     struct dirent *entry;
@@ -111,7 +111,7 @@ static void folder_open(struct log *log)
 
 /* ----------------------------------------------------------------- count -- */
 
-/* All that is known of a recorder by now. */
+/* All figures of a recorder until now. */
 struct sums {
     int64_t handed, seen, pending;
     uint64_t heads, lost, write;
@@ -155,7 +155,7 @@ static void figures_put(struct log *log, size_t recorder,
     struct recorder_figures_ figures = {0};
     int64_t waits = sums.pending + r->unread;
     int64_t gone = sums.handed - sums.seen - waits;
-    if (!call_selects(log->call)) /* else they may be of what was left out */
+    if (!call_selects(log->call)) /* else they may belong to omitted records */
         gone += (int64_t)(c->orphans + ring->orphans);
     if (!c->begun) { /* the first look: that is no fault of the log */
         c->begun = true;
@@ -202,8 +202,8 @@ static void figures_put_all(struct log *log, bool closes)
 
 /* ---------------------------------------------------------------- chunks -- */
 
-/* Gives each recorder a ring: a quarter of the room is shared alike, the rest
- * as the last chunk was, or by what was recorded so far. */
+/* Gives each recorder a ring: a quarter of the room is shared equally, the rest
+ * in proportion to the last chunk, or to the records until now. */
 static uint64_t rings_share(struct log *log)
 {
     struct reader *reader = &log->call->reader;
@@ -236,7 +236,7 @@ static uint64_t rings_share(struct log *log)
     return bytes;
 }
 
-/* Renames a file to what no other file is called; false, and errno. */
+/* Renames a file, but replaces no other; false, and errno. */
 static bool rename_new(const char *from, const char *to)
 {
     return renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0 ||
@@ -276,7 +276,7 @@ static void chunk_begin(struct log *log)
     log->wraps = call->reader.inside->wraps_count;
 }
 
-/* Deletes the oldest chunks, beyond what is to be kept. */
+/* Deletes the oldest chunks, beyond the limit. */
 static void chunks_forget(struct log *log)
 {
     uint64_t bytes = 0, now = recorder_clock_ns_(RECORDER_MONOTONIC_);
@@ -345,7 +345,7 @@ static bool chunk_is_old(const struct log *log)
 
 /* ------------------------------------------------------------------ loop -- */
 
-/* An event of a look opens the next chunk: what is read from it on counts
+/* An event of a look opens the next chunk: it and all later events count
  * there.
  */
 static void unread_set(struct log *log, const struct reader_event *event)
@@ -409,7 +409,8 @@ static void wait_for(uint64_t ns)
     nanosleep(&wait, NULL);
 }
 
-/* The last looks: what is being written just now may still become whole. */
+/* The last looks: records that are just being written may still become
+ * whole. */
 static void log_finish(struct log *log)
 {
     struct reader *reader = &log->call->reader;

@@ -11,8 +11,8 @@ struct log_limits {
 };
 enum { LOG_CHUNK_MIN = 4 << 20 }; /* for 12 texts of 64 KiB, and records */
 
-/* Writes what the call's process records into a folder, until one of them ends.
- * Its status. */
+/* Writes the records of the call's process into a folder, until either ends.
+ * Returns the exit status. */
 int log_follow(struct call *, const char *folder, const struct log_limits *);
 
 /* "000001.rec" or "000001.part": its number; 0: no chunk has that name. */

@@ -44,7 +44,7 @@ struct made_ring *made_ring(struct made *made, struct reader_recorder *r,
 
 /* ----------------------------------------------------------------- texts -- */
 
-/* Two hashes of bytes, of which nobody outside can know the start. */
+/* Two hashes of bytes, from a start that outsiders cannot know. */
 static void text_hash(const struct made *made, const char *text, size_t size,
                       uint64_t hash[2])
 {
@@ -75,8 +75,8 @@ static void texts_put(struct made *made, const void *from, size_t size)
     made->texts_used += size;
 }
 
-/* Adds a text with its end, once; its address, which says what it is
- * (kept_number of offsets.h). */
+/* Adds a text with its end, once; returns its address, whose low bits are its
+ * kind (kept_number of offsets.h). */
 static uint64_t text_add(struct made *made, const char *text, size_t size,
                          enum text_kind kind, bool changes)
 {
@@ -119,7 +119,7 @@ static const struct made_format *format_add(struct made *made,
     struct made_format *format;
     uint64_t from;
     size_t size, end;
-    bool is_new; /* libraries at one address have formats of their own */
+    bool is_new; /* libraries at one address have separate formats */
     size_t i = ids_of(&made->format_ids, event->raw.format, (uintptr_t)text, 0,
                       &is_new);
     made->formats = need(array_room(made->formats, &made->formats_max, i + 1,
@@ -179,7 +179,7 @@ static bool texts_add(struct made *made, struct reader *reader,
     unsigned count = reader_texts(reader, event, texts), i;
     uint64_t bytes = FORMAT_MAX_BYTES + 12;
     for (i = 0; i < count; i++)
-        bytes += texts[i].size + 12; /* and what stands around it */
+        bytes += texts[i].size + 12; /* and the words around it */
     if (made->texts_used + bytes > made->texts_max)
         return false;
     for (i = 0; i < count; i++) {

@@ -8,16 +8,17 @@
     made_flush(&made);
     made_end(&made, reader);
 
-The file is a recording as any other (core.h). It has one segment, in which file
-offset x stands at address `base` + x: the image of the registry, recorders,
+The file is a recording like any other (core.h). It has one segment, in which
+file offset x has address `base` + x: the image of the registry, recorders,
 tweaks and threads, a ring for each recorder, then formats and texts. Records
-are as the program wrote them, but that the words of formats and texts lead
-there.
+are as the program wrote them, except that formats and texts have the addresses
+of their copies there.
 
 PROMISES
-    * At any time after made_begin() the file is a recording of what was
-      flushed.
-    * A text that may have changed when it was read is marked in the file, too.
+    * At any time after made_begin() the file is a recording of all flushed
+      records.
+    * A text that may have changed before it was read is marked in the file,
+      too.
 
 LIMITS
     * An argument that one conversion shows as text and another as a number is
@@ -43,7 +44,7 @@ struct made_ring {
     uint64_t heads;   /* events; of its caller */
     uint64_t orphans; /* continuations of events that are unknown */
     uint64_t at, used, written, recorder_at; /* offsets; slots */
-    struct buffer records, commits;          /* behind `written` */
+    struct buffer records, commits;          /* after `written` */
     bool changed;
 };
 
@@ -54,7 +55,7 @@ struct made_waiting {
 };
 enum { MADE_WAITING = 256 };
 
-/* What the file says of the program, read once, as the program may end. */
+/* The program's part of the file, read once, as the program may end. */
 struct made_program {
     struct registry is;
     unsigned char registry[1024];
@@ -73,7 +74,7 @@ struct made {
     uint64_t registry_at, order_at, threads_at, threads_max;
     size_t threads_count; /* of the reader, when they were written last */
     uint64_t texts_at, texts_used, texts_written, texts_max;
-    struct buffer texts; /* behind texts_written */
+    struct buffer texts; /* after texts_written */
     struct ids format_ids, text_ids;
     struct made_format {
         uint64_t at;
@@ -102,23 +103,23 @@ uint64_t made_slots(const struct recorder_event *);
 bool made_add(struct made *, struct reader *, const struct reader_event *);
 /* Events come from another reader: its addresses are of other formats. */
 void made_source(struct made *);
-/* Writes what was added; false, and errno: it cannot be written. */
+/* Writes all additions; false, and errno: it cannot be written. */
 bool made_flush(struct made *);
 /* Writes threads and clock as they are now, and ends the file. */
 bool made_end(struct made *);
-/* Frees all but waiting events and what was read of the program, which may go
- * on in the next file. */
+/* Frees all but waiting events and facts about the program, which may continue
+ * in the next file. */
 void made_free(struct made *);
 /* Frees the rest. */
 void made_close(struct made *);
-/* Where `size` bytes lie apart from all that the program had of files, from its
- * registry and from the pieces, or null; 0: nowhere. */
+/* Finds addresses apart from the program's files, its registry and `pieces` (or
+ * null); 0: none. */
 uint64_t made_base(const struct call *, const struct pieces *, uint64_t size);
-/* The rows of so many threads, as a program has them; the caller frees them. */
+/* The rows of `count` threads, as in a program; the caller frees them. */
 unsigned char *made_threads(const struct reader *, uint64_t count);
 /* Where the file keeps the size of its segment. */
 uint64_t made_segment_size_at(const struct memory *);
-/* How many bytes a file of so many slots has. */
+/* The size of a file with this number of slots. */
 uint64_t made_ring_bytes(const struct memory *, uint64_t slots);
 
 #endif

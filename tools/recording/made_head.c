@@ -1,4 +1,4 @@
-/* made_head.c - what stands in front of the rings of a recording of made.h. */
+/* made_head.c - the data before the rings in a recording of made.h. */
 /* SPDX-License-Identifier: MIT */
 #include "array.h"
 #include "core.h"
@@ -9,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* No address of a program of 64 bits: above what systems hand out, and without
- * the top byte, which debuggers take off. */
+/* No address of a program of 64 bits: above all user memory, and without the
+ * top byte, which debuggers remove. */
 #define BASE_64 ((uint64_t)0xc0 << 48)
 
 /* ---------------------------------------------------------------- layout -- */
@@ -118,7 +118,7 @@ static void put_recorders(struct made *made, struct buffer *to,
     bytes_put_word(m, registry + at->registry_first, first);
 }
 
-/* Rings stand behind all that; their addresses go into their recorders. */
+/* Rings follow all these; their addresses are in their recorders. */
 static uint64_t rings_place(struct made *made, struct buffer *head)
 {
     const struct memory *m = made->m;
@@ -215,7 +215,7 @@ static void put_threads(struct made *made, struct buffer *to,
     const struct offsets *at = offsets_of(m);
     const struct reader *reader = &made->call->reader;
     uint64_t max = reader->threads_count;
-    if (kernel_threads_end(reader) > max) /* behind those of the program */
+    if (kernel_threads_end(reader) > max) /* after the program's */
         max = kernel_threads_end(reader);
     if (reader->logs)
         max = made->program->is.threads_max ? made->program->is.threads_max
@@ -228,7 +228,7 @@ static void put_threads(struct made *made, struct buffer *to,
     bytes_put_word(m, registry + at->registry_threads_count, 0);
 }
 
-/* Puts together what stands in front of the rings, but for the ELF headers. */
+/* Composes the data before the rings, except the ELF headers. */
 static void head_make(struct made *made, struct buffer *head,
                       struct pieces *pieces)
 {
@@ -293,7 +293,7 @@ const char *made_begin(struct made *made, struct call *call, int fd,
     struct buffer head = {0};
     struct pieces pieces = {0};
     uint64_t bytes =
-        texts_max + ((uint64_t)64 << 20); /* and what is in front */
+        texts_max + ((uint64_t)64 << 20); /* and the data before them */
     const char *wrong;
     size_t i;
     made->call = call;

@@ -1,13 +1,13 @@
 /* unpoured.c - adds switches to a recording of all of a program's memory. */
 /* SPDX-License-Identifier: MIT */
 /*
-    The program did not record them, so no memory of it has them. They are given
-    a ring in addresses that it does not use, behind its own records:
+    The program did not record them, so no memory of it has them. They get a
+    ring at addresses that it does not use, and a recorder after its own:
 
         registry ─► ... ─► switches ─► another of that name ─► ...
-                           as it was   new, with what the kernel's rings held
+                           unchanged   new, from the kernel's rings
 
-    The order counter goes on behind them. Threads that have no row in the
+    Their sequence numbers follow the program's. Threads that have no row in the
     program are in a copy of its table.
 */
 #include "unpoured.h"
@@ -74,7 +74,7 @@ static void ring_fill(const struct unpoured *u, unsigned char *ring)
     }
 }
 
-/* Puts the new recorder into the program's list, behind its own. */
+/* Puts the new recorder into the program's list, after the program's own. */
 static void recorder_link(const struct unpoured *u, unsigned char *to,
                           uint64_t at, uint64_t ring, uint64_t description)
 {
@@ -99,7 +99,7 @@ size_t unpoured_add(struct call *call,
                     struct memory *kept, struct pieces *pieces)
 {
     static const char description[] =
-        "What ran, by the kernel, and was not recorded when this was saved";
+        "Switches in the kernel's rings that the program had not recorded yet";
     enum { RECORDER_ROOM = 64, HEAD = 256 };
     struct unpoured u = {
         .call = call, .reader = &call->reader, .kept = kept, .put = put};

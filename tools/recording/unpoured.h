@@ -5,10 +5,10 @@
 
 #include "core.h"
 
-/* Adds the switches that the last take had from the kernel's rings, as a
- * recorder of their own, which stands behind that of the program's switches.
- * `put` changes bytes of the program in the recording, of which the pieces are
- * sorted by address. Returns how many there are. */
+/* Adds the switches that the last take read from the kernel's rings, as a
+ * second recorder, linked after the program's `switches`. `put` changes bytes
+ * of the program in the recording, whose pieces are sorted by address. Returns
+ * their number. */
 size_t unpoured_add(struct call *,
                     void (*put)(struct memory *, uint64_t address,
                                 const unsigned char *from, size_t size),

@@ -1,4 +1,4 @@
-/* binaries.c - files that are mapped: their segments, and those of modules. */
+/* binaries.c - mapped files: their segments, and their modules' segments. */
 /* SPDX-License-Identifier: MIT */
 #include "array.h"
 #include "file.h"
@@ -14,9 +14,10 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-/* Finds the parts of a file that are no holes: a file of terabytes may lie in
- * one block of the disk. Only these parts are searched, and memory for rings in
- * holes, never written, is limited. Returns false if there is no memory. */
+/* Finds the parts of a file that are not holes: a file of terabytes may need
+ * one block of the disk. Only these parts are searched, and the memory for
+ * rings in holes, never written, is limited. Returns false if memory is
+ * exhausted. */
 static bool extents_find(struct mapped *mapped, int fd, uint64_t on_disk)
 {
     enum { HOLES_MAX = 1 << 30 };
@@ -142,7 +143,7 @@ const struct segment *segment_at(const struct segments *in, uint64_t address,
     return &in->all[low - 1];
 }
 
-/* Adds an ELF file's segments; *cut counts their bytes behind the file's end.
+/* Adds an ELF file's segments; *cut counts their bytes past the file's end.
  * Leaves out segments that overlap in the file by more than pages do: a forgery
  * that would take forever to search. */
 void segments_of(struct segments *to, const struct mapped *mapped, Elf *elf,

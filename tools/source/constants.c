@@ -69,7 +69,7 @@ void constants_of_bare(struct file *file, Elf *elf)
     ranges_sort(&file->fixed);
 }
 
-/* True if an address of a module, which the file has no segment of, lies in a
+/* True if an address of a module is not in the file's segments, but in a
  * read-only segment of the module's own file. */
 static bool module_constant(struct file *file, uint64_t address)
 {

@@ -1,9 +1,9 @@
 /* demangle.c - a function's name as its source has it, of C++ and of Rust. */
 /* SPDX-License-Identifier: MIT */
 /*
-   By libiberty, as binutils and gdb do. A symbol comes from a file that may be
+   By libiberty, as in binutils and gdb. A symbol comes from a file that may be
    hostile: libiberty takes stack in proportion to its length, and a short one
-   may stand for a text of any length, so both are limited.
+   may expand to a text of any length, so both are limited.
 */
 #include "source.h"
 
@@ -53,7 +53,7 @@ static bool demangle(const char *symbol, char *text,
 bool source_demangle(const char *symbol, char to[DEMANGLED_MAX])
 {
     char whole[SYMBOL_MAX];
-    size_t size = strcspn(symbol, "@"); /* its version stands behind that */
+    size_t size = strcspn(symbol, "@"); /* its version follows */
     if (symbol[0] != '_' || (symbol[1] != 'Z' && symbol[1] != 'R') ||
         size >= sizeof whole)
         return false;

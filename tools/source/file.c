@@ -225,7 +225,7 @@ static void segment_scan(struct source *source, struct file *file,
             end = s->size;
         if (start >= end)
             continue;
-        file->scanned += end - start; /* segments may share what they hold */
+        file->scanned += end - start; /* segments may share their bytes */
         if (file->scanned / 4 > m->data)
             return;
         source_scan(source, s->start + start, s->start + end);
@@ -266,8 +266,8 @@ static bool claim_is_alone(const struct mapped *mapped, const GElf_Ehdr *header)
                   NOTE_OWNER, sizeof NOTE_OWNER);
 }
 
-/* Reads what an ELF file holds: segments, and notes or sections; *cut becomes
- * the number of bytes that are missing at its end. Null, or what is wrong. */
+/* Reads the contents of an ELF file: segments, and notes or sections; *cut
+ * becomes the number of missing bytes at its end. Null, or the error. */
 static const char *elf_read(struct source *source, struct file *file,
                             const struct mapped *mapped, Elf *elf,
                             const char *path, uint64_t *cut)
@@ -303,8 +303,8 @@ static const char *elf_read(struct source *source, struct file *file,
     return NULL;
 }
 
-/* Adds what else the program's memory is made of, and finds its registry. Null,
- * or what is wrong. */
+/* Adds the rest of the program's memory, and finds its registry. Null, or the
+ * error. */
 static const char *registry_find(struct source *source, struct file *file,
                                  uint64_t cut)
 {
@@ -329,7 +329,7 @@ static const char *registry_find(struct source *source, struct file *file,
     return wrong;
 }
 
-/* Reads the file that lies at a path. */
+/* Reads the file at a path. */
 static const char *file_open(struct source *source, struct file *file,
                              const char *path)
 {

@@ -42,7 +42,7 @@ struct binary {
 
 struct file {
     struct memory memory;
-    struct segments images;   /* they lie over the others */
+    struct segments images;   /* they cover the others */
     struct segments segments; /* sorted, of the file itself */
     struct segments program;  /* of --executable, where no notes tell more */
     struct ranges loads, constants; /* of all segments, of read-only ones */
@@ -52,7 +52,7 @@ struct file {
     struct binary *binaries;
     struct source *source;
     const char *path;
-    struct file *next; /* of those that are open */
+    struct file *next; /* of the open files */
     struct source_how how;
     struct source_thread *threads; /* of a core file: those there were */
     size_t threads_count, threads_max;
@@ -76,8 +76,7 @@ bool segment_add(struct segments *, uint64_t start, uint64_t size,
  * the next one's start. */
 const struct segment *segment_at(const struct segments *, uint64_t address,
                                  uint64_t *most);
-/* Adds an ELF file's segments; *cut counts their bytes behind the file's
- * end. */
+/* Adds an ELF file's segments; *cut counts their bytes past the file's end. */
 void segments_of(struct segments *, const struct mapped *, Elf *,
                  uint64_t *cut);
 /* As struct source's build_id: of the file itself. */
@@ -106,8 +105,8 @@ bool copies_find(struct file *, struct mapped *, const char *path);
 /* unpack.c: is a file packed by gzip or zstd? Then *fd is of a file that it was
  * unpacked into, and has no name, else below 0. Null, or what is wrong. */
 const char *source_unpack(struct source *, const char *path, int *fd);
-/* Copies what read_more() gives, up to a return value of 0, into a file without
- * a name, *fd. Null, or what is wrong. */
+/* Copies the bytes from read_more(), up to a return value of 0, into a file
+ * without a name, *fd. Null, or the error. */
 const char *source_receive(struct source *,
                            size_t (*read_more)(void *own, void *to,
                                                size_t size),
@@ -119,7 +118,7 @@ const char *source_remote(struct source *, const char *name, int *fd);
 
 /* notes.c: reads all notes. */
 void notes_read(struct file *, const struct mapped *, Elf *);
-/* As struct memory's thread: of those that a core file's notes tell. */
+/* The `thread` of struct memory: the threads in a core file's notes. */
 bool file_thread(struct memory *, int32_t id, char name[16]);
 
 #endif

@@ -72,7 +72,7 @@ static void program_note(struct file *file, uint64_t *dynamic)
         file->source->modules[i].place = file->how.executable;
 }
 
-/* Memory is read meanwhile, from files that are mapped there, too. */
+/* Sorts again after each library: memory is read from modules, too. */
 static void modules_sort(struct source *source)
 {
     if (source->modules_count)
@@ -80,8 +80,8 @@ static void modules_sort(struct source *source)
               array_compare);
 }
 
-/* A library: its file is opened as that of any module. Where it cannot be, it
- * is noted as far as its dynamic section. */
+/* A library: its file is opened like any module's. If that fails, it is noted
+ * up to its dynamic section. */
 static void library_note(struct file *file, uint64_t bias, uint64_t end,
                          const char *path)
 {
@@ -97,8 +97,8 @@ static void library_note(struct file *file, uint64_t bias, uint64_t end,
         close(fd);
 }
 
-/* The head of the dynamic linker's list: DT_DEBUG leads to a struct r_debug, of
- * which it is the second word. */
+/* The head of the dynamic linker's list: DT_DEBUG points to a struct r_debug,
+ * whose second word it is. */
 static uint64_t list_of(const struct file *file, uint64_t dynamic)
 {
     unsigned word = file->memory.word_bytes;

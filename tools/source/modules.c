@@ -40,7 +40,7 @@ bool source_module(struct source *source, uint64_t start, uint64_t end,
     return true;
 }
 
-/* True if its ticks are those of this machine. */
+/* True if its ticks are of this machine's kind. */
 static bool is_native(const unsigned char ident[16], unsigned machine)
 {
     Elf64_Ehdr own; /* of 32 bits, it is as far the same */

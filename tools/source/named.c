@@ -1,10 +1,10 @@
 /* named.c - opens files that a source names, if they are the build that ran. */
 /* SPDX-License-Identifier: MIT */
 /*
-   The maker of a recording or core file chooses the names in it. So a file of
-   such a name is read only if it is an ELF file of the very build that the
-   source had mapped, a recording that was mapped at that address, or a file
-   that the user named himself.
+   The maker of a recording or core file chooses the names in it. So a named
+   file is read only if it is an ELF file of the same build as in the source, a
+   recording that was mapped at that address, or a file that the user named
+   himself.
 */
 #include "source.h"
 
@@ -34,7 +34,7 @@ int regular_open(const char *path)
     if (fstat(fd, &is) == 0 && S_ISREG(is.st_mode) &&
         is.st_dev == before.st_dev && is.st_ino == before.st_ino)
         return fd;
-    close(fd); /* it was replaced meanwhile */
+    close(fd); /* it was replaced in between */
     errno = EINVAL;
     return -1;
 }
@@ -44,8 +44,8 @@ const char *regular_error(int error)
     return error == EINVAL ? "is no regular file" : strerror(error);
 }
 
-/* True if it is a recording of ours that was mapped at `address`: such a
- * process leaves its rings there, not in its core file. */
+/* True if it is a recording of ours that was mapped at `address`: a process
+ * with a recording leaves its rings there, not in its core file. */
 static bool is_recording(Elf *elf, uint64_t address)
 {
     static const char owner[] = NOTE_OWNER;
@@ -59,7 +59,7 @@ static bool is_recording(Elf *elf, uint64_t address)
         return false;
     for (size_t i = 0; i < count && gelf_getphdr(elf, (int)i, &h); i++) {
         mapped |= h.p_type == PT_LOAD && h.p_vaddr == address;
-        /* Our note is the first: its owner's name is behind three words. */
+        /* Our note is the first: its owner's name follows three words. */
         noted |= h.p_type == PT_NOTE && h.p_offset < size &&
                  size - h.p_offset > 12 + sizeof owner &&
                  memcmp(bytes + h.p_offset + 12, owner, sizeof owner) == 0;

@@ -51,8 +51,8 @@ static void note_auxiliary(struct file *file, const unsigned char *d,
     }
 }
 
-/* NT_PRSTATUS, one a thread: its id stands behind the signal (struct
- * elf_siginfo, pr_cursig) and two words, sets of signals. */
+/* NT_PRSTATUS, one a thread: its id follows the signal (struct elf_siginfo,
+ * pr_cursig) and two words, sets of signals. */
 enum { SIGNAL_BYTES = 16 };
 static void note_thread(struct file *file, const unsigned char *d, size_t size)
 {
@@ -84,7 +84,7 @@ bool file_thread(struct memory *memory, int32_t id, char name[16])
                    thread_compare);
 }
 
-/* Returns a word of our own note; 0: the note has no such word. */
+/* Returns a word of our own note; 0: the note has fewer words. */
 static uint64_t recorder_word_(const struct memory *m, const unsigned char *d,
                                size_t size, enum note_word which)
 {

@@ -1,4 +1,4 @@
-/* open.c - opens what a user names as a SOURCE. */
+/* open.c - opens a SOURCE by the user's name for it. */
 /* SPDX-License-Identifier: MIT */
 #include "source.h"
 
@@ -13,7 +13,7 @@ static bool is_number(const char *name)
     return *name && strspn(name, "0123456789") == strlen(name);
 }
 
-/* True if a file is there that is neither a folder nor a program. */
+/* True for a file that is neither a folder nor a program. */
 static bool is_data(const char *name)
 {
     return access(name, F_OK) == 0 && access(name, X_OK) != 0;

@@ -155,9 +155,9 @@ static bool process_constant(struct memory *memory, uint64_t address)
     return range_has(&process->constants, address);
 }
 
-/* As struct memory's descriptor and unmap: a copy of the program's descriptor
- * leads to its ring, if it is still that of a perf event: the program may have
- * closed it, and opened a file that grows shorter while it is read. */
+/* The `descriptor` and `unmap` of struct memory: maps the ring through a copy
+ * of the program's descriptor, if it still is a perf event: the program may
+ * have closed it, and opened a file that shrinks while it is read. */
 static const void *process_descriptor(struct memory *memory, int fd,
                                       size_t size)
 {
@@ -204,9 +204,9 @@ static bool header_read(const char *path, Elf64_Ehdr *header)
     return whole;
 }
 
-/* A thread of a process whose first thread has ended, but not all: in /proc and
- * for the system calls that read memory, any thread stands for its process. 0:
- * all have ended, or the first one is enough. */
+/* Another thread of a process whose first thread has ended: in /proc and for
+ * the system calls that read memory, any thread represents its process. 0: all
+ * have ended, or the first one is alive. */
 static int other_thread(int pid)
 {
     char path[64];
@@ -296,7 +296,7 @@ static const char *maps_read(struct source *source, int pid)
     return NULL;
 }
 
-/* As struct source's build_id: of what is mapped. */
+/* The `build_id` of struct source: of a mapping. */
 static size_t process_build_id(struct source *source, uint64_t address,
                                unsigned char to[64])
 {
@@ -318,8 +318,8 @@ static void process_close(struct source *source)
     free(process);
 }
 
-/* Reads the ELF header of what a process runs; *pid becomes another of its
- * threads if that one has ended. Null, or why not. */
+/* Reads the ELF header of a process's program; *pid becomes another of its
+ * threads if that one has ended. Null, or the reason. */
 static const char *program_read(struct source *source, int *pid,
                                 Elf64_Ehdr *header)
 {

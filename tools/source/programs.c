@@ -178,7 +178,7 @@ const char *source_named(struct source *source, const char *name,
     size_t count = named_all(name, &all), some = 0, at = 0;
     char list[160] = "";
     *pid = 0;
-    if (count > 1 && !unprepared) { /* those that record, if any do */
+    if (count > 1 && !unprepared) { /* the ones that record, if any */
         for (size_t i = 0; i < count; i++)
             if (has_recorders(all[i])) {
                 int one = all[some];
@@ -195,9 +195,9 @@ const char *source_named(struct source *source, const char *name,
     free(all);
     return count <= 1
                ? NULL
-               : source_wrong(source,
-                              "is the name of %zu processes, %s%s: name one by "
-                              "its id; recorder ps lists those that record",
-                              count, list,
-                              at < sizeof list - 40 ? "" : " and more");
+               : source_wrong(
+                     source,
+                     "is the name of %zu processes, %s%s: name one by "
+                     "its id; recorder ps lists processes with recorders",
+                     count, list, at < sizeof list - 40 ? "" : " and more");
 }

@@ -40,7 +40,8 @@ void source_scan(struct source *source, uint64_t start, uint64_t end)
         const unsigned char *found = bytes;
         size += end - start - size < sizeof magic - 1
                     ? (size_t)(end - start - size)
-                    : sizeof magic - 1; /* one may lie across two pieces */
+                    : sizeof magic - 1; /* a registry may cross the end of a
+                                         * piece */
         got = m->read(m, start, bytes, size);
         while ((found = memmem(found, got - (size_t)(found - bytes), magic,
                                sizeof magic))) {
@@ -48,7 +49,7 @@ void source_scan(struct source *source, uint64_t start, uint64_t end)
             found++;
         }
         if (got == 0)
-            got = 4096 - start % 4096; /* skips a page that is not there */
+            got = 4096 - start % 4096; /* skips a missing page */
         if (end - start <= PIECE && got >= end - start)
             break;
         start += got < PIECE ? got : PIECE;

@@ -65,11 +65,11 @@ struct source {
     struct Dwfl *dwfl;   /* of source_dwfl(); null: not needed yet */
     /* Frees the memory of opening; each kind of source has its own. */
     void (*close)(struct source *);
-    /* The build-id of what is mapped at an address, as the source itself has
-     * it; its size, 0: it has none. */
+    /* The build ID of the mapping at an address, from the source itself; its
+     * size, 0: none. */
     size_t (*build_id)(struct source *, uint64_t address, unsigned char to[64]);
     char why[512];
-    char warning[512];       /* what the user should know; "": nothing */
+    char warning[512];       /* news for the user; "": none */
     char unopened[1024];     /* files whose bytes are missing, and why; or "" */
     bool unopened_more;      /* and others */
     char *functions;         /* the note of functions, its text; or null */
@@ -81,7 +81,7 @@ struct source {
 struct source_how {
     const char *executable;    /* of a core file, if it is not at its place */
     const char *sysroot;       /* folder of the files that a source names */
-    const char *const *images; /* "ADDRESS:FILE", to lie over `name`'s own */
+    const char *const *images; /* "ADDRESS:FILE", to cover `memory`'s own */
     size_t images_count;
     const char *registry; /* address: which of several */
     bool unprepared;      /* it may be without a recorder */
@@ -97,12 +97,12 @@ void source_close(struct source *);
 /* Says of a recording that is half made that something, a "nothing" or a "no
  * thread", is in it yet. */
 const char *source_half_made(struct source *, const char *what);
-/* symbols.c: what source_dwfl() made, and a module that is added to it. */
+/* symbols.c: the result of source_dwfl(), and a module added to it. */
 void source_dwfl_end(struct source *);
 void source_dwfl_add(struct source *, struct module *);
 
-/* Returns the function that an address lies in, "name+0x12", or null. Valid
- * until the next call. */
+/* Returns the function at an address, "name+0x12", or null. Valid until the
+ * next call. */
 const char *source_function(struct source *, uint64_t address);
 /* demangle.c: a symbol of C++ or Rust as the name that its source has, without
  * types of arguments, cut with "..." if it is longer; false: it is none. */
@@ -111,9 +111,9 @@ bool source_demangle(const char *symbol, char to[DEMANGLED_MAX]);
 /* The source's modules, as libdwfl has them; null: there is no memory. */
 struct Dwfl *source_dwfl(struct source *);
 
-/* The note of a recording, by its owner and type, and the words in it. A file
- * that `recorder save` wrote has the first three: the others are the claim of a
- * process that writes the file, which may remove what it left there before. */
+/* The note of a recording, by its owner and type, and its words. A file written
+ * by `recorder save` has the first three: the others are the claim of a process
+ * that writes the file, which may remove its older file there. */
 #define NOTE_OWNER "RECORDER"
 enum { NOTE_TYPE = 1, NOTE_SOURCE_TYPE, NOTE_FUNCTIONS_TYPE };
 enum note_word { NOTE_LAYOUT, NOTE_REGISTRY, NOTE_PID, NOTE_WHOLE, NOTE_START };
@@ -126,7 +126,7 @@ enum { NOTE_SOURCE_WORDS = 16, NOTE_SOURCE_MAX = 65536 };
 const char *source_open_process(struct source *, int pid);
 const char *source_open_file(struct source *, const char *path,
                              const struct source_how *);
-/* remote.c: is a name "ssh:..."? */
+/* remote.c: true for a name "ssh:...". */
 bool source_is_remote(const char *name);
 
 /* ours.c: lets this process have as many descriptors as the system allows. */
@@ -147,7 +147,7 @@ enum { PROGRAM_NAME_MAX = 256 };
 /* Reads the name of a process's program. False: it has ended. */
 bool program_name(int pid, char to[PROGRAM_NAME_MAX]);
 /* A sentence on why RECORDER_FILE in a process's environment made no recording;
- * null: it is not there, or the process has one. The caller frees. */
+ * null: not set, or the process has one. The caller frees. */
 struct reader;
 char *program_without_file(int pid, const struct reader *);
 /* Finds the process whose program or own name this is: *pid, 0: none. Of
@@ -161,15 +161,15 @@ bool source_module(struct source *, uint64_t start, uint64_t end,
                    uint64_t offset, const char *path, size_t path_size,
                    bool writable);
 
-/* Adds a file that the program opened later, with its build-id, of at most 20
- * bytes; nothing where another module lies. False: there is no memory. */
+/* Adds a file that the program opened later, with its build ID of at most 20
+ * bytes; nothing if another module covers it. False: out of memory. */
 bool source_module_late(struct source *, uint64_t start, uint64_t end,
                         const char *path, const unsigned char *id,
                         unsigned id_size);
 /* The build-id of a module as it was mapped; its size, 0: unknown. */
 size_t module_build_id(struct source *, const struct module *,
                        unsigned char to[64]);
-/* Returns the module that an address lies in, or null. They are sorted. */
+/* Returns the module at an address, or null. They are sorted. */
 struct module *module_at(const struct source *, uint64_t address);
 /* Returns the module that has the first byte of a file, or null. */
 struct module *module_first(const struct source *, const char *path);
@@ -188,9 +188,9 @@ void module_unopened(struct source *, const struct module *);
  * none. */
 size_t source_build_id(Elf *, unsigned char to[64]);
 
-/* Looks for registries: is there one at an address, and in all that lies from
- * `start` to `end`? One without recorders is that of a library that uses the
- * program's; it counts only where there is no other. */
+/* Look for registries: at one address, or from `start` to `end`. An empty
+ * registry (of a library that uses the program's) counts only if there is no
+ * other. */
 void source_candidate(struct source *, uint64_t address);
 void source_scan(struct source *, uint64_t start, uint64_t end);
 /* Warns if several registries have recorders. */
@@ -200,7 +200,7 @@ void source_several(struct source *);
 void source_kind(struct memory *, const unsigned char ident[16],
                  unsigned machine);
 
-/* constants.c: ranges of addresses, sorted, that lie apart. */
+/* constants.c: ranges of addresses, sorted, without overlaps. */
 struct ranges {
     struct range {
         uint64_t start, end;

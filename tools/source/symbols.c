@@ -1,4 +1,4 @@
-/* symbols.c - finds the function that an address lies in, by libdwfl. */
+/* symbols.c - finds the function at an address, by libdwfl. */
 /* SPDX-License-Identifier: MIT */
 #include "array.h"
 #include "source.h"

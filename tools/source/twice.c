@@ -1,19 +1,19 @@
 /* twice.c - a recording that was copied twice while its program ran. */
 /* SPDX-License-Identifier: MIT */
 /*
-   Who copies the file of a running program copies a slot's record and its
-   commit word at two moments. So the file is copied twice, one copy behind the
-   other (cat f f). A slot counts if its commit word is the same in both, and
-   not busy; its record is then taken from the second copy. These are R1 to R4
-   of recorder/ring.h:
+   A copy of a running program's file has a slot's record and its commit word
+   from two moments. So the file is copied twice, one copy after the other (cat
+   f f). A slot counts if its commit word is the same in both, and not busy; its
+   record is then taken from the second copy. These are R1 to R4 of
+   recorder/ring.h:
 
        R1  the commit word    of the first copy
        R2  the record         of the second: all of it is read later
-       R4  the commit word    of the second, which in the file stands behind the
+       R4  the commit word    of the second, which in the file comes after the
                               records, and so is read later still
 
-   A commit word only grows: one that is the same at R1 and R4 was so between
-   them. What copies must read from the start to the end, as cat and dd do.
+   A commit word only grows: if it is the same at R1 and R4, it was so between
+   them. The copy must be made from start to end, as cat and dd do.
 */
 #include "bytes.h"
 #include "file.h"
@@ -24,7 +24,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Do an ELF header and our note, which say whose it is, begin there, too? */
+/* True if an ELF header and our note, with the same owner, begin there, too. */
 static bool is_same(const struct mapped *mapped, size_t at)
 {
     const unsigned char *first = mapped->bytes, *second = mapped->bytes + at;
@@ -64,8 +64,7 @@ static size_t end_of(const struct mapped *mapped)
     return (end + 4095) & ~(size_t)4095;
 }
 
-/* Slots of which the copies differ are marked as being written, in memory of
- * our own. */
+/* Marks slots whose copies differ as busy, in private memory. */
 static void copies_compare(void *context, uint64_t address, size_t size)
 {
     struct file *file = context;
@@ -107,7 +106,7 @@ bool copies_find(struct file *file, struct mapped *mapped, const char *path)
     if (mapped->extents_count == 0 || mapped->fd >= 0)
         return false;
     if (mapped->size % 2 || !is_same(mapped, at))
-        at = end_of(mapped); /* it grew meanwhile */
+        at = end_of(mapped); /* it has grown since */
     if (at >= mapped->size || !is_same(mapped, at))
         return false;
     own = map_again(mapped, path);
@@ -117,7 +116,7 @@ bool copies_find(struct file *file, struct mapped *mapped, const char *path)
     mapped->bytes = own + at;
     mapped->size -= at;
     mapped->before = at;
-    mapped->extents_count = 1; /* who copies so leaves no holes */
+    mapped->extents_count = 1; /* this kind of copy leaves no holes */
     mapped->extents[0] = (struct extent){0, mapped->size};
     if (mapped->data > mapped->size)
         mapped->data = mapped->size;
