@@ -654,13 +654,15 @@ def outside():
 class Threads(Command):
     """Show the wait of each thread, its holder, and the stack.
 
-Usage: recorder threads [THREAD]
+Usage: recorder threads [THREAD | --locks]
 
 The command `recorder threads` prints the same text, for any process or core
 file, with or without recorders: deadlocks first and, if `recorder run` started
 the program, the maker of each thread. THREAD is a number (T2), the kernel's id,
 which is the LWP of `info threads`, or a name. Through a remote stub, and in
-other recordings, only threads with records are listed."""
+other recordings, only threads with records are listed. --locks shows
+the locks with waiting threads, and their holders; if `recorder run` started the
+program, also the times of waits, and locks that are taken in a circle."""
 
     def invoke(self, argument, from_tty):
         wanted = argument.strip()
@@ -668,8 +670,9 @@ other recordings, only threads with records are listed."""
         if where:
             try:
                 with Program("threads_open", *where) as program:
-                    text = program.call("waits",
-                                        wanted.encode() if wanted else None)
+                    text = (program.call("locks") if wanted == "--locks" else
+                            program.call("waits",
+                                         wanted.encode() if wanted else None))
                     if not text:
                         raise gdb.GdbError("recorder: no thread is %s" % wanted)
                     gdb.write(text_of(text))
@@ -677,29 +680,13 @@ other recordings, only threads with records are listed."""
             except gdb.GdbError as error:
                 if " recording without " not in str(error):
                     raise
-        self.nothing(argument)
-        with Program() as program:
-            gdb.write(text_of(program.call("threads")))
-
-
-class Locks(Command):
-    """Show the locks with waiting threads, their holders, and deadlocks.
-
-Usage: recorder locks
-
-The command `recorder locks` prints the same text, for any process or core file,
-with or without recorders; if `recorder run` started the program, also the times
-of waits, and locks that are taken in a circle."""
-
-    def invoke(self, argument, from_tty):
-        self.nothing(argument)
-        where = outside()
-        if not where:
+        if wanted == "--locks":
             raise gdb.GdbError("recorder: the locks of a process of this "
                                "machine, a core file or a recording can be "
                                "read, not through a remote stub")
-        with Program("threads_open", *where) as program:
-            gdb.write(text_of(program.call("locks")))
+        self.nothing(argument)
+        with Program() as program:
+            gdb.write(text_of(program.call("threads")))
 
 
 def is_file(symtab, name):
@@ -809,7 +796,6 @@ Recorder()
 List("list")
 Dump("dump")
 Threads("threads")
-Locks("locks")
 At("at")
 Set("set")
 

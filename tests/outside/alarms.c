@@ -13,11 +13,12 @@ TestSuite(alarms, .init = build_begin, .fini = build_end, .timeout = 400);
 /* Nothing is found in any recording in the folder, of which there is one. */
 static void must_be_quiet(const char *of)
 {
-    build_must("for f in *.rec; do " RECORDER " locks --check $f >said || "
+    build_must("for f in *.rec; do " RECORDER " threads --check $f >said || "
                "{ cat said; exit 1; }; " RECORDER " threads $f >said; "
                "! grep DEADLOCK said || exit 1; " RECORDER
-               " locks --json --by thread $f >/dev/null || exit 1; done; "
-               "test -e \"$f\" && rm *.rec # %s", of);
+               " threads --json --by thread $f >/dev/null || exit 1; done; "
+               "test -e \"$f\" && rm *.rec # %s",
+               of);
 }
 /* A command, without and with the library. */
 static void must_be_alike(const char *line, int status)
@@ -76,9 +77,10 @@ Test(alarms, server_of_cxx, .init = build_long)
     build_must("{ " RUN "-o s.rec ./server 50 %u >with; echo $? >status; } & "
                "while ! test -e status; do if " RECORDER
                " list s.rec >/dev/null 2>&1; then " RECORDER
-               " locks --check s.rec >said || { cat said; exit 1; }; echo "
+               " threads --check s.rec >said || { cat said; exit 1; }; echo "
                ">>looks; fi; done; grep -qx 7 status && cmp with without && "
-               "wc -l <looks", requests);
+               "wc -l <looks",
+               requests);
     cr_assert_gt(atoi(build_text), 1, "%s", build_text);
     must_be_quiet("./server");
 }
@@ -88,11 +90,13 @@ Test(alarms, waits_that_were_left)
 {
     build_must("gcc -O1 -g -o run_odd " BUILD_PROGRAMS
                "/run_odd.c -lpthread -ldl");
-    build_must(RUN "-o j.rec ./run_odd jumps & pid=$!; i=0; until " RECORDER
-               " threads $pid 2>&1 | grep \"waits for mutex here of\"; do "
-               "i=$((i + 1)); test $i -lt 600 || exit 1; sleep 0.05; done; "
-               RECORDER " locks --check $pid >said; status=$?; kill $pid; cat "
-               "said; test $status = 0");
+    build_must(
+        RUN
+        "-o j.rec ./run_odd jumps & pid=$!; i=0; until " RECORDER
+        " threads $pid 2>&1 | grep \"waits for mutex here of\"; do "
+        "i=$((i + 1)); test $i -lt 600 || exit 1; sleep 0.05; done; " RECORDER
+        " threads --check $pid >said; status=$?; kill $pid; cat "
+        "said; test $status = 0");
 }
 
 /* Goal: memcached and redis under load: looks at the process find nothing, and
@@ -105,7 +109,8 @@ static void serve(const char *program, const char *options, const char *load)
             "rm -f ./sock status; %s%s %s >log 2>&1 & server=$!; i=0; "
             "while ! test -S ./sock; do i=$((i + 1)); test $i -lt 200 || exit "
             "1; sleep 0.05; done; { %s >%s 2>&1; echo $? >status; } & "
-            "while ! test -e status; do " RECORDER " locks --check $server >said "
+            "while ! test -e status; do " RECORDER
+            " threads --check $server >said "
             "|| { cat said; exit 1; }; sleep 0.02; done; kill -TERM $server; "
             "wait $server; echo $? >>%s; grep -x 0 status",
             with ? RUN : "", program, options, load, with ? "with" : "without",

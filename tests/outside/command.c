@@ -590,10 +590,10 @@ Test(command, save)
 /* Goal: each verb explains itself; misuse is 2, and says what. */
 Test(command, help)
 {
-    static const char *const verbs[] = {
-        "list",     "dump",    "follow", "stat",  "set",
-        "save",     "export",  "view",   "threads", "locks", "tasks",
-        "sched",    "latency", "spans",  "run",     "ps"};
+    static const char *const verbs[] = {"list",    "dump",  "follow", "stat",
+                                        "set",     "save",  "export", "view",
+                                        "threads", "tasks", "sched",  "latency",
+                                        "spans",   "run",   "ps"};
     build_must(RECORDER " --help >help && ! grep -q \".\\{80\\}\" help");
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
         build_must("grep -q \"^  %s \" help", verbs[i]);
@@ -615,7 +615,7 @@ Test(command, help)
          " $i >&- 2>&1 && echo $i; done; true");
 #define VERBS                                                                  \
     "there are list, dump, follow, stat, set, save, watch, diff, "             \
-    "export, view, threads, locks, tasks, sched, latency, spans, run, "         \
+    "export, view, threads, tasks, sched, latency, spans, run, "               \
     "ps\n"
     REFUSES(2, "recorder: nothing: no such verb; " VERBS, "help nothing");
     REFUSES(2, "recorder: VERB is missing; " VERBS "usage: recorder VERB ",

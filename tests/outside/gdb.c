@@ -279,7 +279,7 @@ Test(gdb, help_and_completion)
                "-ex \"complete recorder set io=o\" "
                "-ex \"complete recorder set io=on ret\"");
     said("recorder list -- Show the recorders\nrecorder dump -- Print\n"
-         "recorder threads -- Show\nrecorder locks -- Show\nrecorder at -- Show one record\n"
+         "recorder threads -- Show\nrecorder at -- Show one record\n"
          "recorder set -- Turn\n"
          "Usage: recorder dump [REGEX] [last N]\n");
     cr_assert(strstr(build_text, "\nrecorder dump\n"
@@ -410,7 +410,7 @@ static void until(const char *gdb, const char *says)
 /* Both commands of gdb, and a deadlock as each must tell it. */
 static void must_name(const char *source, const char *head, const char *texts)
 {
-    static const char *const verbs[] = {"threads", "locks"};
+    static const char *const verbs[] = {"threads", "threads --locks"};
     for (int i = 0; i < 2; i++) {
         const char *at;
         char gdb[256];
@@ -479,11 +479,12 @@ Test(gdb, threads_are_chosen)
     said(" withdraw waits \nRead while a debugger had the process stopped.\n");
     cr_assert_null(strstr(strstr(build_text, "different stack"), "deposit"));
     build_must(GDB "-p %d -ex \"recorder threads nobody\" "
-                   "-ex \"recorder locks too\" || :",
+                   "-ex \"recorder threads --locks too\" || :",
                (int)pid);
-    said("recorder: no thread is nobody\nUsage: recorder locks\n");
+    said("recorder: no thread is nobody\n"
+         "recorder: no thread is --locks too\n");
     build_must(GDB "-ex \"target remote | gdbserver --once --attach - %d\" "
-                   "-ex \"recorder locks\" || :",
+                   "-ex \"recorder threads --locks\" || :",
                (int)pid);
     said("not through a remote stub\n");
 }

@@ -34,15 +34,15 @@ Test(leaks, a_lock_of_an_ended_thread)
     static const char *const below[] = {"", RECORDER " run -q -o rec"};
     for (int i = 0; i < 2; i++) {
         pid_t pid = start(below[i], "ended");
-        cr_assert_eq(command("locks --check %d", pid), 3, "%s", build_text);
+        cr_assert_eq(command("threads --check %d", pid), 3, "%s", build_text);
         must_say(", which has ended; no thread can release it");
         must_not_say("DEADLOCK");
-        cr_assert_eq(command("locks --json %d", pid), 0);
+        cr_assert_eq(command("threads --locks --json %d", pid), 0);
         command_must("threads --json %d", pid);
         must_say("\"lost\":true");
         command_stop(pid);
     }
-    cr_assert_eq(command("locks --check rec"), 3, "%s", build_text);
+    cr_assert_eq(command("threads --check rec"), 3, "%s", build_text);
     must_say(", which has ended; no thread can release it");
 }
 
@@ -53,12 +53,12 @@ Test(leaks, an_id_that_may_have_come_again)
     static const char *const ways[] = {"soon", "late", "wrapped"};
     for (int i = 0; i < 3; i++) {
         pid_t pid = start("", ways[i]);
-        cr_assert_eq(command("locks --check %d", pid), 3, "%s", build_text);
+        cr_assert_eq(command("threads --check %d", pid), 3, "%s", build_text);
         must_not_say("DEADLOCK");
         must_say("HANG of 2 threads");
         must_say(" innocent, or of an ended thread that had this kernel id "
                  "before");
-        command_must("locks --json %d", pid);
+        command_must("threads --locks --json %d", pid);
         must_not_say("\"deadlock\"");
         command_must("threads -t innocent %d", pid);
         must_not_say("holds mutex gone");
@@ -78,5 +78,5 @@ Test(leaks, an_id_that_came_again_as_recorded)
     command_must("threads rec");
     must_say("waits for mutex gone of T2 ");
     must_say(", which has ended; no thread can release it");
-    cr_assert_eq(command("locks --check rec"), 3, "%s", build_text);
+    cr_assert_eq(command("threads --check rec"), 3, "%s", build_text);
 }

@@ -15,7 +15,7 @@ static pid_t start(const char *way)
 static void until(pid_t pid, const char *says)
 {
     for (double limit = seconds_now() + 20; seconds_now() < limit;) {
-        command("locks --check %d", pid);
+        command("threads --check %d", pid);
         if (strstr(build_text, says))
             return;
         usleep(50000);
@@ -47,11 +47,11 @@ Test(peers, a_deadlock_of_processes)
         child = child_of(pid);
         build_must("true");
         snprintf(says, sizeof says, ways[i][1], build_folder, (int)child);
-        cr_assert_eq(command("locks --check %d", pid), 3);
+        cr_assert_eq(command("threads --check %d", pid), 3);
         cr_assert(strstr(build_text, says), "no %s in\n%s", says, build_text);
-        cr_assert_eq(command("locks --check %d", child), 3);
+        cr_assert_eq(command("threads --check %d", child), 3);
         cr_assert(strstr(build_text, "DEADLOCK of 2"), "%s", build_text);
-        command_must("locks --json %d", pid);
+        command_must("threads --locks --json %d", pid);
         snprintf(says, sizeof says, "\"process\":%d", (int)child);
         cr_assert(strstr(build_text, says), "no %s in\n%s", says, build_text);
         command_must("threads %d", pid);
@@ -70,7 +70,7 @@ Test(peers, file_locks_are_those_of_a_process)
     command_stop(pid);
     pid = start("flock idle");
     until(pid, "/file_b  process");
-    cr_assert_eq(command("locks --check %d", pid), 0, "%s", build_text);
+    cr_assert_eq(command("threads --check %d", pid), 0, "%s", build_text);
     cr_assert_null(strstr(build_text, "DEADLOCK"), "%s", build_text);
     command_stop(pid);
 }
@@ -86,7 +86,7 @@ Test(peers, the_holder_of_a_file_lock)
         snprintf(says, sizeof says, "/file_a  process %d peers  ",
                  (int)child_of(pid));
         until(pid, says);
-        cr_assert_eq(command("locks --check %d", pid), 0, "%s", build_text);
+        cr_assert_eq(command("threads --check %d", pid), 0, "%s", build_text);
         cr_assert_null(strstr(build_text, "DEADLOCK"), "%s", build_text);
         command_stop(pid);
     }

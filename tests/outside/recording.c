@@ -678,7 +678,8 @@ Test(recording, half_made)
                "status=none",
                sizeof(void *) == 8 ? 56 : 44);
     for (size_t i = 0; i < 3; i++) {
-        static const char *const verbs[] = {"dump", "threads", "locks"};
+        static const char *const verbs[] = {"dump", "threads",
+                                            "threads --locks"};
         cr_assert_eq(build_run(TEST_ROOT "/build/recorder %s f", verbs[i]), 1);
         cr_expect(strstr(build_text, " is in it yet: its program makes it just "
                                      "now, or was killed while it did\n"),

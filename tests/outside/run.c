@@ -136,7 +136,7 @@ Test(run, odd_programs)
     for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
         must_be_alike("", odd[i].line, odd[i].status);
         build_must("for i in *.rec; do " RECORDER " threads $i && " RECORDER
-                   " locks --check $i || exit; done; rm *.rec");
+                   " threads --check $i || exit; done; rm *.rec");
     }
     must_have("Threads made after the program's seccomp filter are not ");
     must_be_alike("", "./run_odd sandboxes first", 3);
@@ -255,8 +255,9 @@ Test(run, each_lock_is_counted)
     cr_assert_eq(build_run(RUN "--count -o count.rec ./run_odd forks; " RUN
                                "--all -o all.rec ./run_odd forks"),
                  3);
-    command_must("locks --json count.rec | grep \"\\\"symbol\\\":\\\"mutex\\\""
-                 ".*\\\"taken\\\":200,\"");
+    command_must(
+        "threads --locks --json count.rec | grep \"\\\"symbol\\\":\\\"mutex\\\""
+        ".*\\\"taken\\\":200,\"");
     command_must("dump --line \"{message}\" -n lock_wait all.rec | grep -c "
                  "\"^>holding\"");
     cr_assert_str_eq(build_text, "200\n");
@@ -292,7 +293,8 @@ Test(run, locks_on_the_stack_of_main)
                "0x[0-9a-f]* on the stack of T1 of T1 \"; do sleep 0.05; done",
                pid);
     command_stop(pid);
-    command_must("locks stack.rec | grep \"^mutex *0x[0-9a-f]* on the stack of "
+    command_must("threads --locks stack.rec | grep \"^mutex *0x[0-9a-f]* on "
+                 "the stack of "
                  "T1 *[0-9]\"");
 }
 
@@ -366,7 +368,7 @@ Test(run, names_of_cxx)
         "grep \"std::thread of main::{lambda()#1}, made by T1\" seen && "
         "grep \"at bank::account::take<double> run_names.cc:[0-9]\" seen "
         "&& ! grep _Z seen");
-    command_must("locks names.rec | grep \"^mutex *bank::first \"");
+    command_must("threads --locks names.rec | grep \"^mutex *bank::first \"");
     command_must("threads %d | grep \"bank::account::take<double> \"", pid);
     command_must("threads --json names.rec | grep \"\\\"function\\\":"
                  "\\\"bank::account::take<double>\\\",\\\"symbol\\\":"
@@ -449,7 +451,7 @@ Test(run, waits_of_cxx)
                    "2>&1 | grep -q \"%s\" && exit; sleep 0.05; done; exit 1",
                    waits[i].says);
         command_stop(pid);
-        cr_expect_eq(command("locks --check waits.rec"), waits[i].deadlock,
+        cr_expect_eq(command("threads --check waits.rec"), waits[i].deadlock,
                      "%s: %s", waits[i].what, build_text);
     }
 }
@@ -511,7 +513,7 @@ Test(run, other_versions_are_refused)
                    other[i]);
         cr_expect_eq(command("threads other.rec"), 1, "%s", build_text);
         must_have("is of another version of recorder run");
-        cr_expect_eq(command("locks --check other.rec"), 1, "%s", build_text);
+        cr_expect_eq(command("threads --check other.rec"), 1, "%s", build_text);
         command_must("dump other.rec | grep \"thread_self: \"");
     }
 }
@@ -590,7 +592,7 @@ Test(run, more_threads_than_are_seen, .init = build_long)
     must_have("  1023 threads: T2");
     must_have("\nMore than 1024 threads lived at once");
     command_stop(pid);
-    command_must("locks crowd.rec");
+    command_must("threads --locks crowd.rec");
     must_have("\nMore than 1024 threads lived at once");
     must_not_have("DEADLOCK");
 }
@@ -629,7 +631,7 @@ Test(run, daemons)
             "\"waits for mutex .* of T3 \" live) = 2; do sleep 0.05; done; "
             "kill -KILL $(cat ready); " RECORDER
             " threads run_modes.$(cat ready).rec >dead && " RECORDER
-            " locks --check run_modes.$(cat ready).rec >locks; "
+            " threads --check run_modes.$(cat ready).rec >locks; "
             "test $(ls *.rec | wc -l) = 1");
     for (int i = 0; i < 2; i++) {
         build_must("cat %s", i ? "live" : "dead");
@@ -666,7 +668,7 @@ Test(run, real_daemons)
         " waits for condition \" $i | tr -s \"\\n \" \" \" | grep "
         "\"at bioProcessBackgroundJobs bioProcessBackgroundJobs(0x2), "
         "made by T2 .* at bioInit <\" || { cat $i; exit 1; }; done && " RECORDER
-        " locks --check *.rec");
+        " threads --check *.rec");
     build_must("mkdir d && cd d && " RUN "-o %%e.%%p.rec memcached -d -u root "
                "-s $PWD/sock -P $PWD/pid -t 2; until test -S sock && test -s "
                "pid; do sleep 0.05; done; until " RECORDER " threads "

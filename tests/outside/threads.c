@@ -87,18 +87,18 @@ Test(threads, deadlocks_are_named)
         pid_t pid = start(deadlocks[i].arguments);
         until_pid("threads", pid, "DEADLOCK");
         must_name(&deadlocks[i], true);
-        command_must("locks %d", pid);
+        command_must("threads --locks %d", pid);
         must_name(&deadlocks[i], true);
         command_must("threads --stop %d", pid);
         must_name(&deadlocks[i], true);
-        cr_assert_eq(command("locks --check %d", pid), 3);
-        command_must("locks --json %d >json", pid);
+        cr_assert_eq(command("threads --check %d", pid), 3);
+        command_must("threads --locks --json %d >json", pid);
         build_must("head -n 1 json | grep -o \"\\\"thread\\\":\" | wc -l");
         cr_assert_eq(atoi(build_text), deadlocks[i].threads, "%s: %s",
                      deadlocks[i].arguments, build_text);
         build_must("python3 -c \"import json; [json.loads(l) for l in "
                    "open(\\\"json\\\")]\"");
-        command_must("locks --dot %d | grep -c color=red", pid);
+        command_must("threads --dot %d | grep -c color=red", pid);
         command_stop(pid);
     }
 }
@@ -119,7 +119,7 @@ Test(threads, deadlocks_are_named_from_core_files)
         command_stop(pid);
         command_must("threads gdb.core");
         must_name(d, false);
-        cr_assert_eq(command("locks --check gdb.core"), 3);
+        cr_assert_eq(command("threads --check gdb.core"), 3);
     }
     if (build_run("read pattern </proc/sys/kernel/core_pattern &&"
                   " test \"$pattern\" = core") != 0)
@@ -135,8 +135,8 @@ Test(threads, a_deadlock_of_500)
     pid_t pid;
     build_threads("gcc -O2 -g");
     pid = start("circle 500");
-    until_pid("locks", pid, "DEADLOCK of 500 threads");
-    command_must("locks --json %d | head -n 1 >json", pid);
+    until_pid("threads --locks", pid, "DEADLOCK of 500 threads");
+    command_must("threads --locks --json %d | head -n 1 >json", pid);
     build_must("grep -o \"\\\"thread\\\":[0-9]*\" json | sort -u | wc -l");
     cr_assert_eq(atoi(build_text), 500);
     command_stop(pid);
@@ -152,7 +152,7 @@ Test(threads, a_busy_program_has_no_deadlock)
     build_threads("gcc -O2 -g");
     pid = start("busy 8");
     for (int i = 0; i < looks || (waited <= looks / 4 && i < 50 * looks); i++) {
-        cr_assert_eq(command("locks --check %d", pid), 0, "%s", build_text);
+        cr_assert_eq(command("threads --check %d", pid), 0, "%s", build_text);
         cr_assert_null(strstr(build_text, "DEADLOCK"), "%s", build_text);
         waited += strstr(build_text, "mutex ") != NULL;
     }
@@ -199,7 +199,7 @@ Test(threads, robust_locks_are_held_by_who_recovers)
     command_stop(pid);
     command_must("threads rec");
     cr_assert(strstr(build_text, waits), "%s", build_text);
-    command_must("locks --check rec");
+    command_must("threads --check rec");
     command_must("dump rec");
     cr_assert_null(strstr(build_text, "2147483647"), "%s", build_text);
 }
@@ -217,7 +217,7 @@ Test(threads, holders_may_be_of_another_process)
              atoi(build_text));
     until_pid("threads", pid, " shared waits for futex word\n");
     until_pid("threads", pid, holds);
-    until_pid("locks", pid, " shared, at waits_raw shared.c:");
+    until_pid("threads --locks", pid, " shared, at waits_raw shared.c:");
     cr_assert_null(strstr(build_text, "DEADLOCK"), "%s", build_text);
     command_stop(pid);
 }
@@ -267,7 +267,8 @@ Test(threads, places_are_those_of_the_program)
                    "/lock_guard.cc -lpthread",
                    flags[i]);
         pid = command_start("./guarded");
-        until_pid("locks", pid, " lock_guard.cc:14 < only lock_guard.cc:");
+        until_pid("threads --locks", pid,
+                  " lock_guard.cc:14 < only lock_guard.cc:");
         cr_assert_null(strstr(build_text, "gthr"), "%s", build_text);
         command_stop(pid);
     }
@@ -359,7 +360,7 @@ Test(threads, a_deadlock_that_the_kernel_refused_is_told)
         " inherits waits for mutex (which one is not told), for good: the "
         "kernel refused it as a deadlock");
     until_pid("threads", pid, " inherits waits for mutex ring");
-    cr_assert_eq(build_run(RECORDER " locks --check %d", (int)pid), 3, "%s",
+    cr_assert_eq(build_run(RECORDER " threads --check %d", (int)pid), 3, "%s",
                  build_text);
     command_stop(pid);
 }
@@ -461,7 +462,7 @@ Test(threads, waits_of_musl)
     for (size_t i = 0; i < sizeof says / sizeof *says; i++)
         cr_assert(strstr(build_text, says[i]), "no %s in\n%s", says[i],
                   build_text);
-    command_must("locks %d", pid);
+    command_must("threads --locks %d", pid);
     command_stop(pid);
 }
 
@@ -589,7 +590,7 @@ Test(threads, nobody_is_stopped)
     build_must(counts, pid, "before");
     for (int i = 0; i < 5; i++) {
         command_must("threads %d", pid);
-        command_must("locks %d", pid);
+        command_must("threads --locks %d", pid);
     }
     build_must(counts, pid, "after");
     build_must("test -s before && diff before after");
@@ -603,7 +604,8 @@ static void must_refuse(const char *source, const char *says)
     cr_assert_eq(command("threads %s", source), 1, "%s: %s", source,
                  build_text);
     cr_assert(strstr(build_text, says), "%s: %s", source, build_text);
-    cr_assert_eq(command("locks --json %s", source), 1, "%s", build_text);
+    cr_assert_eq(command("threads --locks --json %s", source), 1, "%s",
+                 build_text);
     cr_assert(strstr(build_text, says), "%s: %s", source, build_text);
 }
 
@@ -617,11 +619,15 @@ Test(threads, what_cannot_be_read_says_why)
     must_refuse("./threads", "is a program, no core file");
     build_must("echo text >text");
     must_refuse("text", "is no core file");
-    cr_assert_eq(command("locks --json --dot 1"), 2);
+    cr_assert_eq(command("threads --json --dot 1"), 2);
+    cr_assert_eq(command("threads --by site --order 1"), 2);
+    cr_assert_eq(command("threads --locks --thread nobody 1"), 2);
     pid = start("two");
     snprintf(source, sizeof source, "--thread nobody %d", (int)pid);
     cr_assert_eq(command("threads %s", source), 1);
     cr_assert(strstr(build_text, "no thread is nobody"), "%s", build_text);
+    cr_assert_eq(command("threads --order %d", (int)pid), 1);
+    cr_assert(strstr(build_text, "recorded no locks"), "%s", build_text);
     command_stop(pid);
 }
 
@@ -709,7 +715,7 @@ Test(threads, core_files_may_be_anything, .init = build_long)
         status = command("threads bad");
         cr_assert(status == 0 || status == 1, "seed %u: status %d: %.500s", i,
                   status, build_text);
-        status = command("locks --dot bad");
+        status = command("threads --dot bad");
         cr_assert(status == 0 || status == 1, "seed %u: status %d: %.500s", i,
                   status, build_text);
     }
@@ -725,7 +731,8 @@ Test(threads, names_are_escaped)
     cr_assert_null(shown_wrong(build_text, strlen(build_text)), "%s",
                    build_text);
     cr_assert(strstr(build_text, "\\x1b[31m"), "%s", build_text);
-    command_must("threads --json %d >json; " RECORDER " locks --json %d >>json",
+    command_must("threads --json %d >json; " RECORDER
+                 " threads --locks --json %d >>json",
                  pid, pid);
     build_must("python3 -c \"import json; [json.loads(l) for l in "
                "open(\\\"json\\\")]\"");

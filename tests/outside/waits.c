@@ -31,7 +31,7 @@ static void until(const char *verb, const char *source, const char *says)
 /* Waits until the recording has so many waits that have ended. */
 static void until_waited(int count)
 {
-    build_must("until test $(" RECORDER " locks --json rec | sed -n "
+    build_must("until test $(" RECORDER " threads --locks --json rec | sed -n "
                "\"s/.*\\\"waited\\\":\\([0-9]*\\).*/\\1/p\" | "
                "awk \"{ n += \\$1 } END { print n + 0 }\") -ge %d; do "
                "sleep 0.05; done",
@@ -101,18 +101,18 @@ Test(waits, deadlocks_are_named)
         snprintf(source, sizeof source, "%d", (int)pid);
         until("threads", source, "DEADLOCK");
         must_name(d, "threads", source);
-        must_name(d, "locks", source);
+        must_name(d, "threads --locks", source);
         must_name(d, "threads", "rec");
         if (i == 0 || sampled(4)) {
             build_must("gdb -p %d --batch -ex \"generate-core-file core\"",
                        pid);
             must_name(d, "threads", "core");
-            must_name(d, "locks", "core");
+            must_name(d, "threads --locks", "core");
         }
         command_stop(pid);
         must_name(d, "threads", "rec");
-        must_name(d, "locks", "rec");
-        cr_assert_eq(command("locks --check rec"), 3, "%s", d->arguments);
+        must_name(d, "threads --locks", "rec");
+        cr_assert_eq(command("threads --check rec"), 3, "%s", d->arguments);
     }
 }
 
@@ -122,9 +122,9 @@ Test(waits, a_deadlock_of_500, .init = build_long)
     pid_t pid;
     build_waits();
     pid = start("circle 500");
-    until("locks", "rec", "DEADLOCK of 500 threads");
+    until("threads --locks", "rec", "DEADLOCK of 500 threads");
     command_stop(pid);
-    command_must("locks --json rec | head -n 1 >json");
+    command_must("threads --locks --json rec | head -n 1 >json");
     build_must("grep -o \"\\\"thread\\\":[0-9]*\" json | sort -u | wc -l");
     cr_assert_eq(atoi(build_text), 500);
 }
@@ -140,8 +140,8 @@ Test(waits, a_busy_program_has_no_deadlock)
     build_waits();
     pid = start("busy 8");
     for (int i = 0; i < looks || (waited <= looks / 4 && i < 50 * looks); i++) {
-        cr_assert_eq(i % 2 ? command("locks --check rec")
-                           : command("locks --check %d", pid),
+        cr_assert_eq(i % 2 ? command("threads --check rec")
+                           : command("threads --check %d", pid),
                      0, "%s", build_text);
         waited += strstr(build_text, " works, at works waits.c:") != NULL;
     }
@@ -150,7 +150,7 @@ Test(waits, a_busy_program_has_no_deadlock)
     for (int i = 0; i < looks / 5; i++) {
         pid = start("busy 8");
         command_stop(pid);
-        cr_assert_eq(command("locks --check rec"), 0, "%s", build_text);
+        cr_assert_eq(command("threads --check rec"), 0, "%s", build_text);
         must_not_say("LOCK ORDER");
     }
 }
@@ -169,7 +169,7 @@ Test(waits, holders_may_have_ended)
     must_say("waits for mutex cash of T");
     must_say(" takes, which has ended; no thread can release it");
     command_stop(pid);
-    command_must("locks rec");
+    command_must("threads --locks rec");
     must_say(" takes, which has ended; no thread can release it");
     pid = start("foreign");
     until("threads", "rec", "locks_twice  waits for mutex cash of T");
@@ -247,7 +247,7 @@ Test(waits, locks_taken_in_a_circle_are_named)
     build_waits();
     pid = start("order");
     command_stop(pid);
-    cr_assert_eq(command("locks --check rec"), 3, "%s", build_text);
+    cr_assert_eq(command("threads --check rec"), 3, "%s", build_text);
     for (int i = 0; i < 4; i++)
         must_say(circles[i]);
     cr_assert_eq(said("LOCK ORDER"), 4, "%s", build_text);
@@ -255,13 +255,17 @@ Test(waits, locks_taken_in_a_circle_are_named)
     must_say(", holding real_a, taken at ");
     must_say("rw_1 took rw_b at ");
     must_say(", holding rw_a to read, taken at ");
-    command_must("locks --ignore \"^(ring|half)_a\" --ignore ^rw_ rec");
+    command_must("threads --ignore \"^(ring|half)_a\" --ignore ^rw_ rec");
     cr_assert_eq(said("LOCK ORDER"), 1, "%s", build_text);
     must_say("3 circles of locks are ignored");
-    cr_assert_eq(command("locks --check --ignore waits[.]c rec"), 0, "%s",
+    cr_assert_eq(command("threads --check --ignore waits[.]c rec"), 0, "%s",
                  build_text);
-    command_must("locks --json rec");
+    command_must("threads --locks --json rec");
     cr_assert_eq(said("{\"circle\":["), 4, "%s", build_text);
+    command_must("threads --order --json rec");
+    cr_assert_eq(said("{\"circle\":["), 4, "%s", build_text);
+    command_must("threads --order rec");
+    cr_assert_eq(said("LOCK ORDER"), 4, "%s", build_text);
 }
 
 /* Goal: of locks that are no variables a circle says that its memory may have
@@ -272,13 +276,13 @@ Test(waits, circles_of_memory_say_that_it_may_be_used_again)
     build_once("gcc -g -o threads " BUILD_PROGRAMS "/threads.c -lpthread");
     pid = command_start(RECORDER " run -q -o rec ./threads lends");
     command_stop(pid);
-    cr_assert_eq(command("locks --check rec"), 3, "%s", build_text);
+    cr_assert_eq(command("threads --check rec"), 3, "%s", build_text);
     cr_assert_eq(said("LOCK ORDER"), 1, "%s", build_text);
     must_say("  False if memory was freed and used for another lock");
     build_waits();
     pid = start("order");
     command_stop(pid);
-    command_must("locks rec");
+    command_must("threads --locks rec");
     cr_assert_eq(said("LOCK ORDER"), 4, "%s", build_text);
     must_not_say("False if memory");
 }
@@ -298,7 +302,7 @@ Test(waits, an_ended_thread_keeps_its_lock)
                "return pthread_mutex_lock(&lost); }\nX\n"
                "gcc -g -o leak leak.c -lpthread; timeout -s KILL 1 " RECORDER
                " run -q -o rec ./leak; true");
-    cr_assert_eq(command("locks --check rec"), 3, "%s", build_text);
+    cr_assert_eq(command("threads --check rec"), 3, "%s", build_text);
     must_say("; no thread can release it");
     command_must("threads rec");
     must_say("waits for mutex lost of T2 ");
@@ -325,11 +329,11 @@ Test(waits, waits_that_never_ended)
                "return pthread_mutex_lock(&a); }\nX\n"
                "gcc -w -g -o hang hang.c -lpthread; timeout -s KILL 1 " RECORDER
                " run -q -o rec ./hang; true");
-    command_must("locks rec | grep ^mutex");
+    command_must("threads --locks rec | grep ^mutex");
     cr_expect(strncmp(build_text, "mutex  a ", 9) == 0, "%s", build_text);
     must_say(" still waiting, ");
     cr_expect_eq(said("still waiting"), 1, "%s", build_text);
-    command_must("locks --json rec");
+    command_must("threads --locks --json rec");
     cr_expect_eq(said("\"goes_on\":true"), 1, "%s", build_text);
     command_must("threads rec");
     must_say("  ran, or was blocked where nothing is recorded");
@@ -342,7 +346,7 @@ Test(waits, a_circle_by_a_third_thread_is_named)
     build_once("gcc -g -o threads " BUILD_PROGRAMS "/threads.c -lpthread");
     pid = command_start(RECORDER " run -q -o rec ./threads third");
     command_stop(pid);
-    cr_assert_eq(command("locks --check rec"), 3, "%s", build_text);
+    cr_assert_eq(command("threads --check rec"), 3, "%s", build_text);
     cr_assert_eq(said("LOCK ORDER"), 1, "%s", build_text);
     must_say(" third took ring+0x28 at takes_pairs ");
 }
@@ -360,7 +364,7 @@ Test(waits, circles_of_random_programs, .init = build_long)
         want = atoi(build_text) ? 3 : 0;
         build_must("gcc -w -o random random.c -lpthread && rm -f rec && "
                    RECORDER " run -q --always -o rec ./random");
-        is = command("locks --check rec");
+        is = command("threads --check rec");
         cr_expect_eq(is, want, "seed %d: %d, not %d\n%s", seed, is, want,
                      build_text);
     }
@@ -376,14 +380,14 @@ Test(waits, locks_of_a_kind_are_perhaps_a_circle)
     build_waits();
     pid = start("classes");
     command_stop(pid);
-    cr_assert_eq(command("locks --check rec"), 0, "%s", build_text);
+    cr_assert_eq(command("threads --check rec"), 0, "%s", build_text);
     cr_assert_eq(said("LOCK ORDER"), 1, "%s", build_text);
     must_say("cash");
     must_say("ring");
     must_say(" are perhaps taken in a circle");
     pid = start("hands");
     command_stop(pid);
-    cr_assert_eq(command("locks --check rec"), 0, "%s", build_text);
+    cr_assert_eq(command("threads --check rec"), 0, "%s", build_text);
     must_not_say("LOCK ORDER");
 }
 
@@ -394,18 +398,20 @@ Test(waits, waits_are_summed_up)
     build_waits();
     pid = start("busy 4");
     until_waited(11);
-    until("locks", "rec", "mutex  ring+0x28 ");
+    until("threads --locks", "rec", "mutex  ring+0x28 ");
     command_stop(pid);
-    command_must("locks rec");
+    command_must("threads --locks rec");
     must_say("KIND   OBJECT");
     must_say("mutex  ring+0x28 ");
-    command_must("locks --by site rec");
+    command_must("threads --by site rec");
     must_say("works waits.c:");
-    command_must("locks --by thread rec");
+    command_must("threads --by thread rec");
     must_say("THREAD");
     must_say(" works ");
-    cr_assert_eq(command("locks --by colour rec"), 2);
-    command_must("locks --json rec >json");
+    cr_assert_eq(command("threads --by colour rec"), 2);
+    command_must("threads --order rec");
+    cr_assert_eq(said("WAITED"), 0, "%s", build_text);
+    command_must("threads --locks --json rec >json");
     build_must("python3 -c \"\n"
                "import json\n"
                "all = [json.loads(l) for l in open(\\\"json\\\")]\n"
@@ -454,7 +460,7 @@ Test(waits, libraries_opened_late_are_named)
     must_say("works_in_one(0x0), made by T1 ");
     must_say("at work run_plugin.c:");
     must_say(" < main run_plugin.c:");
-    command_must("locks late.rec");
+    command_must("threads --locks late.rec");
     must_say("waits_in_one run_plugin.c:");
     command_must("dump late.rec | grep \"module 0x\"");
     must_say("/one.so, build-id of 20: 0x");
@@ -469,7 +475,7 @@ Test(waits, libraries_opened_late_are_named)
                "-l");
     if (atoi(build_text) != 1)
         cr_skip_test("the two were not put in one place");
-    command_must("locks both.rec");
+    command_must("threads --locks both.rec");
     must_say("mutex ");
     must_not_say("waits_in_");
 }
@@ -529,7 +535,7 @@ Test(waits, deadlocks_of_any_program_are_named)
         must_name(&all[i], "threads", source);
         command_stop(pid);
         must_name(&all[i], "threads", "rec");
-        must_name(&all[i], "locks", "rec");
+        must_name(&all[i], "threads --locks", "rec");
         must_say("HELD BY");
     }
 }
@@ -543,12 +549,12 @@ Test(waits, a_busy_program_that_was_run_has_no_deadlock)
     build_once("gcc -g -o threads " BUILD_PROGRAMS "/threads.c -lpthread");
     pid = command_start(RECORDER " run -q -o rec ./threads busy 6");
     for (int i = 0; i < looks; i++)
-        cr_assert_eq(i % 2 ? command("locks --check rec")
-                           : command("locks --check %d", pid),
+        cr_assert_eq(i % 2 ? command("threads --check rec")
+                           : command("threads --check %d", pid),
                      0, "%s", build_text);
-    until("locks", "rec", " busy");
+    until("threads --locks", "rec", " busy");
     command_stop(pid);
-    cr_assert_eq(command("locks --check rec"), 0, "%s", build_text);
+    cr_assert_eq(command("threads --check rec"), 0, "%s", build_text);
 }
 
 /* Goal: a program that hangs, one command, the answer: as docs tell it.
@@ -571,19 +577,20 @@ Test(waits, json_is_told_in_docs)
     build_waits();
     pid = start("order");
     command_stop(pid);
-    command_must("locks --json rec >json");
+    command_must("threads --locks --json rec >json");
     pid = start("two");
-    until("locks", "rec", "DEADLOCK");
+    until("threads --locks", "rec", "DEADLOCK");
     command_stop(pid);
     command_must("threads --json rec >>json; " RECORDER
-                 " locks --json rec >locks; " RECORDER
-                 " locks --json --by site rec >>json; " RECORDER
-                 " locks --json --by thread rec >>json");
+                 " threads --locks --json rec >locks; " RECORDER
+                 " threads --json --by site rec >>json; " RECORDER
+                 " threads --json --by thread rec >>json");
     build_once("gcc -g -o threads " BUILD_PROGRAMS "/threads.c -lpthread");
     pid = command_start("./threads two");
     snprintf(source, sizeof source, "%d", (int)pid);
-    until("locks", source, "DEADLOCK");
-    command_must("threads --json %d >>json; " RECORDER " locks --json %d >live",
+    until("threads --locks", source, "DEADLOCK");
+    command_must("threads --json %d >>json; " RECORDER
+                 " threads --locks --json %d >live",
                  pid, pid);
     command_stop(pid);
     build_must(
@@ -613,8 +620,8 @@ Test(waits, odd_names_and_a_stopped_process)
     build_once("gcc -g -o threads " BUILD_PROGRAMS "/threads.c -lpthread");
     pid = command_start("./threads odd");
     snprintf(source, sizeof source, "%d", (int)pid);
-    until("locks", source, " 5: ");
-    command_must("locks --dot %d", pid);
+    until("threads --locks", source, " 5: ");
+    command_must("threads --dot %d", pid);
     must_say(" esc\\\\x1b[31m\"");
     must_say(" tab\\\\there\"");
     must_say(" q\\\"uote\"");
@@ -633,10 +640,11 @@ Test(waits, odd_names_and_a_stopped_process)
  * reading ends, with words. */
 Test(waits, hostile_recordings_harm_nobody, .init = build_long)
 {
-    static const char *const verbs[] = {"threads",         "locks",
-                                        "threads --json",  "locks --json",
-                                        "locks --by site", "locks --by thread",
-                                        "locks --dot"};
+    static const char *const verbs[] = {
+        "threads",           "threads --locks",
+        "threads --json",    "threads --locks --json",
+        "threads --by site", "threads --by thread",
+        "threads --dot",     "threads --order"};
     int tries = scaled(40) < 4 ? 4 : (int)scaled(40);
     uint64_t seed = seed_of("hostile_recordings_harm_nobody");
     build_waits();

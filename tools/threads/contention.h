@@ -25,7 +25,7 @@ struct contentions {
     struct ids ids;
     int64_t end_ns; /* until when waits that have not ended are counted */
 };
-enum contention_by { BY_OBJECT, BY_SITE, BY_THREAD };
+enum contention_by { BY_OBJECT, BY_SITE, BY_THREAD, BY_NONE };
 
 /* Sums up the waits, the longest first. Sums by objects are exact; sums by
  * places and threads count the waits that are kept. False: out of memory. */

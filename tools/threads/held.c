@@ -134,7 +134,11 @@ static void recorded_how(FILE *to, const struct threads *threads,
     if (ignored)
         fprintf(to, "%zu circle%s of locks %s ignored.\n", ignored,
                 ignored == 1 ? "" : "s", ignored == 1 ? "is" : "are");
-    if (!recorded->totals_count && !recorded->spans_count)
+    if (by == BY_NONE && !order->count && !ignored)
+        fputs("No locks were taken in a circle.\n", to);
+    else if (by == BY_NONE)
+        ; /* there are no figures to explain */
+    else if (!recorded->totals_count && !recorded->spans_count)
         fputs("No thread has waited for a lock.\n", to);
     else if (by == BY_OBJECT)
         fputs(
@@ -149,15 +153,16 @@ void show_locks_recorded(FILE *to, struct threads *threads,
                          const struct order *order, enum contention_by by,
                          size_t ignored)
 {
-    struct contentions contentions;
-    if (!contention_find(&contentions, threads, by)) {
+    struct contentions contentions = {0};
+    if (by != BY_NONE && !contention_find(&contentions, threads, by)) {
         threads->no_memory = true;
         return;
     }
     show_deadlocks(to, threads);
-    show_contention(to, threads, &contentions, by);
-    if (contentions.count)
+    if (contentions.count) {
+        show_contention(to, threads, &contentions, by);
         putc('\n', to);
+    }
     for (size_t i = 0; i < order->count; i++) {
         show_circle(to, threads, &order->circles[i]);
         putc('\n', to);

@@ -103,7 +103,7 @@ struct locks {
 void locks_find(struct locks *, struct threads *);
 void locks_free(struct locks *);
 /* Show them, with deadlocks; or the recorded locks, with circles, of which
- * `ignored` are left out. */
+ * `ignored` are left out; of BY_NONE, without the waits. */
 void show_locks(FILE *, struct locks *);
 void show_locks_recorded(FILE *, struct threads *, const struct order *,
                          enum contention_by, size_t ignored);

@@ -221,10 +221,9 @@ void show_contention(FILE *to, struct threads *threads,
         for (int k = 0; k < count; k++)
             width[k] = table_width(rows[i].text[k], width[k]);
     }
-    for (int k = 0; k < count && from->count; k++)
+    for (int k = 0; k < count; k++)
         column_show(to, column[k].name, width[k], column[k].is_number);
-    if (from->count)
-        fputs(by == BY_OBJECT ? "WAITING, LONGEST AT\n" : "AT\n", to);
+    fputs(by == BY_OBJECT ? "WAITING, LONGEST AT\n" : "AT\n", to);
     for (size_t i = 0; i < from->count; i++) {
         const struct contention *row = &from->all[i];
         char *place = place_text(
