@@ -1,4 +1,5 @@
-/* recorder_dump.h - shows what was recorded: on demand, or when it crashes */
+/* recorder_dump.h - shows the records: on demand, or when the program
+ * crashes */
 /* SPDX-License-Identifier: MIT */
 /*
     #include "recorder_dump.h"              // brings recorder.h
@@ -183,11 +184,11 @@ recorder_event_text(const struct recorder_event *event, char *to, size_t size);
 #ifdef RECORDER_HOSTED_
 /* --------------------------------------------------------------- signals -- */
 
-/* Dumps when `sig` comes, then does what would have been done: calls the
- * handler that was there, or takes the default action. But SIGUSR1 and SIGUSR2
- * without a handler dump, and the program goes on. False: `sig` is ignored,
- * stops the process, or cannot be caught, or the program runs with more rights
- * than its caller (setuid); nothing changes. */
+/* Dumps when `sig` comes, then does the signal's usual work: calls the earlier
+ * handler, or takes the default action. But SIGUSR1 and SIGUSR2 without a
+ * handler dump, and the program continues. False: `sig` is ignored, stops the
+ * process, or cannot be caught, or the program runs with more rights than its
+ * caller (setuid); nothing changes. */
 RECORDER_CALLED_PROTOTYPE_ bool recorder_dump_on_signal(int sig);
 
 /* The same for the signals by which programs crash (QUIT ILL TRAP ABRT BUS FPE

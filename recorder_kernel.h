@@ -1,4 +1,4 @@
-/* recorder_kernel.h - what ran and what waited, by the kernel (Linux) */
+/* recorder_kernel.h - running and waiting threads, by the kernel (Linux) */
 /* SPDX-License-Identifier: MIT */
 /*
     #include "recorder_dump.h"
@@ -99,8 +99,7 @@ extern "C" {
  * program's own RECORDER(switches, ...) in another file. */
 RECORDER_CALLED_PROTOTYPE_ int recorder_kernel(unsigned kib, unsigned ms);
 
-/* Records what the rings hold that was not recorded before. Safe in signal
- * handlers. */
+/* Records all new switches in the rings. Safe in signal handlers. */
 RECORDER_CALLED_PROTOTYPE_ void recorder_kernel_pour(void);
 
 #ifdef __cplusplus

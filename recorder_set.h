@@ -1,4 +1,5 @@
-/* recorder_set.h - sets what recorders do while the program runs, by name */
+/* recorder_set.h - changes settings of recorders while the program runs, by
+ * name */
 /* SPDX-License-Identifier: MIT */
 /*
     #include "recorder_set.h"               // brings recorder_dump.h

@@ -1,4 +1,4 @@
-/* recorder_switch.h - what the scheduler did, as records among the others */
+/* recorder_switch.h - the scheduler's actions, as records among the others */
 /* SPDX-License-Identifier: MIT */
 /*
     #include "recorder_dump.h"

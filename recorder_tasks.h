@@ -222,8 +222,8 @@ recorder_task_leave(struct recorder_tasks *tasks, const void *task);
 RECORDER_CALLED_PROTOTYPE_ unsigned recorder_task_begin(const char *name);
 /* The number of the calling thread. */
 RECORDER_CALLED_PROTOTYPE_ unsigned recorder_task_worker(void);
-/* What the calling thread records from now on has that number; 0 changes
- * nothing. Before it sleeps or ends, a worker goes back to its own. */
+/* The calling thread's next records have that number; 0 changes nothing. Before
+ * it sleeps or ends, a worker restores its own. */
 #ifdef RECORDER_LIBRARY
 extern void recorder_task_switch(unsigned number);
 #else

@@ -122,7 +122,7 @@ recorder_trigger_call(const char *text, recorder_trigger_function *function,
  * came since. */
 RECORDER_CALLED_PROTOTYPE_ void recorder_trigger_arm(void);
 
-/* Sets all recorders that freeze turned off to what they were before. */
+/* Restores all recorders that freeze turned off. */
 RECORDER_CALLED_PROTOTYPE_ void recorder_trigger_thaw(void);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* action.h - what triggers are, and what they do. */
+/* action.h - triggers and their actions. */
 /* SPDX-License-Identifier: MIT */
 #ifndef RECORDER_ACTION_H_
 #define RECORDER_ACTION_H_
@@ -26,7 +26,7 @@ extern "C" {
  */
 enum {
     RECORDER_TRIGGER_FREE_,
-    RECORDER_TRIGGER_SET_, /* somebody writes it */
+    RECORDER_TRIGGER_SET_, /* being written */
     RECORDER_TRIGGER_ARMED_,
     RECORDER_TRIGGER_DUE_, /* has seen its record, and waits for `due` */
     RECORDER_TRIGGER_ACTS_,
@@ -38,7 +38,7 @@ enum {
     /* Twice the largest COUNT: see recorder_trigger_rate_(). */
     RECORDER_TRIGGER_TIMES_ = 2 * RECORDER_CONDITION_COUNT_MAX_
 };
-/* What triggers do, in the order in which it is done. */
+/* The actions of triggers, in their order. */
 enum {
     RECORDER_ACTION_FREEZE_ = 1,
     RECORDER_ACTION_CALL_ = 2,
@@ -83,14 +83,14 @@ typedef void recorder_trigger_hook_of_(const struct recorder *recorder,
                                        unsigned thread,
                                        const struct recorder_record *records,
                                        unsigned count);
-/* Those of this program. */
+/* The triggers of this program. */
 struct recorder_triggers_ {
     recorder_trigger_hook_of_ *next; /* the hook that was there before */
     uintptr_t used;                  /* slots from there on were never set */
     uintptr_t acting;                /* how many act just now */
     uintptr_t hooked;
     bool asked;        /* for RECORDER_TRIGGERS */
-    uintptr_t changes; /* of states, so far */
+    uintptr_t changes; /* states in use */
     struct recorder_trigger_ all[RECORDER_TRIGGERS_];
 };
 RECORDER_PROGRAM_ struct recorder_triggers_ recorder_triggers_;
@@ -110,8 +110,8 @@ RECORDER_SELDOM_ void recorder_action_change_(int64_t (*change)(int64_t trace))
     recorder_file_tell_(RECORDER_FILE_SYNC_, NULL);
 }
 
-/* True if a trigger waits for records of this recorder; one that is due waits
- * for those of any. */
+/* True if a trigger waits for records of this recorder; a due trigger waits for
+ * records of any. */
 RECORDER_SELDOM_ bool recorder_action_wants_(const struct recorder *recorder)
 {
     unsigned i;
@@ -129,8 +129,8 @@ RECORDER_SELDOM_ bool recorder_action_wants_(const struct recorder *recorder)
 }
 
 /* Marks the recorders that triggers wait for, and no others, after the state of
- * a trigger has changed. What changes meanwhile is not overlooked: whoever
- * finds that something did looks again. */
+ * a trigger has changed. A change during the marking is not overlooked: its
+ * maker looks again. */
 RECORDER_SELDOM_ void recorder_action_mark_(void)
 {
     uintptr_t changes =
@@ -165,8 +165,7 @@ RECORDER_SELDOM_ void recorder_action_mark_(void)
     recorder_file_tell_(RECORDER_FILE_SYNC_, NULL);
 }
 
-/* Lets a trigger wait for records; what it has counted so far counts no
- * more. */
+/* Lets a trigger wait for records; its earlier counts are forgotten. */
 RECORDER_SELDOM_ void recorder_action_arm_(struct recorder_trigger_ *trigger)
 {
     if (trigger->condition.count > 1)
@@ -272,7 +271,8 @@ RECORDER_SELDOM_ void recorder_action_do_(struct recorder_trigger_ *trigger,
     unsigned actions = trigger->actions;
     bool again = actions & RECORDER_ACTION_AGAIN_;
     if (actions & RECORDER_ACTION_FREEZE_) {
-        recorder_kernel_ask_(); /* what the kernel has led to it, too */
+        recorder_kernel_ask_(); /* including the kernel's records up to the
+                                 * trigger */
         recorder_action_change_(recorder_trace_frozen_);
     }
     __atomic_store_n(&trigger->acting, recorder_os_thread_(), __ATOMIC_RELAXED);

@@ -18,7 +18,7 @@ RECORDER_INLINE_ uintptr_t recorder_returned_(uintptr_t order)
 }
 
 /* RECORDER_PICK_ chooses, by the number of arguments, the macro that takes
- * them; zeros fill up the words behind them. */
+ * them; zeros fill up the words after them. */
 #define RECORDER_PICK_(format, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, \
                        q, r, s, t, u, v, w, x, y, z, A, B, C, D, E, ...)       \
     E
@@ -62,8 +62,8 @@ RECORDER_INLINE_ uintptr_t recorder_returned_(uintptr_t order)
             RECORDER_WORD_(name, k),                                           \
             RECORDER_WORD_(name, l)))
 
-/* RECORDER_NAMED_: g++ refuses record(app::net, ...), for it makes the name
- * recorder_for_app; this says in front of that what helps. */
+/* RECORDER_NAMED_: g++ refuses record(app::net, ...), because it makes the name
+ * recorder_for_app; this adds advice before the error. */
 #ifdef __cplusplus
 #define RECORDER_NO_ORDER_ uintptr_t()
 #define RECORDER_NAMED_(name)                                                  \
@@ -248,8 +248,7 @@ template <typename T> struct recorder_is_long_double_ {
 template <> struct recorder_is_long_double_<long double> {
     enum { value = 1 };
 };
-/* Callers pass 0, an int: overloads that take an int there are preferred to
- * those that take a long. */
+/* Callers pass 0, an int: overloads with int win over overloads with long. */
 RECORDER_INLINE_ const char *recorder_characters_(const char *data, size_t)
 {
     return data ? data : "";
@@ -260,9 +259,9 @@ RECORDER_INLINE_ auto recorder_checked_(int, const T &text)
 {
     return recorder_characters_(text.data(), text.size());
 }
-/* What the check sees of a type, and a record keeps: of an enum class its
- * integer, of a type for which the program defines recorder_argument(), what
- * that returns; it is found in the type's namespace. */
+/* The type that the check sees and a record keeps: of an enum class its
+ * integer, of a type with recorder_argument() its result; the function is found
+ * in the type's namespace. */
 struct recorder_converts_ {
     static char is(long long);
     static char (&is(...))[2];

@@ -23,8 +23,7 @@ extern "C" {
 #define RECORDER_CODED_EXCEPTION_ 0xffu
 #define RECORDER_CODED_FORMAT_MAX_ 96
 
-/* What a record of the heading `event` says, as another would: a format and its
- * arguments. */
+/* The decoded record: a format and its arguments. */
 struct recorder_coded_ {
     uint32_t word, code; /* code: of an exception, else 0 */
     bool exception;
@@ -47,7 +46,7 @@ RECORDER_INLINE_ void recorder_coded_severity_(struct recorder_headed_ *h,
     h->hardware = data < 4;
 }
 
-/* Adds the conversions of a buffer, which stands behind so many arguments. */
+/* Adds the conversions of a buffer after `count` arguments. */
 RECORDER_SELDOM_ void recorder_coded_buffer_(struct recorder_string_ *to,
                                              unsigned count)
 {

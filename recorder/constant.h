@@ -19,7 +19,7 @@ extern "C" {
  * for each text if there is no scratch memory.
  */
 
-/* Addresses of bytes that nobody can change: from `start` to `end`. */
+/* Constant bytes: addresses from `start` to `end`. */
 struct recorder_range_ {
     uintptr_t start, end;
 };
@@ -30,9 +30,9 @@ struct recorder_constants_ {
     bool whole; /* there are no other ranges */
 };
 
-/* Opens with room for `max` ranges. The C library is asked here, as the loader
- * takes more than a kilobyte of stack to find a function at its first call:
- * recorder_is_constant_() is called where little is left. */
+/* Opens with room for `max` ranges. Calls the C library here once, because the
+ * loader takes more than a kilobyte of stack to find a function at its first
+ * call: recorder_is_constant_() runs with little stack left. */
 RECORDER_INLINE_ void recorder_constants_open_(struct recorder_constants_ *c,
                                                struct recorder_range_ *ranges,
                                                size_t max)
@@ -48,7 +48,7 @@ RECORDER_INLINE_ void recorder_constants_open_(struct recorder_constants_ *c,
  * "start-end rw-p offset device inode   /path". */
 struct recorder_maps_line_ {
     struct recorder_range_ range;
-    unsigned field, column; /* field 6: behind the first byte of the path */
+    unsigned field, column; /* field 6: after the first byte of the path */
     bool constant;          /* as far as it was read */
 };
 
@@ -93,8 +93,8 @@ RECORDER_SELDOM_ bool recorder_constant_add_(struct recorder_constants_ *c,
     return true;
 }
 
-/* True if an address lies in a segment of the program that is loaded without
- * the right to write. Keeps that segment, too. */
+/* True if an address is in a segment of the program that is loaded without the
+ * right to write. Keeps that segment, too. */
 RECORDER_SELDOM_ bool
 recorder_is_program_constant_(struct recorder_constants_ *c, uintptr_t address)
 {

@@ -38,7 +38,7 @@ struct recorder_batch_ {
     bool late; /* that time has come */
 };
 
-/* What the heading of a format says, by its address; 0: no entry. */
+/* The severity in a format's heading, by the format's address; 0: no entry. */
 struct recorder_severity_cached_ {
     uint64_t format;
     int32_t severity;
@@ -48,17 +48,16 @@ struct recorder_severity_cached_ {
 #define RECORDER_CURSOR_MAX_ 256
 #define RECORDER_SEVERITIES_MAX_ 32
 struct recorder_cursor {
-    /* Orders passed by that were overwritten. Events skip orders without that:
-     * a record of 5 to 12 arguments has 2 or 3, a copied text some of its own.
-     */
+    /* Overwritten sequence numbers that were passed. Events skip other numbers,
+     * too: a record of 5 to 12 arguments has 2 or 3, a copied text several. */
     uint64_t missed;
     struct recorder_batch_ batch;
     /* Emptied for each batch. */
     struct recorder_severity_cached_ cached[RECORDER_SEVERITIES_MAX_];
     struct recorder_key_ keys[RECORDER_CURSOR_MAX_];
     struct recorder_kept_ kept[RECORDER_CURSOR_MAX_];
-    /* Where orders are of the clock (recorder_next_missed_): records taken out,
-     * positions handed out, what was cleared, and positions gone until then. */
+    /* With numbers from the clock (recorder_next_missed_): records taken out,
+     * positions handed out, cleared, and gone until then. */
     uintptr_t taken, handed, cleared, gone;
 };
 

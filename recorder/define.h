@@ -20,7 +20,7 @@ extern "C" {
 #define RECORDER_SECOND_(first, second, ...) second
 
 /* A library's recorders leave when it is closed; a program's never do, so that
- * what runs at exit is recorded and can be dumped. */
+ * records made at exit can be dumped. */
 #ifdef RECORDER_IN_LIBRARY_
 #define RECORDER_LEAVES_(name)                                                 \
     __attribute__((destructor(101))) static void recorder_leave_##name(void)   \
@@ -56,9 +56,9 @@ extern "C" {
         extern __attribute__((unused)) struct recorder recorder_for_##name)    \
     __extension__
 #else
-/* Of exactly so many slots, a power of two: below 4, for a single writer. The
- * final __extension__ lets a user write a semicolon behind the macro or, where
- * something follows in the file, none; no compiler warns of either. */
+/* With exactly this number of slots, a power of two: below 4, for a single
+ * writer. The final __extension__ lets a user write a semicolon after the macro
+ * or, if more follows in the file, none; no compiler warns of either. */
 #define RECORDER_DEFINE_SLOTS_(name, slots, lanes, description)                \
     static struct {                                                            \
         struct recorder_ring ring;                                             \
@@ -82,7 +82,7 @@ extern "C" {
     __extension__
 #endif
 #if !defined(RECORDER_HOSTED_) && !defined(RECORDER_OFF)
-/* The stamp stands at the address, a multiple of RECORDER_RING_ALIGN_; the ring
+/* The stamp is at the address, a multiple of RECORDER_RING_ALIGN_; the ring
  * follows it. */
 #define RECORDER_DEFINE_AT_(name, size, address, description)                  \
     RECORDER_CHECK_SIZE_(name, size, 1, description)                           \

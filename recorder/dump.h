@@ -39,7 +39,7 @@ RECORDER_INLINE_ recorder_type *const *recorder_types_of_program_(void)
     return types && (uintptr_t)types[0] == ~(uintptr_t)types ? types : NULL;
 }
 
-/* Does what recorder_event_text() does; copied texts come from the scratch's
+/* Like recorder_event_text(), but copied texts come from the scratch's
  * batch. */
 RECORDER_READING_ size_t recorder_message_(struct recorder_scratch_ *s,
                                            const struct recorder_event *event,
@@ -201,8 +201,7 @@ recorder_choice_events_(struct recorder_batch_ *batch, size_t max)
 }
 
 /* Returns the number of events of each recorder that fit into `lines_max`
- * lines: 1 at least. Each chosen recorder has a line of its own, and the dump
- * has 3 more. */
+ * lines: 1 at least. Each chosen recorder has a head line, the dump 3 more. */
 RECORDER_SELDOM_ size_t
 recorder_choice_fit_(struct recorder_batch_ *batch, size_t lines_max)
 {
@@ -297,7 +296,7 @@ RECORDER_SELDOM_ void recorder_dump_head_(struct recorder_scratch_ *s,
  * microseconds, and last=all may show millions. */
 enum { RECORDER_LINE_NS_ = 20000 };
 
-/* A printer of events that replaces our lines; such a dump has no head. A
+/* A printer of events that replaces our lines; its dump has no head. A
  * printer's state is a structure that begins with this one. */
 struct recorder_lines_ {
     void (*show)(const struct recorder_lines_ *lines,
@@ -509,7 +508,7 @@ recorder_batch_of_one_(struct recorder_batch_ *batch,
         kept->record = records[i];
         kept->recorder = recorder;
         kept->name = recorder->name;
-        kept->ring = NULL; /* it stands in no ring: no token is of it */
+        kept->ring = NULL; /* it is in no ring: no token points to it */
         kept->slot = 0;
         kept->thread = thread;
         batch->keys[i].index = i;

@@ -27,7 +27,7 @@ struct recorder_event {
 };
 
 /* A record as a trigger's function gets it (recorder_trigger.h): its arguments
- * as words, those that it has not as 0. */
+ * as words, missing ones as 0. */
 struct recorder_seen {
     const struct recorder *recorder;
     unsigned thread; /* its number */

@@ -231,7 +231,7 @@ RECORDER_READING_ uint64_t recorder_ticks_of_(const struct recorder_record *r)
     uintptr_t count;
     uint64_t ticks;
     bool known;
-    do { /* until no wrap was noted meanwhile */
+    do { /* until no wrap was noted during the copy */
         count = __atomic_load_n(&registry->wraps_count, __ATOMIC_ACQUIRE);
         ticks = r->time;
         known = recorder_clock_widen_(registry->wraps, (uint32_t)count,
@@ -378,8 +378,8 @@ recorder_batch_positions_(const struct recorder_batch_ *batch, bool whole)
     recorder_readers_leave_();
     return count;
 }
-/* Counts missed records where orders have gaps: positions handed out, less
- * those read, less those still in the ring. The count begins anew after a
+/* Counts missed records in gaps of sequence numbers: positions handed out, less
+ * those read, less those still in the ring. The count starts again after a
  * clearing, or when a ring has gone. */
 RECORDER_SELDOM_ void recorder_next_missed_(struct recorder_cursor *cursor)
 {

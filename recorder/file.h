@@ -284,7 +284,7 @@ RECORDER_SELDOM_ bool recorder_file_open_(const char *path, const char *threads)
     } else if (!recorder_os_is_alone_()) {
         recorder_open_say_(path, threads, NULL);
     } else {
-        /* A handler that records meanwhile would write into the old ring. */
+        /* A handler that records now would write into the old ring. */
         __builtin_memset(&all, 0xff, sizeof all);
         recorder_os_mask_(RECORDER_SIG_BLOCK_, &all, NULL);
         file = (struct recorder_recording_ *)recorder_os_memory_(sizeof *file);

@@ -38,7 +38,8 @@ RECORDER_SELDOM_ const char *recorder_path_basename_(const char *path)
     return name;
 }
 
-/* Copies memory that may be unmapped meanwhile. Returns false if it was. */
+/* Copies memory that may be unmapped during the copy. Returns false if it
+ * was. */
 RECORDER_SELDOM_ bool recorder_memory_copy_all_(void *to, uintptr_t from,
                                                 uintptr_t bytes)
 {
@@ -126,7 +127,7 @@ struct recorder_recording_ {
     struct recorder_part_ parts[RECORDER_PARTS_];
     unsigned parts_count;
     struct recorder_elf_ *elf;
-    struct recorder_elf_header_ *headers; /* behind it */
+    struct recorder_elf_header_ *headers; /* after it */
     unsigned headers_max;
     struct recorder_registry *image;
     char *line;                 /* 256 bytes */
@@ -142,7 +143,7 @@ struct recorder_recording_ {
     char path[RECORDER_PATH_MAX_], program[RECORDER_PATH_MAX_];
     struct recorder_fork_slot_ open[RECORDER_FORK_SLOTS_];
     unsigned open_count;
-    uintptr_t forks; /* the end of what was recorded before fork() */
+    uintptr_t forks; /* the end of the records from before fork() */
 };
 RECORDER_PROGRAM_ struct recorder_recording_ *recorder_recording_ = 0;
 
@@ -249,8 +250,8 @@ enum { /* the words of the first note */
        RECORDER_NOTE_WORDS_
 };
 
-/* Writes a note's head at *at and sets *at behind the note. Returns where its
- * contents go. */
+/* Writes a note's head at *at and sets *at after the note. Returns the place of
+ * its contents. */
 RECORDER_SELDOM_ char *recorder_core_note_(char **at, const char *name,
                                            uint32_t name_bytes, uint32_t type,
                                            uint32_t bytes)

@@ -89,8 +89,8 @@ RECORDER_INLINE_ void recorder_fork_put_(const struct recorder_fork_slot_ *open)
                   open->commit);
 }
 
-/* Returns the end of what the parent recorded before fork(): its counter is the
- * child's by now, its clock is not. */
+/* Returns the end of the parent's records before fork(): its counter continues
+ * in the child, its clock does not. */
 RECORDER_INLINE_ uintptr_t
 recorder_fork_order_(const struct recorder_recording_ *file)
 {
@@ -144,7 +144,7 @@ recorder_fork_inherit_(const struct recorder_recording_ *file,
 }
 
 /* Runs in a child of fork(), which must not write into its parent's file: maps
- * other memory at the same addresses, of a file of its own or of none. */
+ * other memory at the same addresses, of a new file or of none. */
 RECORDER_SELDOM_ void recorder_fork_child_(struct recorder_recording_ *file)
 {
     struct recorder_registry *registry = recorder_home_.registry;

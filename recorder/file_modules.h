@@ -73,8 +73,8 @@ recorder_modules_add_note_(struct recorder_recording_ *file,
                                      (uintptr_t)(at - start), RECORDER_ELF_R_);
 }
 
-/* True if a module records: its data hold a recorder_home_ that leads to our
- * registry. */
+/* True if a module records: its data contain a recorder_home_ that points to
+ * our registry. */
 __attribute__((no_sanitize("address", "thread"))) RECORDER_SELDOM_ bool
 recorder_module_records_(const struct recorder_dl_info_ *info)
 {

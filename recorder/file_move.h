@@ -71,7 +71,7 @@ RECORDER_SELDOM_ bool recorder_move_is_token_(const struct recorder_move_ *m,
            ((text.order ^ token) & (sizeof text - 1)) == 0;
 }
 
-/* Returns a record's word as it is after the move: a token leads to the same
+/* Returns a record's word as it is after the move: a token points to the same
  * slot of the new ring. On 32 bits a plain number may look like a token: it
  * changes only if the slot holds that token's text. */
 RECORDER_SELDOM_ uintptr_t
@@ -299,8 +299,8 @@ recorder_move_add_(struct recorder_recording_ *file,
 }
 
 /* Redirects the format pointers of all records from the `bytes` at `from`,
- * which were a closed library's, to its copy at `to` in the file. A writer may
- * replace a record meanwhile: only the pointer that was read is changed. */
+ * of a closed library, to its copy at `to` in the file. A writer may replace a
+ * record at the same time: only the pointer that was read is changed. */
 RECORDER_SELDOM_ void
 recorder_move_formats_(const struct recorder_recording_ *file, uintptr_t from,
                        uintptr_t to, uintptr_t bytes)

@@ -21,7 +21,8 @@ enum {
     RECORDER_OPEN_SUFFIX_ = 5 /* .old and the NUL */
 };
 
-/* Says "recorder: PATH: WRONG; goes on in memory", or what `then` says. */
+/* Writes "recorder: PATH: WRONG; goes on in memory", or "records into
+ * THEN" at the end. */
 RECORDER_SELDOM_ void recorder_open_say_(const char *path, const char *wrong,
                                          const char *then)
 {
@@ -39,7 +40,7 @@ RECORDER_SELDOM_ void recorder_open_say_(const char *path, const char *wrong,
     } else {
         recorder_add_string_(&say, "; goes on in memory\n");
     }
-#ifndef RECORDER_FILE_PRELOADED /* descriptor 2 may be any file by now */
+#ifndef RECORDER_FILE_PRELOADED /* descriptor 2 may be any file here */
     recorder_say_(&say);
 #endif
 }
@@ -110,8 +111,8 @@ recorder_open_claim_make_(struct recorder_open_claim_ *claim)
     recorder_core_owner_(claim->words, 0);
 }
 
-/* Reads the claim of a file, wherever its first note stands. Returns false if
- * the file is no recording of ours. */
+/* Reads the claim of a file, wherever its first note is. Returns false if the
+ * file is no recording of ours. */
 RECORDER_SELDOM_ bool recorder_open_claim_read_(int fd,
                                                 struct recorder_open_claim_ *to)
 {
@@ -177,7 +178,8 @@ RECORDER_SELDOM_ enum recorder_open_found_ recorder_open_look_(int fd)
     struct recorder_open_claim_ claim;
     if (recorder_os_statx_(fd, "", &stat) < 0 || !recorder_os_is_own_(&stat))
         return RECORDER_FOREIGN_;
-    if (stat.bytes == 0 && (stat.mode & 0777) == 0600) /* no claim yet? */
+    if (stat.bytes == 0 && (stat.mode & 0777) == 0600) /* without a claim until
+                                                        * now */
         return recorder_clock_ns_(RECORDER_REALTIME_) / 1000000000u <
                        stat.times[6] + 2 /* ctime, in s */
                    ? RECORDER_IN_USE_
@@ -191,7 +193,7 @@ RECORDER_SELDOM_ enum recorder_open_found_ recorder_open_look_(int fd)
                : RECORDER_LEFT_;
 }
 
-/* Renames an abandoned recording PATH.old. Returns false, and says so, if
+/* Renames an abandoned recording PATH.old. Returns false, with a message, if
  * PATH.old is no recording of ours. */
 RECORDER_SELDOM_ bool recorder_open_keep_(const char *path)
 {
@@ -243,8 +245,8 @@ recorder_open_clear_(const char *path)
     found = fd < 0 ? RECORDER_FOREIGN_ : recorder_open_look_((int)fd);
     if (found == RECORDER_FOREIGN_)
         recorder_open_say_(path, "exists, and is no recording of ours", NULL);
-    /* Another process may find the same file. The holder of the lock removes
-     * it if it is still there: by now the path may hold the other's file. */
+    /* Another process may find the same file. The holder of the lock removes it
+     * if it still exists: the path may already be the other's file. */
     if (found == RECORDER_LEFT_ || found == RECORDER_BEGUN_) {
         if (recorder_os_lock_((int)fd) == -RECORDER_EAGAIN_ ||
             recorder_os_statx_(-1, path, &at) < 0 ||
@@ -365,7 +367,7 @@ RECORDER_SELDOM_ int recorder_open_new_(struct recorder_recording_ *file,
 }
 
 /* Adds a part if the last one has no room for `low` and `high` bytes. Returns
- * false if that fails, or if another file is at the path by now. */
+ * false if that fails, or if the path now has another file. */
 RECORDER_SELDOM_ bool recorder_open_room_(struct recorder_recording_ *file,
                                           uintptr_t low, uintptr_t high)
 {

@@ -321,7 +321,7 @@ static inline void recorder_format_reset_(struct recorder_formatter_ *f)
     f->varies = false;
 }
 
-/* Parses the conversion behind a '%' and consumes its words. */
+/* Parses the conversion after a '%' and consumes its words. */
 RECORDER_SELDOM_ void recorder_format_parse_(struct recorder_formatter_ *f)
 {
     static const char conversions[] = "dsuxp%cfgeioXFGEaAbBCS";
@@ -522,8 +522,7 @@ RECORDER_FUNCTION_ bool recorder_format_bytes_(struct recorder_formatter_ *f,
     return !more;
 }
 
-/* Writes bytes as "00 1b ff", a blank behind each but the last, and moves
- * on. */
+/* Writes bytes as "00 1b ff", a blank after each but the last, and moves on. */
 RECORDER_SELDOM_ void recorder_format_hex_(struct recorder_formatter_ *f,
                                            uint64_t *address, size_t size)
 {
@@ -584,7 +583,7 @@ static inline void recorder_format_character_(struct recorder_formatter_ *f)
 
 RECORDER_FUNCTION_ void recorder_format_string_(struct recorder_formatter_ *f)
 {
-    const size_t most = 65536; /* bounds what a wild pointer prints */
+    const size_t most = 65536; /* bounds the output for a wild pointer */
     struct recorder_sizes_ sizes = {SIZE_MAX, SIZE_MAX};
     size_t precision =
         f->how.precision < 0 ? SIZE_MAX : (size_t)f->how.precision;

@@ -13,7 +13,7 @@ extern "C" {
 
 /* How long a copied text is; SIZE_MAX: not known. */
 struct recorder_sizes_ {
-    size_t kept, shown; /* without what says that it was cut, and with that */
+    size_t kept, shown; /* without the mark of a cut, and with it */
 };
 
 /* The words that the conversions of a format consume, in order. A double is
@@ -40,8 +40,7 @@ struct recorder_arguments_ {
 };
 #define RECORDER_FORMAT_CHANGES_ "~"
 
-/* A text that grows up to `max` bytes; `size` counts those that did not fit,
- * too. */
+/* A text that grows up to `max` bytes; also counts the bytes beyond them. */
 struct recorder_string_ {
     char *to;
     size_t max, size;
@@ -54,7 +53,7 @@ struct recorder_conversion_ {
     int precision;   /* negative: none was given */
     unsigned bits;   /* how much of the word an integer conversion looks at */
     char conversion; /* as written */
-    char kind;       /* the function it needs; 0: it prints as it stands */
+    char kind;       /* the function it needs; 0: it prints unchanged */
     bool wide;       /* %ls, %lc */
     bool plain;      /* %d or %u of any size, without flags and precision */
 };
@@ -78,15 +77,15 @@ struct recorder_formatter_ {
     unsigned next; /* index of the word to consume next */
     unsigned used; /* one more than the highest index that was consumed */
 
-    struct recorder_string_ text; /* with room for a NUL behind `max` */
+    struct recorder_string_ text; /* with room for a NUL after it */
 
     /* the conversion at hand */
-    const char *start; /* behind its '%' */
+    const char *start; /* after its '%' */
     uint64_t word;
     struct recorder_conversion_ how;
     unsigned prefix; /* length of the sign and 0x, before padding zeros */
     bool varies;     /* its words are not just the next one */
-    bool missing;    /* this word, or that of a *, was lost */
+    bool missing;    /* this word, or the word of a *, was lost */
 };
 
 /* flags: bit i stands for character i of "-+ #0'I", of which the C locale

@@ -34,7 +34,8 @@ struct recorder_guarded_ {
         __attribute__((aligned(16))); /* a fault jumps here */
     struct recorder_action_ before[RECORDER_FAULTS_];
     uintptr_t frame; /* of the function that set the mark */
-    int sent;        /* a fault's signal that kill() sent meanwhile; 0: none */
+    int sent;        /* a fault's signal that kill() sent during the dump; 0:
+                      * none */
     int sent_info[32]; /* its siginfo_t */
     int32_t thread;  /* that dumps; 0: none */
 };
@@ -117,7 +118,8 @@ RECORDER_SELDOM_ bool recorder_guard_begin_(void)
             g->before[i] = before;
     return true;
 }
-/* Ends it. A signal that was sent meanwhile counts if the program goes on. */
+/* Ends it. A signal that was sent during the dump counts if the program
+ * continues. */
 RECORDER_SELDOM_ void recorder_guard_end_(bool goes_on)
 {
     int sent = recorder_guarded_.sent;

@@ -26,7 +26,7 @@ extern "C" {
 
 /* A heading, decoded. */
 struct recorder_headed_ {
-    const char *words; /* in the format; divided by what is_end_ says */
+    const char *words; /* in the format; divided as in is_end_ */
     size_t size;       /* of the words; 0: none */
     int severity;      /* 0 to 3; -1: none */
     bool hardware;     /* else software */
@@ -103,9 +103,8 @@ recorder_heading_take_(const char *format, struct recorder_headed_ *heading)
     heading->event = recorder_heading_word_(heading, "event") != NULL;
     return format + end;
 }
-/* Takes the heading off a format: returns the text behind it, the format itself
- * where there is none. Reads up to the format's NUL, or where the heading
- * ends. */
+/* Removes the heading from a format: returns the text after it, or the format
+ * itself without one. Reads up to the format's NUL, or the heading's end. */
 RECORDER_READING_ const char *
 recorder_heading_(const char *format, struct recorder_headed_ *heading)
 {
@@ -127,9 +126,9 @@ RECORDER_INLINE_ const char *recorder_severity_text_(int severity,
     return texts[severity < 0 ? 8 : severity + (hardware ? 0 : 4)];
 }
 
-/* Reads which severities to choose: "hw1,sw3" is hardware from 1 up and
- * software from 3 up, "2" both from 2 up; in any case. Returns them as a set,
- * and as *end what stands behind them; 0: it is none. */
+/* Reads a choice of severities: "hw1,sw3" is hardware from 1 up and software
+ * from 3 up, "2" both from 2 up; in any case. Returns them as a set, and as
+ * *end the text after them; 0: no severities. */
 RECORDER_READING_ unsigned recorder_severities_(const char *text,
                                                 const char **end)
 {

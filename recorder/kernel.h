@@ -89,7 +89,7 @@ struct recorder_kernel_ {
     } known[RECORDER_KERNEL_KNOWN_];
     /* A bit for each row that a pour made and whose thread did not claim it. */
     uintptr_t made[RECORDER_THREADS / RECORDER_WORD_BITS_ + 1];
-    /* What it was opened with, for the child of fork(). */
+    /* The settings with which it was opened, for the child of fork(). */
     unsigned kib, ms;
     int32_t *extra; /* descriptors for threads that were there before */
     uintptr_t extra_count;
@@ -101,9 +101,9 @@ RECORDER_PROGRAM_ struct recorder_kernel_ recorder_kernel_;
 
 /* ------------------------------------------------------------------ time -- */
 
-/* Opens a clock that makes ticks of RAW, around now. Its rate is that since the
- * rings were opened; but if the machine slept meanwhile, when ticks may run and
- * RAW stands still, the rate measured before. */
+/* Opens a clock that makes ticks of RAW, around now. Its rate is measured since
+ * the rings were opened; but if the machine slept in between, when ticks may
+ * run and RAW does not, the rate measured before. */
 RECORDER_FUNCTION_ void recorder_kernel_clock_(struct recorder_kernel_ *k,
                                                struct recorder_clock_ *clock)
 {
@@ -137,7 +137,7 @@ recorder_kernel_ticks_(const struct recorder_clock_ *clock, uint64_t ns)
 
 /* --------------------------------------------------------------- threads -- */
 
-/* Where a row's mark stands that a pour made it. */
+/* The place of a row's mark for "made by a pour". */
 RECORDER_INLINE_ uintptr_t *recorder_kernel_made_(unsigned number)
 {
     return &recorder_kernel_.made[(number - 1) / RECORDER_WORD_BITS_];
@@ -204,8 +204,9 @@ RECORDER_SELDOM_ unsigned recorder_kernel_claim_(int32_t id)
 
 /* Makes a row for a thread that has not recorded. The thread may take one at
  * the same time: it publishes its row, then looks for ours; we publish ours,
- * then look for its. At least one of us finds the other's, and who takes off
- * the mark decides: the thread goes on with ours, or we with its. */
+ * then look for its. At least one of us finds the other's, and the one that
+ * removes the mark decides: the thread continues with our row, or we with its
+ * row. */
 RECORDER_SELDOM_ unsigned recorder_kernel_row_(int32_t id, bool ended)
 {
     unsigned number, other;
@@ -240,7 +241,7 @@ RECORDER_FUNCTION_ unsigned recorder_kernel_number_(struct recorder_kernel_ *k,
         return number;
     ended = recorder_os_thread_ended_(recorder_os_process_(), id);
     number = recorder_kernel_find_(id, RECORDER_ROW_ALIVE_, 0);
-    if (!number && ended) /* else the row is that of an earlier thread */
+    if (!number && ended) /* else the row belongs to an earlier thread */
         number = recorder_kernel_find_(id, RECORDER_ROW_DEAD_, 0);
     if (!number)
         number = recorder_kernel_row_(id, ended);
@@ -272,8 +273,8 @@ recorder_kernel_room_(const struct recorder_kernel_ *k)
            RECORDER_KERNEL_IN_FLIGHT_;
 }
 
-/* Copies the next switch of a ring; skips and counts those that are gone.
- * `more` becomes false at the newest. */
+/* Copies the next switch of a ring; skips and counts overwritten ones. `more`
+ * becomes false at the newest. */
 RECORDER_INLINE_ void recorder_kernel_copy_(struct recorder_kernel_ *k,
                                             struct recorder_kernel_ring_ *ring)
 {

@@ -209,9 +209,9 @@ RECORDER_SELDOM_ unsigned recorder_kernel_tasks_(int32_t *to, unsigned max)
     return count;
 }
 
-/* Has one thread that is there already write into the rings of all processors.
- * Returns 0, or errno; EMFILE, too, if there are too few descriptors: the
- * program shall have three of four. */
+/* Has one existing thread write into the rings of all processors. Returns 0, or
+ * errno; EMFILE, too, if too few descriptors are free: the program shall have
+ * three of four. */
 RECORDER_SELDOM_ int
 recorder_kernel_task_(struct recorder_kernel_ *k, int32_t id,
                       const struct recorder_perf_event_ *event)
@@ -314,7 +314,7 @@ RECORDER_SELDOM_ int recorder_kernel_start_(struct recorder_kernel_ *k)
 
 RECORDER_PROTOTYPE_ void recorder_kernel_forked_(void);
 
-/* Opens all as `kib` and `ms` say. Returns 0, or errno, which was said. */
+/* Opens all rings with `kib` and `ms`. Returns 0, or errno, after a message. */
 RECORDER_SELDOM_ int recorder_kernel_begin_all_(struct recorder_kernel_ *k)
 {
     struct recorder_perf_event_ event;
@@ -355,7 +355,7 @@ RECORDER_SELDOM_ int recorder_kernel_begin_all_(struct recorder_kernel_ *k)
     return 0;
 }
 
-/* Fills in what readers and dumps look for, and shows it to them. */
+/* Fills in the fields that readers and dumps look for, and publishes them. */
 RECORDER_SELDOM_ void recorder_kernel_show_(struct recorder_kernel_ *k)
 {
     struct recorder_registry *registry = recorder_home_.registry;
@@ -472,7 +472,7 @@ RECORDER_SELDOM_ void recorder_kernel_environment_(const char *text)
     recorder_say_(&say);
 }
 
-/* Behind the constructor that makes a recording, which wants one thread. */
+/* After the constructor that makes a recording, which needs a single thread. */
 __attribute__((constructor(104))) static void recorder_kernel_enter_all_(void)
 {
     const char *text = recorder_os_environment_("RECORDER_SWITCHES");
@@ -483,7 +483,7 @@ __attribute__((constructor(104))) static void recorder_kernel_enter_all_(void)
         recorder_kernel_environment_(text);
 }
 
-/* At the end of the program, what came last goes into its recording. */
+/* At the end of the program, the last switches go into its recording. */
 __attribute__((destructor(104))) static void recorder_kernel_leave_(void)
 {
     struct recorder_kernel_ *k = &recorder_kernel_;

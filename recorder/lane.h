@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-#if !defined(RECORDER_ENTER) /* such a port has no threads that end */
+#if !defined(RECORDER_ENTER) /* this port has no threads that end */
 /* ----------------------------------------------------------------- owner --
  *
  * The owner of a lane is a thread's id, 0 before the first one.

@@ -22,7 +22,7 @@
 #endif
 
 /* With RECORDER_OFF formats and arguments are checked, and nothing is compiled:
- * off.h has what may be called. compat/recorder, which takes out the records
+ * off.h has the callable names. compat/recorder, which removes the records
  * only, defines RECORDER_BODIES_. */
 #if defined(RECORDER_OFF) && !defined(RECORDER_BODIES_)
 #define RECORDER_NOTHING_
@@ -40,13 +40,12 @@
 #else
 #define RECORDER_PASSES_
 #endif
-/* RECORDER_SELDOM_: gcc compiles such a function for size. RECORDER_READING_:
- * readers call it for each record that they show; nobody who records does. gcc
- * runs the few passes of -Og over both, and those that make code small.
- *
- * Variables that the whole program shares are weak and exported; those of one
- * module are weak and hidden. Functions are static in C, and hidden inline ones
- * in C++, which the linker merges: no module calls code of another, which
+/* RECORDER_SELDOM_: gcc compiles the function for size. RECORDER_READING_:
+ * readers call it for each record that they show; recording never does. gcc
+ * runs the few passes of -Og over both, and the ones that make code small.
+ * Variables that the whole program shares are weak and exported; variables of
+ * one module are weak and hidden. Functions are static in C, and hidden inline
+ * ones in C++, which the linker merges: no module calls code of another, which
  * dlclose() might unmap. */
 #ifdef __cplusplus
 #define RECORDER_ASSERT_(condition, text) static_assert(condition, text)
@@ -55,7 +54,7 @@
     inline __attribute__((noinline, cold RECORDER_PASSES_)) RECORDER_HIDDEN_
 #define RECORDER_READING_                                                      \
     inline __attribute__((noinline RECORDER_PASSES_)) RECORDER_HIDDEN_
-/* Declares such a function in a door: g++ wants `inline` at the definition. */
+/* Declares the function in a door: g++ wants `inline` at the definition. */
 #define RECORDER_PROTOTYPE_ RECORDER_HIDDEN_
 #else
 #define RECORDER_ASSERT_(condition, text)                                      \
@@ -67,9 +66,9 @@
     static __attribute__((noinline, unused RECORDER_PASSES_))
 #define RECORDER_PROTOTYPE_ static __attribute__((unused))
 #endif
-/* Stands in a door in front of its parts, and behind them. C++ programs may ask
- * for warnings of what is C in them: they go for the parts, whose every line is
- * C, too; what macros put into a program is written without. */
+/* Doors include their parts between QUIET and LOUD. C++ programs may ask for
+ * warnings of C constructs: our parts, whose every line is C, too, are exempt;
+ * macros that expand in the program have none. */
 #ifdef __cplusplus
 #ifdef __clang__
 #define RECORDER_QUIET_CASTS_
@@ -106,8 +105,8 @@
 #endif
 #define RECORDER_INLINE_ static inline __attribute__((always_inline, unused))
 /* A function that calls the C library, in a part that all programs include. gcc
- * -O0 leaves out only inline functions that nobody calls; g++ -O0 makes an
- * exception table where it inlines such a function. */
+ * -O0 omits only unused inline functions; g++ -O0 makes an exception table if
+ * it inlines one of these. */
 #ifdef __cplusplus
 #define RECORDER_IF_CALLED_ RECORDER_SELDOM_
 #else
@@ -128,7 +127,7 @@
 #define RECORDER_THREAD_LOCAL_
 #endif
 #define RECORDER_UNLIKELY_(x) __builtin_expect(!!(x), 0)
-/* Declares a function of the C library under a name of our own. So no system
+/* Declares a function of the C library under a name of ours. So no system
  * header is needed, no feature macro can be missing, and nothing enters the
  * user's namespace. */
 #define RECORDER_LABEL_(name) RECORDER_LABEL_2_(__USER_LABEL_PREFIX__, name)
@@ -149,7 +148,7 @@
 #endif
 
 /* Labels a step, for readers of the proof, for the mutants of tests/model, and
- * for tests, which stop a thread behind it. */
+ * for tests, which stop a thread after it. */
 #ifndef RECORDER_STEP_
 #define RECORDER_STEP_(label) ((void)0)
 #endif
@@ -239,7 +238,8 @@ RECORDER_INLINE_ void recorder_zero_(void *to, size_t size)
 #endif
 }
 
-/* What stands behind the word with which a text begins; null: with another. */
+/* Returns the text after the word with which it begins; null: it begins with
+ * another. */
 RECORDER_INLINE_ const char *recorder_behind_(const char *text,
                                               const char *word)
 {

@@ -111,11 +111,11 @@ struct recorder {
         0, rings, (slots)-1, (lanes)-1, ring_bytes, name, description, NULL    \
     }
 
-/* `trace` is below 0: off; 0: record; above: print, too. Two bits of it, where
- * it is below 0 of its complement, are marks, which no other number below 2^29
- * has: WATCHED_ of a recorder whose records a trigger looks at, FROZEN_ of one
- * that a trigger turned off; its other bits then say what it was before. All
- * functions here are for words of any program, and so for 64 bits. */
+/* `trace` below 0: off; 0: record; above: print, too. Two bits of it (of its
+ * complement if it is below 0) are marks, which no other number below 2^29 has:
+ * WATCHED_ of a recorder whose records a trigger looks at, FROZEN_ of one that
+ * a trigger turned off; its other bits then keep the earlier value. All
+ * functions here work on words of any program, and so on 64 bits. */
 #define RECORDER_WATCHED_ ((int64_t)1 << 30)
 #define RECORDER_FROZEN_ ((int64_t)1 << 29)
 RECORDER_INLINE_ int64_t recorder_trace_bits_(int64_t trace)
@@ -239,8 +239,8 @@ enum {
     RECORDER_LIVES_ = 128,
     RECORDER_LIFE_EVER_ = 0 /* `from` of a library that the process began with */
 };
-/* True if what a reader sees at a library's address is what a record had there:
- * its order is `since` above `from`, and `after` above `until`. `kept`: bytes of
+/* True if the bytes at a library's address are the same as for a record: its
+ * number is `since` above `from`, and `after` above `until`. `kept`: bytes of
  * closed libraries stay, as in a recording. */
 RECORDER_INLINE_ bool recorder_life_fits_(int64_t since, int64_t after,
                                           bool is_open, bool kept)
@@ -334,7 +334,7 @@ struct recorder_kernel_ring {
     uint64_t fd;      /* descriptor of its event; ~0: there is none */
     uint64_t cpu;     /* whose switches it has */
     uint64_t address; /* of its mapping: a page, then the switches */
-    uint64_t done;    /* what lies above was poured, or overwritten */
+    uint64_t done;    /* everything above it was poured, or overwritten */
 };
 struct recorder_kernel_rings {
     uint64_t count;       /* of rings */
@@ -369,7 +369,7 @@ struct recorder_kernel_rings {
 #endif
 /* Offsets of the members in bytes, for readers of another word size than the
  * program's: AT(name, structure, member, with words of 4 bytes, of 8). Members
- * of 64 bits stand at multiples of 8 everywhere. The assertions below compare
+ * of 64 bits are at multiples of 8 everywhere. The assertions below compare
  * this table with the compiler's own offsets. */
 #define RECORDER_OFFSETS_(AT)                                                  \
     RECORDER_OFFSETS_HOSTED_(AT)                                               \

@@ -149,9 +149,9 @@ RECORDER_SELDOM_ int recorder_digits_beside_(const struct recorder_digits_ *d,
                                     exponent);
 }
 
-/* Returns the bits of the nearest double, a tie to the even one, those of
- * infinity if the number is larger than any: finds the largest double that is
- * not above the number, bit by bit. */
+/* Returns the bits of the nearest double, a tie to the even one, infinity if
+ * the number is larger than any: finds the largest double that is not above the
+ * number, bit by bit. */
 RECORDER_SELDOM_ uint64_t
 recorder_digits_round_(const struct recorder_digits_ *d)
 {
@@ -189,7 +189,7 @@ RECORDER_SELDOM_ uint64_t recorder_number_whole_(uint64_t size)
     return size ? ((uint64_t)(top + 1022) << 52) + bits : 0;
 }
 
-/* Rounds the bits of a double, a sign apart, to those of the nearest float. */
+/* Rounds the bits of a double, a sign apart, to the nearest float's. */
 RECORDER_SELDOM_ uint32_t recorder_number_single_(uint64_t real)
 {
     int exponent = (int)(real >> 52) - 1023 + 127, drop = 29;

@@ -93,8 +93,8 @@ RECORDER_INLINE_ uint64_t recorder_order_next_(uint64_t order)
 }
 
 #if !defined(RECORDER_ENTER)
-/* Compares and swaps a word that only the calling thread and its signal handlers
- * change; *seen becomes what was there. */
+/* Compares and swaps a word that only the calling thread and its signal
+ * handlers change; *seen becomes the earlier value. */
 #if defined(RECORDER_SWAP_OWNED_) /* the model's */
 #define recorder_swap_owned_ RECORDER_SWAP_OWNED_
 #elif defined(RECORDER_HOSTED_) && defined(__x86_64__)
@@ -258,8 +258,8 @@ RECORDER_SELDOM_ bool recorder_order_is_trusted_(void)
            name[3] == '\n';
 }
 
-/* Returns the first of the orders of a record, or of a text of so many units;
- * UINTPTR_MAX where the counter gives it. */
+/* Returns the first sequence number of a record, or of a text of `units`;
+ * UINTPTR_MAX if the counter must give it. */
 RECORDER_INLINE_ uintptr_t recorder_order_by_clock_(unsigned self,
                                                     uint64_t ticks,
                                                     uintptr_t units)
@@ -293,7 +293,7 @@ RECORDER_INLINE_ uintptr_t recorder_order_now_(void)
 #endif
     return __atomic_load_n(recorder_home_.order, __ATOMIC_ACQUIRE);
 }
-/* True if a text goes on from one order to the other. */
+/* True if a text continues from one sequence number to the other. */
 RECORDER_INLINE_ bool recorder_order_follows_(uintptr_t order, uintptr_t next)
 {
 #ifdef RECORDER_ORDER_CHOICE_

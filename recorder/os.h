@@ -1,4 +1,4 @@
-/* os.h - what recorder asks of an operating system. */
+/* os.h - the functions that recorder needs of an operating system. */
 /* SPDX-License-Identifier: MIT */
 /*
 One of os_linux.h, os_posix.h, os_windows.h and os_none.h answers. All that

@@ -1,4 +1,4 @@
-/* os_file.h - what recordings ask of an operating system. */
+/* os_file.h - the functions that recordings need of an operating system. */
 /* SPDX-License-Identifier: MIT */
 /*
 One of os_linux_file.h and os_windows_file.h answers; other systems have no

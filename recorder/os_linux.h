@@ -14,10 +14,10 @@ extern "C" {
 
 /* ----------------------------------------------------------------- calls -- */
 
-/* System headers are included for the calls' numbers only. Others hide what a
- * program compiled as strict C11 does not ask for; so functions of the C
- * library are declared under names of our own, and structures and numbers are
- * those of glibc and musl. tests/inside/signals.c compares them with the
+/* System headers are included for the calls' numbers only. Other headers hide
+ * declarations from a program compiled as strict C11; so functions of the C
+ * library are declared under names of ours, and structures and numbers are
+ * copies of glibc's and musl's. tests/inside/signals.c compares them with the
  * system's. */
 
 enum { RECORDER_REALTIME_ = 0, RECORDER_MONOTONIC_ = 1,
@@ -162,7 +162,7 @@ struct recorder_os_segment_ {
 };
 struct recorder_os_headers_ {
     const uintptr_t *first, *next, *end;
-    uintptr_t bias; /* what the loader added to each address */
+    uintptr_t bias; /* the loader's addition to each address */
 };
 RECORDER_INLINE_ struct recorder_os_headers_ recorder_os_headers_open_(void)
 {
@@ -175,8 +175,8 @@ RECORDER_INLINE_ struct recorder_os_headers_ recorder_os_headers_open_(void)
     headers.bias = 0;
     return headers;
 }
-/* The words that are used here stand at the same index on 32 and 64 bits: 2
- * address, 4 bytes in the file, 5 in memory. PT_PHDR precedes the segments. */
+/* The needed words have the same index on 32 and 64 bits: 2 address, 4 bytes in
+ * the file, 5 in memory. PT_PHDR precedes the segments. */
 RECORDER_INLINE_ bool
 recorder_os_next_segment_(struct recorder_os_headers_ *headers,
                           struct recorder_os_segment_ *segment)
@@ -229,7 +229,7 @@ RECORDER_INLINE_ int recorder_os_dup_above_(int fd)
 {
     return recorder_os_fcntl_(fd, 0 /* F_DUPFD */, 3);
 }
-/* Sanitizers check what write() is given, but not syscall(). */
+/* Sanitizers check the arguments of write(), but not of syscall(). */
 RECORDER_INLINE_ long recorder_os_write_unchecked_(int fd, uintptr_t from,
                                                    size_t size)
 {
@@ -434,7 +434,7 @@ RECORDER_INLINE_ void recorder_os_unblock_faults_(void)
                      1ul << (RECORDER_SIGFPE_ - 1);
     recorder_os_mask_(RECORDER_SIG_BLOCK_ + 1 /* SIG_UNBLOCK */, &faults, NULL);
 }
-/* The largest jmp_buf is that of 64-bit POWER, 656 bytes. */
+/* The largest jmp_buf is 64-bit POWER's, 656 bytes. */
 enum { RECORDER_OS_JUMPS_ = 1, RECORDER_MARK_BYTES_ = 1024 };
 extern int recorder_os_mark_(void *at) RECORDER_LABEL_(_setjmp)
     __attribute__((returns_twice));
@@ -465,7 +465,7 @@ RECORDER_INLINE_ bool recorder_os_fault_again_(int sig, const void *info,
 {
     unsigned long *mask =
         (unsigned long *)(void *)((char *)context + RECORDER_CONTEXT_MASK_);
-    const int code = ((const int *)info)[2]; /* above 0: nobody sent it */
+    const int code = ((const int *)info)[2]; /* above 0: from the kernel */
     bool faults = sig == RECORDER_SIGSEGV_ || sig == RECORDER_SIGBUS_ ||
                   sig == RECORDER_SIGILL_ || sig == RECORDER_SIGFPE_;
     if (RECORDER_CONTEXT_MASK_ == 0 || !faults || code <= 0)

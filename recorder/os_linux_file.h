@@ -1,4 +1,4 @@
-/* os_linux_file.h - Linux answers what os_file.h asks. */
+/* os_linux_file.h - the functions of os_file.h for Linux. */
 /* SPDX-License-Identifier: MIT */
 #ifndef RECORDER_OS_LINUX_FILE_H_
 #define RECORDER_OS_LINUX_FILE_H_
@@ -65,7 +65,7 @@ RECORDER_INLINE_ bool recorder_os_is_absolute_(const char *path)
     return *path == '/';
 }
 
-/* Returns what a call returned, or minus errno where that is -1. */
+/* Returns the result of a call, or minus errno if it is -1. */
 RECORDER_INLINE_ long recorder_os_result_(long value)
 {
     return value == -1 ? -(long)*recorder_os_errno_() : value;

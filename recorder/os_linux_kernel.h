@@ -54,7 +54,7 @@ RECORDER_SELDOM_ struct recorder_moment recorder_raw_now_(void)
     return best;
 }
 
-/* PERF_RECORD_SWITCH, and whose it is: all records of such a ring are these. */
+/* PERF_RECORD_SWITCH, and its thread: the only kind of record in our rings. */
 struct recorder_perf_switch_ {
     uint32_t type;
     uint16_t misc, size;
@@ -99,7 +99,7 @@ recorder_perf_open_(const struct recorder_perf_event_ *event, int32_t thread,
          high;
     if (fd < 0)
         return -(long)*recorder_os_errno_();
-    /* Above those that programs use by number. */
+    /* Above the descriptors that programs use by number. */
     high = recorder_os_fcntl_((int)fd, 1030 /* F_DUPFD_CLOEXEC */, 100);
     if (high < 0 && fd > 2)
         return fd;
@@ -118,8 +118,8 @@ RECORDER_SELDOM_ bool recorder_perf_join_(int fd, int ring)
     return recorder_syscall_(SYS_ioctl, (long)fd, set_output, (long)ring) == 0;
 }
 
-/* True if a descriptor is still that of a perf event: the program may have
- * closed it, and opened something else. */
+/* True if a descriptor still is a perf event: the program may have closed it,
+ * and opened another file. */
 RECORDER_SELDOM_ bool recorder_perf_is_(int fd)
 {
     static const char wanted[] = "anon_inode:[perf_event]";

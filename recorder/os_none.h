@@ -1,4 +1,4 @@
-/* os_none.h - no operating system: what a port supplies, and nothing else. */
+/* os_none.h - no operating system: the functions of a port, and no others. */
 /* SPDX-License-Identifier: MIT */
 #ifndef RECORDER_OS_NONE_H_
 #define RECORDER_OS_NONE_H_
@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-/* All are inlined away. What no part calls on a port fails. */
+/* All are inlined away. Functions without a caller on ports fail. */
 
 /* --------------------------------------------------------------- threads -- */
 

@@ -1,4 +1,4 @@
-/* os_posix.h - systems of POSIX that are not Linux answer what os.h asks. */
+/* os_posix.h - the functions of os.h for systems of POSIX other than Linux. */
 /* SPDX-License-Identifier: MIT */
 /*
 For recorder.h, which includes it on macOS, the BSDs and other systems of POSIX;
@@ -319,8 +319,8 @@ RECORDER_INLINE_ long recorder_os_write_(int fd, const void *from, size_t size)
 {
     return write(fd, from, size);
 }
-/* Sanitizers check what write() is given, but not syscall(); each system that
- * has sanitizers has syscall(). */
+/* Sanitizers check the arguments of write(), but not of syscall(); each system
+ * with sanitizers has syscall(). */
 #if RECORDER_SANITIZED_
 #ifdef SYS_write
 enum { RECORDER_SYS_WRITE_ = SYS_write };
@@ -442,7 +442,7 @@ RECORDER_INLINE_ bool recorder_os_ignores_(int sig)
     return sig == SIGCHLD || sig == SIGCONT || sig == SIGURG ||
            sig == RECORDER_SIGWINCH_;
 }
-/* POSIX cannot send again what came with a signal. */
+/* POSIX cannot send a signal again with its data. */
 RECORDER_INLINE_ void recorder_os_requeue_signal_(int sig, void *info)
 {
     (void)info;

@@ -1,4 +1,4 @@
-/* os_windows.h - 64-bit Windows answers what os.h asks. */
+/* os_windows.h - the functions of os.h for 64-bit Windows. */
 /* SPDX-License-Identifier: MIT */
 /*
 For recorder.h with gcc or clang for mingw-w64. No header of Windows is needed:
@@ -197,7 +197,8 @@ RECORDER_SELDOM_ bool recorder_os_thread_ended_(intptr_t process, int32_t id)
         recorder_win_open_thread_(0x100000 /* SYNCHRONIZE */, 0, (unsigned)id);
     bool ended = thread ? recorder_win_wait_(thread, 0) == 0
                         : recorder_win_last_error_() ==
-                              87; /* ERROR_INVALID_PARAMETER: no such thread */
+                              87; /* ERROR_INVALID_PARAMETER: no thread of that
+                                   * id */
     (void)process;
     if (thread)
         recorder_win_close_(thread);
@@ -350,8 +351,8 @@ RECORDER_SELDOM_ uint32_t recorder_win_word_(const unsigned char *at)
     return (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 |
            (uint32_t)at[3] << 24;
 }
-/* The table of sections behind the PE header at `head`: its offset, and how many
- * rows it has. */
+/* The table of sections after the PE header at `head`: its offset, and its
+ * number of rows. */
 enum { RECORDER_WIN_ROW_ = 40 }; /* bytes */
 RECORDER_SELDOM_ uint32_t recorder_win_table_(const unsigned char *head,
                                               unsigned *count)
@@ -410,7 +411,7 @@ RECORDER_INLINE_ long recorder_os_maps_(int *fd, char *to, size_t size)
 
 /* ----------------------------------------------------------------- files -- */
 
-/* Descriptors are those of the C library. */
+/* Descriptors are the C library's. */
 #define RECORDER_PIPE_BYTES_ ((size_t)512)
 extern intptr_t recorder_win_handle_(int fd) RECORDER_LABEL_(_get_osfhandle);
 extern int recorder_win_open_(const char *path, int flags, ...)

@@ -1,4 +1,4 @@
-/* os_windows_file.h - 64-bit Windows answers what os_file.h asks. */
+/* os_windows_file.h - the functions of os_file.h for 64-bit Windows. */
 /* SPDX-License-Identifier: MIT */
 #ifndef RECORDER_OS_WINDOWS_FILE_H_
 #define RECORDER_OS_WINDOWS_FILE_H_
@@ -118,7 +118,7 @@ RECORDER_INLINE_ long recorder_os_result_(long value)
 {
     return value == -1 ? -(long)*recorder_os_errno_() : value;
 }
-/* Others may read, rename and delete it meanwhile, as on other systems. */
+/* Others may read, rename and delete it, as on other systems. */
 RECORDER_SELDOM_ long recorder_os_open_(const char *path, long flags)
 {
     const unsigned read = 0x80000000, write = 0x40000000, share = 7;
@@ -175,7 +175,7 @@ RECORDER_SELDOM_ long recorder_os_statx_(int fd, const char *path,
 }
 RECORDER_INLINE_ uint32_t recorder_os_user_(void)
 {
-    return 0; /* who may write a file is not told by a number */
+    return 0; /* the right to write a file is no number here */
 }
 RECORDER_INLINE_ bool
 recorder_os_is_own_(const struct recorder_statx_ *stat)
@@ -207,8 +207,8 @@ RECORDER_SELDOM_ void recorder_os_truncate_(int fd, uintptr_t bytes)
     recorder_win_length_(fd, bytes);
 }
 
-/* Locks are bytes behind the end of any file, which nobody reads: one of who
- * maps it, until that process ends, one of recorder_os_lock_(). */
+/* Locks are byte ranges past the end of any file: one is held while a process
+ * maps the file, one is for recorder_os_lock_(). */
 enum { RECORDER_WIN_MAPPED_, RECORDER_WIN_LOCKED_ };
 RECORDER_SELDOM_ long recorder_win_take_(int fd, unsigned which, bool keep)
 {
@@ -301,7 +301,7 @@ RECORDER_INLINE_ bool recorder_os_move_over_(void *from, void *at,
 
 /* --------------------------------------------------------------- process -- */
 
-/* Windows starts threads of its own in each process, which do not record. */
+/* Windows starts additional threads in each process, which do not record. */
 RECORDER_INLINE_ bool recorder_os_is_alone_(void)
 {
     return true;
@@ -359,7 +359,7 @@ RECORDER_SELDOM_ size_t recorder_os_host_(char *to, size_t max)
     unsigned size = (unsigned)max;
     return recorder_win_host_(to, &size) ? size : 0;
 }
-/* A lock tells whether a process is there, these need not. */
+/* A lock shows whether a process exists, these need not. */
 RECORDER_INLINE_ size_t recorder_os_boot_(char *to, size_t max)
 {
     (void)max;

@@ -89,7 +89,7 @@ extern void (*recorder_win_signal_(int sig, void (*handler)(int)))(int)
     RECORDER_LABEL_(signal);
 extern int recorder_win_raise_(int sig) RECORDER_LABEL_(raise);
 
-/* What handles exceptions, by the signal that they are. */
+/* The handlers of exceptions, by their signal. */
 RECORDER_PROGRAM_ void (*recorder_win_handlers_[32])(int sig, void *info,
                                                      void *context) = {0};
 /* The filter that was the last before ours, and one that took our place. */
@@ -124,8 +124,8 @@ RECORDER_SELDOM_ int recorder_win_signal_of_(uint32_t code)
                                                           : 0;
     }
 }
-/* A stack for the handler of a full one: wine leaves it 8 KiB, whatever
- * SetThreadStackGuarantee() was told. One thread takes it. */
+/* A stack for the handler of a full one: wine leaves it 8 KiB, regardless of
+ * SetThreadStackGuarantee(). One thread takes it. */
 enum { RECORDER_WIN_STACK_ = 131072 };
 RECORDER_PROGRAM_ char *recorder_win_stack_ = 0;
 RECORDER_SELDOM_ void recorder_win_handle_exception_(int sig, const void *info,
@@ -214,7 +214,7 @@ RECORDER_SELDOM_ void recorder_win_filter_set_(void)
             5 /* pin, by address */,
             (const void *)(uintptr_t)recorder_win_on_exception_, &module);
         recorder_win_vectored_ =
-            recorder_win_vector_(0 /* behind others */, recorder_win_first_);
+            recorder_win_vector_(0 /* after others */, recorder_win_first_);
     }
 }
 /* Runs when the C library raises a signal, which it has set to SIG_DFL. */
@@ -226,7 +226,7 @@ RECORDER_SELDOM_ void recorder_win_on_signal_(int sig)
         handler(sig, NULL, NULL);
 }
 
-/* sigaction() of exceptions is ours; that of signals the C library's. */
+/* sigaction() is ours for exceptions, the C library's for signals. */
 RECORDER_SELDOM_ int recorder_os_action_(int sig,
                                          const struct recorder_action_ *action,
                                          struct recorder_action_ *old)
@@ -309,7 +309,7 @@ RECORDER_INLINE_ bool recorder_os_ignores_(int sig)
     (void)sig;
     return false;
 }
-/* An exception goes on to end the process, and so does abort(). */
+/* A repeated exception ends the process, and so does abort(). */
 RECORDER_SELDOM_ void recorder_os_requeue_signal_(int sig, void *info)
 {
     (void)info;

@@ -134,8 +134,8 @@ RECORDER_READING_ void recorder_output_line_(struct recorder_output_ *out,
     out->gathered_size += size;
 }
 
-/* Writes a text to stderr; one that was cut ends before a character, by a
- * newline. Leaves no signal and no errno behind if that fails. */
+/* Writes a text to stderr; a cut text ends before a character, by a newline. A
+ * failure leaves no signal and no errno. */
 RECORDER_SELDOM_ void recorder_say_(const struct recorder_string_ *say)
 {
     struct recorder_output_ out = recorder_output_to_(2);

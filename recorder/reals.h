@@ -86,7 +86,7 @@ recorder_decimal_lead_(const struct recorder_decimal_ *d)
     return lead;
 }
 
-/* Returns the index behind the last digit that is not 0; for 0, 0. */
+/* Returns the index after the last digit that is not 0; for 0, 0. */
 RECORDER_SELDOM_ unsigned
 recorder_decimal_tail_(const struct recorder_decimal_ *d)
 {
@@ -178,7 +178,7 @@ RECORDER_SELDOM_ void recorder_format_decimal_(struct recorder_formatter_ *f,
     struct recorder_decimal_ d;
     recorder_decimal_set_(&d, mantissa, exponent);
     if (style == 'g' && precision)
-        precision--; /* from now on: digits behind the first, as for %e */
+        precision--; /* from now on: digits after the first, as for %e */
     lead = recorder_decimal_lead_(&d);
     recorder_decimal_round_(&d, precision + (style == 'f' ? point : lead + 1));
     lead = recorder_decimal_lead_(&d);
@@ -210,7 +210,7 @@ recorder_format_hexadecimal_(struct recorder_formatter_ *f, uint64_t mantissa,
 {
     bool upper = f->how.conversion == 'A';
     char digit[14], *end = digit + sizeof digit, *start;
-    unsigned count = 13, zeros = 0; /* digits behind the point */
+    unsigned count = 13, zeros = 0; /* digits after the point */
     if (f->how.precision < 0) {
         for (; count && !(mantissa & 15); count--)
             mantissa >>= 4;

@@ -59,7 +59,7 @@ RECORDER_INLINE_ uintptr_t recorder_order_piece_(uintptr_t order, size_t i)
 
 /* ---------------------------------------------------------------- record -- */
 
-/* Returns lane `lane` of a recorder that has so many. */
+/* Returns lane `lane` of a recorder with more lanes. */
 RECORDER_INLINE_ struct recorder_ring *
 recorder_lane_(const struct recorder *recorder, unsigned lane)
 {
@@ -188,8 +188,8 @@ RECORDER_CALLED_ uintptr_t recorder_record_few_(const struct recorder *recorder,
 }
 
 /* Records more than 4 arguments, `count` records of 4: 8 words, or 12. They
- * come one by one: those of a variable argument list would be copied twice.
- * Returns the first order. */
+ * come one by one: a variable argument list would be copied twice. Returns the first
+ * sequence number. */
 RECORDER_CALLED_ uintptr_t recorder_record_more_(
     const struct recorder *recorder, const char *format, unsigned count,
     uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintptr_t e,
@@ -228,8 +228,8 @@ RECORDER_CALLED_ uintptr_t recorder_record_more_(
 }
 
 /* Makes the token of a text record: its slot's address plus the low bits of its
- * order that fit below a record's size. No string of the program lies inside a
- * ring, so a token and an ordinary address cannot be confused. */
+ * sequence number that fit below a record's size. No string of the program is
+ * inside a ring, so a token and an ordinary address cannot be confused. */
 RECORDER_INLINE_ uintptr_t recorder_token_(const struct recorder_record *slot,
                                            uintptr_t order)
 {
@@ -275,8 +275,8 @@ RECORDER_CALLED_ const char *recorder_copy_bytes_(
     }
     return (const char *)token;
 }
-/* How long a string is that ends at a NUL or after `most` bytes; no more than
- * one byte above what a copy keeps. */
+/* The length of a string that ends at a NUL or after `most` bytes; no more than
+ * one byte above the limit of a copy. */
 RECORDER_INLINE_ size_t recorder_copy_size_(const char *string, size_t most)
 {
     size_t size = 0;

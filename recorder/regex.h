@@ -114,7 +114,7 @@ RECORDER_SELDOM_ unsigned char recorder_regex_lower_(unsigned char c)
     return recorder_regex_within_(c, 'A', 'Z') ? (unsigned char)(c | 0x20) : c;
 }
 
-/* Parses the name of a class behind "[:". True if c belongs to it. */
+/* Parses the name of a class after "[:". True if c belongs to it. */
 RECORDER_SELDOM_ bool recorder_regex_class_(struct recorder_regex_ *r,
                                             unsigned char c)
 {
@@ -171,7 +171,7 @@ RECORDER_SELDOM_ bool recorder_regex_element_(struct recorder_regex_ *r,
            recorder_regex_within_(upper, low, high);
 }
 
-/* Parses a bracket expression behind its "[". True if it has c. */
+/* Parses a bracket expression after its "[". True if it has c. */
 RECORDER_SELDOM_ bool recorder_regex_bracket_(struct recorder_regex_ *r,
                                               unsigned char c)
 {

@@ -35,8 +35,8 @@ RECORDER_SELDOM_ uintptr_t recorder_lives_changed_(void)
                : 0;
 }
 
-/* False if the bytes at an address are of another library than those that a
- * record of this order had there. */
+/* False if the bytes at an address belong to another library than at the time
+ * of this record. */
 RECORDER_SELDOM_ bool recorder_life_is_(uint64_t address, uint64_t order)
 {
     const struct recorder_life *lives =
@@ -102,8 +102,8 @@ RECORDER_SELDOM_ uintptr_t recorder_image_bytes_(void)
     return bytes;
 }
 
-/* Returns a row for a new life: a free one, else that of the library that was
- * closed first; null: all are open. */
+/* Returns a row for a new life: a free one, else the row of the library that
+ * was closed first; null: all are open. */
 RECORDER_SELDOM_ struct recorder_life *
 recorder_life_row_(struct recorder_life *lives)
 {

@@ -54,8 +54,8 @@ RECORDER_FUNCTION_ void recorder_resume_slot_(struct recorder_ring *ring,
 }
 
 /* Continues the ring of a RECORDER_AT if its stamp is right, else empties it.
- * Orders continue behind the ring's last one; a damaged order that is 65,536 or
- * more ahead of another is ignored. */
+ * Sequence numbers continue after the ring's last one; a damaged one that is
+ * 65,536 or more ahead of another is ignored. */
 RECORDER_CALLED_ void recorder_resume(const struct recorder *recorder)
 {
     struct recorder_ring *ring = recorder->rings;

@@ -14,9 +14,9 @@ extern "C" {
 #ifndef RECORDER_TICKETS
 #define RECORDER_TICKETS 64
 #endif
-/* Who writes to a ring: the number of a thread and, from this bit on, its lane,
- * 0 where the ring is not its own. A port does not say whether two threads have
- * one number: there, no lane is owned. */
+/* The writer of a ring: the number of a thread and, from this bit on, its lane,
+ * 0 if the ring is not its own. On a port two threads may have one number:
+ * there, no lane is owned. */
 #define RECORDER_WRITER_LANE_ 16
 #if defined(RECORDER_HOSTED_) || defined(RECORDER_ADD_OWNED_)
 #define RECORDER_WRITER_(owned, port) (owned)
@@ -142,8 +142,8 @@ RECORDER_INLINE_ uintptr_t recorder_commit_lap_(uintptr_t position,
     return (position & ~mask) << RECORDER_THREAD_BITS_;
 }
 
-/* True where a lap's bits in the commit word are 0. On 32-bit machines one in
- * 2^24 positions has such a lap; on others no program gets to the first. */
+/* True if a lap's bits in the commit word are 0. On 32-bit machines one in 2^24
+ * positions has such a lap; on others no program gets to the first. */
 #ifndef RECORDER_LAPS_WRAP_
 #define RECORDER_LAPS_WRAP_ (__SIZEOF_POINTER__ < 8)
 #endif
@@ -161,8 +161,8 @@ RECORDER_INLINE_ bool recorder_is_turn_(uintptr_t commit, uintptr_t previous,
     return recorder_commit_turn_(other) == 0;
 }
 
-/* Takes the turn where every lap behind that of `commit`, up to `lap_before`,
- * gave up. Returns false where one did not, or may not have. */
+/* Takes the turn if every lap after `commit`, up to `lap_before`, gave up.
+ * Returns false if one did not, or may not have. */
 RECORDER_INLINE_ bool recorder_take_turn_(struct recorder_turn *turn,
                                           uintptr_t commit,
                                           uintptr_t lap_before)
@@ -173,7 +173,7 @@ RECORDER_INLINE_ bool recorder_take_turn_(struct recorder_turn *turn,
     distance = ((lap_before << RECORDER_THREAD_BITS_) -
                 recorder_commit_turn_(commit)) >>
                RECORDER_THREAD_BITS_;
-    if (distance == 0) /* no lap lies between */
+    if (distance == 0) /* no lap is between them */
         return true;
     gave_up = RECORDER_LOAD_(&turn->gave_up, __ATOMIC_ACQUIRE);
     RECORDER_STEP_(P1);
@@ -184,8 +184,8 @@ RECORDER_INLINE_ bool recorder_take_turn_(struct recorder_turn *turn,
     return true;
 }
 
-/* Raises `highest` to `lap`, unless it is there or ahead: less than half of all
- * positions ahead, modulo the word. H1 keeps it from falling farther behind. */
+/* Raises `highest` to `lap`, unless it is equal or ahead: less than half of all
+ * positions ahead, modulo the word. H1 keeps it from falling farther back. */
 #ifdef RECORDER_ENTER
 RECORDER_SELDOM_ void recorder_raise_(struct recorder_turn *turn, uintptr_t lap)
 {

@@ -21,7 +21,7 @@ struct recorder_fetched_ {
     uintptr_t lives; /* recorder_lives_changed_() before it was read */
     uint32_t size;
     uint32_t length; /* of a format that is here to its location's end, else 0 */
-    struct recorder_plan_ plan; /* of such a format */
+    struct recorder_plan_ plan; /* of that format */
     char bytes[RECORDER_FETCH_MAX_];
 };
 

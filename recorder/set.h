@@ -1,4 +1,4 @@
-/* set.h - sets what recorders do while the program runs, by name. */
+/* set.h - changes settings of recorders while the program runs, by name. */
 /* SPDX-License-Identifier: MIT */
 #ifndef RECORDER_SET_H_
 #define RECORDER_SET_H_
@@ -152,7 +152,7 @@ RECORDER_SELDOM_ bool recorder_set_number_(const char *text, intptr_t *number)
     return true;
 }
 
-/* Sets what a recorder does. It stays watched by triggers if it was. */
+/* Sets `trace` of a recorder. It stays watched by triggers if it was. */
 RECORDER_SELDOM_ void recorder_set_trace_(struct recorder *recorder,
                                           intptr_t value)
 {
@@ -164,7 +164,7 @@ RECORDER_SELDOM_ void recorder_set_trace_(struct recorder *recorder,
 
 /* -------------------------------------------------------------- commands -- */
 
-/* Lists all that can be set; of recorders, only those that are traced. */
+/* Lists all settings; of recorders, only traced ones. */
 RECORDER_SELDOM_ void recorder_set_list_(bool traced)
 {
     const struct recorder *recorder;

@@ -96,8 +96,8 @@ recorder_is_handler_(const struct recorder_action_ *action)
 {
     return (uintptr_t)action->handler > 1; /* neither SIG_DFL nor SIG_IGN */
 }
-/* True if the program goes on after a signal without a handler: the system
- * ignores such signals, or we only dump. */
+/* True if the program continues after a signal without a handler: the system
+ * ignores it, or we only dump. */
 RECORDER_INLINE_ bool recorder_goes_on_(int sig)
 {
     return sig == RECORDER_SIGUSR1_ || sig == RECORDER_SIGUSR2_ ||

@@ -85,8 +85,8 @@ RECORDER_INLINE_ void recorder_span_close_(struct recorder_span_ *span)
         recorder_span_record_(span, span->close, span->count);
 }
 
-/* Sets the word behind the others. The count is a constant, which the compiler
- * knows where it inlines this. */
+/* Sets the word after the others. The count is a constant, which the compiler
+ * knows after inlining. */
 RECORDER_INLINE_ void recorder_span_result_(struct recorder_span_ *span,
                                             uintptr_t word)
 {

@@ -127,9 +127,9 @@ RECORDER_READING_ bool recorder_is_token_(struct recorder_scratch_ *s,
     return is;
 }
 
-/* Finds the text record of a token: in the batch, behind the head that is being
+/* Finds the text record of a token: in the batch, after the head that is being
  * shown, else in its ring, unless its recorder has left. Both slots and the low
- * bits of orders come round, so the thread must be the event's, too. */
+ * bits of sequence numbers repeat, so the thread must be the event's, too. */
 RECORDER_READING_ bool recorder_text_piece_(const struct recorder_scratch_ *s,
                                             const struct recorder_event *event,
                                             uint64_t token,
@@ -269,8 +269,7 @@ RECORDER_READING_ ptrdiff_t recorder_text_(void *context, uint64_t address,
 }
 
 /* The formatter's `changes`: true if the text at an address may have changed
- * since it was recorded. A record that prints at once shows what it was
- * given. */
+ * since it was recorded. A record that prints at once shows its arguments. */
 RECORDER_SELDOM_ bool recorder_text_changes_(void *context, uint64_t address,
                                              struct recorder_sizes_ *sizes)
 {

@@ -63,8 +63,8 @@ extern "C" {
     (RECORDER_SWITCH_HERE_ | (uintptr_t)RECORDER_SWITCH_NUMBER(id) << 8)
 #define RECORDER_SWITCH_HERE_ ((uintptr_t)RECORDER_CPU())
 
-/* Each evaluates its arguments only where it records. Without a value, so that
- * nobody relies on one that a port might lack. */
+/* Each evaluates its arguments only if it records. It has no value, because a
+ * port might lack one. */
 #ifdef RECORDER_OFF
 #define RECORDER_SWITCH_STOPPED_ 1
 #else

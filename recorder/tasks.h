@@ -12,8 +12,8 @@ extern "C" {
 
 /* ------------------------------------------------------------------ list -- */
 
-/* Where the list begins; null: a module with an older recorder.h brought the
- * registry, which has no such member. */
+/* The head of the list; null: a module with an older recorder.h brought the
+ * registry, which lacks the member. */
 RECORDER_INLINE_ struct recorder_tasks **recorder_tasks_first_(void)
 {
     struct recorder_registry *registry = recorder_home_.registry;

@@ -1,5 +1,4 @@
-/* tasks_layout.h - how a scheduler's description of its tasks lies in
- * memory. */
+/* tasks_layout.h - a scheduler's description of its tasks, in memory. */
 /* SPDX-License-Identifier: MIT */
 #ifndef RECORDER_TASKS_LAYOUT_H_
 #define RECORDER_TASKS_LAYOUT_H_
@@ -10,8 +9,8 @@
 extern "C" {
 #endif
 
-/* What a row describes: values for readers, which pass over those that they do
- * not know. `bytes` is the member's size unless another meaning is given. */
+/* The meaning of a row: values for readers, which skip unknown ones. `bytes` is
+ * the member's size unless another meaning is given. */
 enum recorder_task_what_ {
     RECORDER_TASK_NOTHING_,
     /* Of a task: */
@@ -29,9 +28,9 @@ enum recorder_task_what_ {
     RECORDER_TASK_FCONTEXT_,    /* an fcontext_t of Boost's */
     RECORDER_TASK_STACK_,       /* the lowest address of its stack */
     RECORDER_TASK_STACK_BYTES_, /* and its size */
-    RECORDER_TASK_WAITS_,  /* address of what it waits for; null: nothing */
-    RECORDER_TASK_WHY_AT_, /* a char *: "mutex" */
-    RECORDER_TASK_GROUP_,  /* address of its group */
+    RECORDER_TASK_WAITS_,       /* address of the awaited object; null: none */
+    RECORDER_TASK_WHY_AT_,      /* a char *: "mutex" */
+    RECORDER_TASK_GROUP_,       /* address of its group */
     RECORDER_TASK_WORKER_, /* kernel id of the thread that runs it; 0: none */
     RECORDER_TASK_WORKER_AT_, /* address of a worker, or null */
     RECORDER_TASK_NUMBER_,    /* by recorder_task_begin() */
@@ -39,14 +38,14 @@ enum recorder_task_what_ {
     RECORDER_TASK_PREVIOUS_,  /* address of the task before, or null */
     RECORDER_TASK_SINCE_,     /* RECORDER_TIME() when its state began; 0: not
                                * known */
-    /* Of what a task waits for: */
+    /* Of an awaited object: */
     RECORDER_TASK_OWNER_, /* address of the task that must act first, or null */
     /* Of a group: */
     RECORDER_TASK_GROUP_NAME_,
     RECORDER_TASK_GROUP_NAME_AT_,
     /* Of a worker: */
     RECORDER_TASK_WORKER_ID_, /* kernel id of its thread */
-    /* Of what a task waits for: */
+    /* Of an awaited object: */
     RECORDER_TASK_FUTEX_, /* what threads wait for it by: a pthread_mutex_t, or
                            * the word that they give the kernel */
     /* Of a task: */

@@ -233,8 +233,8 @@ enum recorder_field_ {
     RECORDER_FIELDS_
 };
 
-/* Reads a field behind its brace. Returns its kind, RECORDER_FIELDS_ if there
- * is no such field; sets its width (below 0: filled from the left) and end. */
+/* Reads a field after its brace. Returns its kind, RECORDER_FIELDS_ for an
+ * unknown field; sets its width (below 0: filled from the left) and end. */
 RECORDER_SELDOM_ enum recorder_field_
 recorder_field_(const char *at, const char **end, int *width)
 {
@@ -337,7 +337,7 @@ RECORDER_INLINE_ void recorder_add_field_(struct recorder_string_ *to,
     }
 }
 
-/* Returns the first unknown field of a line format, from behind its brace, or
+/* Returns the first unknown field of a line format, from after its brace, or
  * null if all fields are known. */
 RECORDER_SELDOM_ const char *recorder_line_check_(const char *line)
 {
@@ -475,8 +475,8 @@ RECORDER_READING_ void recorder_end_line_(struct recorder_string_ *to)
 /* ------------------------------------------------------------------ head -- */
 
 /* Adds "FLIGHT RECORDER DUMP AT 2026-11-20 20:25:11.417324 UTC, PROGRAM server,
- * PID 4711, 258 RECORDS". For a core file or recording the time is that of its
- * last record, and `read_ns`, else 0, is now: "..., READ AT 2026-11-27 ...".
+ * PID 4711, 258 RECORDS". For a core file or recording the time is its last
+ * record's, and `read_ns`, else 0, is now: "..., READ AT 2026-11-27 ...".
  * Without a date and without processes: "FLIGHT RECORDER DUMP, 258 RECORDS". */
 RECORDER_SELDOM_ void recorder_add_head_(struct recorder_string_ *to,
                                          uint64_t realtime_ns, uint64_t read_ns,

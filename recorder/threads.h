@@ -89,9 +89,9 @@ RECORDER_INLINE_ bool recorder_row_take_(struct recorder_thread_row *row,
                                        __ATOMIC_RELAXED);
 }
 /* Takes a row that is dead or whose thread has ended. Returns its number, or
- * RECORDER_THREAD_SHARED if there is none. It goes on where it found the last:
- * rows behind that have been dead for longest, and whether a thread in front of
- * it lives need not be asked again. */
+ * RECORDER_THREAD_SHARED if there is none. The search continues after the last
+ * row found: later rows have been dead for longest, and earlier threads need no
+ * second check. */
 RECORDER_SELDOM_ unsigned
 recorder_thread_reuse_(const struct recorder_registry *registry)
 {
@@ -117,8 +117,8 @@ recorder_thread_reuse_(const struct recorder_registry *registry)
     return RECORDER_THREAD_SHARED;
 }
 
-/* Maps a table, unless another thread has. Returns it; null if there is no
- * memory. Its pages are there once they are used. */
+/* Maps a table, unless another thread has. Returns it; null if memory is
+ * exhausted. Its pages are allocated at their first use. */
 RECORDER_INLINE_ void *recorder_map_once_(void *where, size_t bytes)
 {
     typedef void *__attribute__((may_alias)) any;

@@ -11,8 +11,8 @@ extern "C" {
 
 /* ------------------------------------------------------------------ look -- */
 
-/* True if the calling thread is inside of an action: what that records is not
- * looked at. */
+/* True if the calling thread is inside of an action: the action's records are
+ * not looked at. */
 RECORDER_SELDOM_ bool recorder_trigger_acts_here_(void)
 {
     int32_t self = recorder_os_thread_();
@@ -33,11 +33,10 @@ recorder_trigger_near_(const struct recorder_trigger_ *trigger, uintptr_t a,
 }
 
 /* Notes that a record met the condition at `time`. True if COUNT did within
- * TIME. Match k stores its time, then looks at those of the matches COUNT - 1
- * before it and behind it, so that of two threads that come late the later one
- * sees both. There are twice as many times as the largest COUNT: where the one
- * behind is not stored yet, its place has a time so old that, if it is near,
- * COUNT matches lie between. */
+ * TIME. Match k stores its time, then looks at the matches COUNT - 1 before and
+ * after it, so that the later of two late threads sees both. There are
+ * twice as many times as the largest COUNT: an unfilled entry still holds a
+ * time COUNT matches old, so it cannot be mistaken for a recent one. */
 RECORDER_FUNCTION_ bool
 recorder_trigger_rate_(struct recorder_trigger_ *trigger, uintptr_t time)
 {
@@ -387,8 +386,8 @@ recorder_trigger_read_(struct recorder_trigger_ *trigger, const char *text,
     return wrong ? wrong : recorder_trigger_times_(trigger);
 }
 
-/* Puts our hook in front of the one that is there; dump.h's constructor may be
- * yet to come, and then leaves its own out. */
+/* Puts our hook before the existing one; dump.h's constructor may run later,
+ * and then omits its own. */
 RECORDER_SELDOM_ void recorder_trigger_enter_(void)
 {
     struct recorder_registry *registry = recorder_home_.registry;
@@ -493,7 +492,7 @@ __attribute__((constructor(103))) static void recorder_trigger_ask_(void)
     recorder_trigger(recorder_os_environment_("RECORDER_TRIGGERS"));
 }
 #ifdef RECORDER_IN_LIBRARY_
-/* Takes a closed library's hook out, unless another stands in front of it. */
+/* Removes a closed library's hook, unless another one precedes it. */
 __attribute__((destructor(103))) static void recorder_trigger_leave_(void)
 {
     struct recorder_registry *registry = recorder_home_.registry;

@@ -82,7 +82,7 @@ RECORDER_INLINE_ uintptr_t recorder_add_(uintptr_t *to, uintptr_t value)
     return __atomic_fetch_add(to, value, __ATOMIC_RELAXED);
 }
 #define RECORDER_ADD_(to, value, order) RECORDER_ADD_BY_(to, value, order)
-/* Compares and swaps, for what stands beside the ring: settings, triggers. */
+/* Compares and swaps, for data outside the ring: settings, triggers. */
 RECORDER_INLINE_ bool recorder_swap_(uintptr_t *to, uintptr_t *seen,
                                      uintptr_t value)
 {

@@ -95,7 +95,7 @@ struct call {
 /* The value of an option, the last if it was given more than once; null: it
  * was not given. */
 const char *call_option(const struct call *, int key);
-/* Does an option choose among events? */
+/* True if an option chooses among events. */
 bool call_selects(const struct call *);
 /* Options without a letter that more than one verb has. */
 enum {
@@ -115,7 +115,7 @@ enum {
 
 /* --------------------------------------------------------------- options -- */
 
-/* The options of all verbs, and of those that choose among events. */
+/* The options of all verbs, and the options that choose among events. */
 extern const struct option_row common_rows[], selection_rows[];
 enum { ROWS_MAX = 64 };
 /* Lists all rows of a verb, its own first. Returns how many. */
@@ -151,7 +151,7 @@ bool call_when(struct call *, const char *text, uint64_t *order, int64_t *ns);
 int64_t call_newest_ns(struct call *);
 /* True if --thread names a thread, or a number by which records are known. */
 bool call_has_thread(struct call *);
-/* Ends the command if --where names what no record can have. */
+/* Ends the command if a --where matches no record's arguments. */
 void call_filters_check(const struct call *);
 /* Warns of files that were not opened, whose bytes are missing. */
 void call_warn_missing(const struct call *);
@@ -160,8 +160,8 @@ void call_warn_lacking(const struct call *, const struct reader_recorder *);
 /* The name of the source's program, or of the source where that is unknown. */
 const char *call_program(const struct call *);
 
-/* Replaces stderr and exit() for a call that the library makes, in somebody
- * else's process: see library/. Null in the command. */
+/* Replaces stderr and exit() for a call by the library, inside a user's
+ * process: see library/. Null in the command. */
 struct call_host {
     FILE *error, *warnings; /* without `recorder: `, and usage */
     jmp_buf end;
@@ -177,7 +177,7 @@ _Noreturn void fail(const struct call *, const char *format, ...)
 /* Says what is wrong, then the usage as --help does, and exits with 2. */
 _Noreturn void misuse(const struct call *, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* Warns on stderr; the call goes on. */
+/* Warns on stderr; the call continues. */
 void warn(const struct call *, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* The same, of a source that is damaged: the command then ends with the status

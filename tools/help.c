@@ -266,7 +266,7 @@ static const char completion_source[] =
     "    [ \"$word\" != = ] || word=\n"
     "    [ \"$before\" != = ] || before=${COMP_WORDS[COMP_CWORD - 2]}\n"
     "    if [ \"$COMP_CWORD\" = 1 ]; then\n";
-/* The end of the script, behind the words that options take. */
+/* The end of the script, after the words that options take. */
 static const char completion_end[] =
     "    exportexport) _recorder_words 'perfetto ctf vcd "
     "sqlite json csv'; return ;;\n"

@@ -1,4 +1,4 @@
-/* labels.c - what tells sources apart: host=web1, service=shop. */
+/* labels.c - labels of sources: host=web1, service=shop. */
 /* SPDX-License-Identifier: MIT */
 #include "labels.h"
 #include "array.h"

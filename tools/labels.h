@@ -1,4 +1,4 @@
-/* labels.h - what tells sources apart: host=web1, service=shop. */
+/* labels.h - labels of sources: host=web1, service=shop. */
 /* SPDX-License-Identifier: MIT */
 #ifndef LABELS_H
 #define LABELS_H
@@ -19,7 +19,7 @@ struct label {
     char *name, *value;
 };
 
-/* Reads the labels of a call's source: those of its note, and of --label. */
+/* Reads the labels of a call's source: from its note, and from --label. */
 void labels_read(struct call *);
 void labels_free(struct call *);
 /* Returns the value of a label, or null. */

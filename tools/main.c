@@ -19,8 +19,8 @@ static int written(void)
     return 0;
 }
 
-/* --registry all: runs the verb for each, in a process of its own, as a verb is
- * run once. Returns the worst status. */
+/* --registry all: runs the verb for each registry, in a separate process, as a
+ * verb is run once. Returns the worst status. */
 static int run_each(struct call *call)
 {
     struct source_how how = {.executable = call_option(call, 'e'),
@@ -85,7 +85,7 @@ int main(int argc, char **argv)
         return help_man_page(), written();
     if (strcmp(name, "--bash-completion") == 0)
         return help_completion(), written();
-    if (strcmp(name, "fleet") == 0) { /* a command of its own */
+    if (strcmp(name, "fleet") == 0) { /* a separate command */
         execvp("recorder-fleet", argv + 1);
         fail(NULL, "recorder-fleet: %s: make fleet builds it", strerror(errno));
     }

@@ -171,8 +171,8 @@ int64_t call_newest_ns(struct call *call)
     return newest;
 }
 
-/* Since 1970 in seconds, of a date by what stands behind it: UTC or nothing, as
- * dumps show times, "local", "+01:00". False: something else does. */
+/* Sets the date's seconds since 1970, by the zone after it: UTC or nothing, as
+ * in dumps, "local", "+01:00". False: another text follows. */
 static bool zoned(const char *zone, struct tm *date, int64_t *seconds)
 {
     char sign, colon = ':', more;
@@ -296,8 +296,8 @@ bool call_has_thread(struct call *call)
     return found;
 }
 
-/* Ends the command if a selection names something that is not there. `follow`
- * only warns, as a library may bring it. */
+/* Ends the command if a selection names a missing thing. `follow` only warns,
+ * as a library may bring it. */
 static void selection_check(struct call *call)
 {
     void (*tell)(const struct call *, const char *, ...) =
@@ -411,7 +411,7 @@ static void codes_say(void *context, const char *text)
     warn(context, "%s", text);
 }
 
-/* Reads what files say of codes: of folders that were named, then of others. */
+/* Reads the texts of codes: of named folders, then of others. */
 static void codes_open(struct call *call)
 {
     const char *folders = getenv("RECORDER_FORMATS");

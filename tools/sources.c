@@ -179,8 +179,8 @@ int sources_close(struct call *calls)
 
 /* ------------------------------------------------------------------ take -- */
 
-/* Resolves --since or --until: what is relative counts from the newest record
- * of all, or from the start of the first program. Returns a date. */
+/* Resolves --since or --until: relative times count from the newest record of
+ * all, or from the start of the first program. Returns a date. */
 static uint64_t date_of(struct call *calls, const char *text)
 {
     struct call *first = NULL, *last = NULL;

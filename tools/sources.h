@@ -44,9 +44,9 @@ struct merge {
     struct merge_source {
         struct call *call;
         size_t argument;
-        uint64_t key; /* the largest wall-clock time so far */
+        uint64_t key; /* the largest wall-clock time until now */
         struct reader_event event;
-    } * all, **heap; /* the heap has those that have an event */
+    } * all, **heap; /* the heap has the sources with an event */
     size_t count;
     bool begun;
 };

@@ -202,7 +202,7 @@ recorder_1x_location(const struct recorder_shown_ *shown)
                                                               : shown->location;
 }
 
-/* Adds a line, from the message in the scratch after `from`. */
+/* Adds a line, from the message in the scratch after `skip`. */
 RECORDER_FUNCTION_ void
 recorder_1x_add_line(struct recorder_string_ *to,
                      const struct recorder_scratch_ *s,

@@ -1,4 +1,4 @@
-/* hanoi.c - the Towers of Hanoi, printed and recorded: what does each cost? */
+/* hanoi.c - the Towers of Hanoi, printed and recorded: the price of each. */
 /* SPDX-License-Identifier: MIT */
 #include "recorder_dump.h"
 

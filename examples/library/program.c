@@ -1,4 +1,4 @@
-/* program.c - uses zap.c, and dumps what that recorded. */
+/* program.c - uses zap.c, and dumps its records. */
 /* SPDX-License-Identifier: MIT */
 #include "recorder_dump.h"
 #include "zap.h"

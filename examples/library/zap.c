@@ -1,4 +1,4 @@
-/* zap.c - a library that records, whoever its program is: docs/library.md. */
+/* zap.c - a library that records in any program: docs/library.md. */
 /* SPDX-License-Identifier: MIT */
 #include "zap.h"
 #include "recorder.h"

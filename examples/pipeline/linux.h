@@ -62,7 +62,7 @@ static inline uintptr_t queue_get(struct queue *queue)
     return word;
 }
 
-/* Uses the processor for so many microseconds. */
+/* Uses the processor for `microseconds`. */
 static inline void work(unsigned microseconds)
 {
     struct timespec begin, now;
@@ -74,7 +74,7 @@ static inline void work(unsigned microseconds)
            (long)microseconds);
 }
 
-/* A signal of a timer stands for the sensor's interrupt. */
+/* A timer's signal simulates the sensor's interrupt. */
 static sem_t pipeline_tick;
 static void pipeline_on_timer(int sig)
 {

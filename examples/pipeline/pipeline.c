@@ -24,7 +24,7 @@ RECORDER(statistics, 256, "What is counted of them");
 
 static struct task sensor, filter, encoder, statistician;
 static struct queue raw = QUEUE(2), filtered = QUEUE(2), summaries = QUEUE(8);
-static struct queue table = QUEUE(1); /* holds a word while nobody holds it */
+static struct queue table = QUEUE(1); /* full while the slot is free */
 static volatile unsigned encoded;     /* how many have left the pipeline */
 
 static void sense(void)

@@ -1,4 +1,5 @@
-/* server.c - what docs/server.md looks at: answers requests for two minutes. */
+/* server.c - the program of docs/server.md: answers requests for two
+ * minutes. */
 /* SPDX-License-Identifier: MIT */
 #include "recorder_dump.h"
 

@@ -1,4 +1,4 @@
-/* shop.c - sells what is in stock, until it crashes: docs/tutorial.md. */
+/* shop.c - sells from a stock, until it crashes: docs/tutorial.md. */
 /* SPDX-License-Identifier: MIT */
 #include "recorder_dump.h"
 

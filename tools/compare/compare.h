@@ -1,4 +1,4 @@
-/* compare.h - two sources of one program, and what tells them apart. */
+/* compare.h - two sources of one program, and their differences. */
 /* SPDX-License-Identifier: MIT */
 /*
     compare_open(&compare, good_call, bad_call);   both taken
@@ -39,7 +39,7 @@ enum compare_side { GOOD, BAD, SIDES };
 /* ---------------------------------------------------------------- events -- */
 
 struct compare_format {
-    const char *text, *location; /* as they stand in one of the sources */
+    const char *text, *location; /* as in one of the sources */
     size_t recorder;
     uint64_t kept[SIDES];    /* events */
     uint64_t watched[SIDES]; /* in streams */
@@ -49,8 +49,8 @@ struct compare_format {
 
 struct compare_recorder {
     const char *name;
-    bool cut[SIDES];                          /* what was first is missing */
-    uint64_t first_ns[SIDES], last_ns[SIDES]; /* of what is watched */
+    bool cut[SIDES];                          /* its beginning is missing */
+    uint64_t first_ns[SIDES], last_ns[SIDES]; /* of the watched part */
 };
 
 struct compare_value {
@@ -140,8 +140,8 @@ struct finding {
     size_t format, other; /* formats; COMPARE_NONE */
     int argument;         /* from 0; -1: none */
     double good, bad;     /* figures that the text has */
-    size_t event[SIDES];  /* what to show records around; COMPARE_NONE */
-    size_t place;         /* of that of BAD, in its thread's stream */
+    size_t event[SIDES];  /* the event to show records around; COMPARE_NONE */
+    size_t place;         /* of BAD's event, in its thread's stream */
     char *text;
 };
 
@@ -155,7 +155,7 @@ struct compare {
     char **strings; /* null: one of too many */
     size_t strings_count, strings_max;
     bool other_build;
-    bool apart; /* recorders have streams of their own, too */
+    bool apart; /* recorders have separate streams, too */
     struct streams streams[SIDES];
     uint32_t *listed[SIDES];  /* watched events, by format */
     size_t *listed_at[SIDES]; /* where each format's begin; one more */
@@ -177,14 +177,14 @@ void history_close(struct history *);
 /* After both: pairs formats of two builds. */
 void history_pair_formats(struct compare *);
 
-/* streams.c: makes the streams of both sides, and counts what is watched. */
+/* streams.c: makes the streams of both sides, and counts their events. */
 void streams_make(struct compare *);
 void streams_free(struct compare *);
 
 /* threads.c: pairs threads, once streams are made. */
 void threads_match(struct compare *);
 
-/* Each adds what it finds. */
+/* Each adds its findings. */
 void rates_find(struct compare *);
 void sequences_find(struct compare *);
 void values_find(struct compare *);

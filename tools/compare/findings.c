@@ -1,4 +1,4 @@
-/* findings.c - what was found: its text, how much it tells. */
+/* findings.c - the findings: their texts and scores. */
 /* SPDX-License-Identifier: MIT */
 #include "compare.h"
 
@@ -22,7 +22,7 @@ static char *text_next(void)
     return texts[at++ % TEXTS];
 }
 
-/* Adds a text, escaped; what is longer than `most` ends with dots. */
+/* Adds a text, escaped; one longer than `most` ends with dots. */
 static void text_add(char *to, const char *text, size_t most)
 {
     size_t size = strlen(text), at = strlen(to);
@@ -154,7 +154,8 @@ void finding_add(struct compare *c, struct finding f, const char *format, ...)
     c->findings[c->findings_count++] = f;
 }
 
-/* The weak last, the higher score first; of equals, what was earlier in BAD. */
+/* Sorts weak findings last, higher scores first; of equals, the earlier in
+ * BAD. */
 static int by_score(const void *left, const void *right)
 {
     const struct finding *a = left, *b = right;
@@ -193,14 +194,14 @@ static bool shares_format(const struct finding *a, const struct finding *b)
             (a->other == b->format || a->other == b->other));
 }
 
-/* Does `a`, which tells more, tell `b` as well? */
+/* True if `a`, which has a higher score, reports the same as `b`. */
 static bool tells(const struct compare *c, const struct finding *a,
                   const struct finding *b)
 {
     if (is_one_departure(c, a, b))
         return true;
     if (a->kind == FINDING_ENDS && b->kind == FINDING_GONE &&
-        a->other != COMPARE_NONE) /* it did not come so far */
+        a->other != COMPARE_NONE) /* it ended earlier */
         return b->event[GOOD] >= c->of[GOOD].count / 20 * 19;
     if (is_of_number(b) && (is_of_number(a) || a->kind == FINDING_ORDER) &&
         shares_format(a, b))
@@ -210,7 +211,7 @@ static bool tells(const struct compare *c, const struct finding *a,
            (a->other == b->other || b->kind == FINDING_SHARE);
 }
 
-/* Sorts them, and drops those that another tells. */
+/* Sorts them, and drops findings that another one reports, too. */
 static void findings_order(struct compare *c)
 {
     enum { MOST = 1000 }; /* that are compared with each other */

@@ -10,14 +10,13 @@
 #include "timeline.h"
 
 enum {
-    STRINGS_MAX = 1 << 16, /* texts of arguments that are told apart */
+    STRINGS_MAX = 1 << 16, /* different texts of arguments */
     STRING_SHOWN = 48      /* bytes of one that are kept to be shown */
 };
 
 /* ----------------------------------------------------------------- names -- */
 
-/* Two hashes of a text (FNV-1a): who makes them collide sees two formats as
- * one. */
+/* Two hashes of a text (FNV-1a). A forged collision makes two formats one. */
 static void hash(uint64_t to[2], const char *text, size_t size)
 {
     for (size_t i = 0; i < size; i++) {
@@ -185,8 +184,8 @@ static void threads_keep(struct history *h, const struct timeline *t)
     }
 }
 
-/* The build-id of the file that a format stands in; that of the program, as
- * far as formats tell. */
+/* The build ID of a format's file; for the program, as far as formats show
+ * it. */
 static void build_keep(struct history *h, uint64_t format)
 {
     struct source *source = &h->call->source;

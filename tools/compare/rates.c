@@ -1,11 +1,11 @@
 /* rates.c - formats that are new or gone, or more or less frequent. */
 /* SPDX-License-Identifier: MIT */
 /*
-   Two runs differ in length, so a count means nothing without what it is a
-   count of. A format is more or less frequent only if no plain reason explains
-   its count: the same in each run, the same in each second, as many more as
-   formats have in the median, or as many more as the format that comes before
-   it. The p-value is the largest over these reasons (intersection-union test).
+   Two runs differ in length, so a count means nothing alone. A format is more
+   or less frequent only if no plain reason explains its count: the same in each
+   run, the same in each second, as many more as formats have in the median, or
+   as many more as the format that comes before it. The p-value is the largest
+   over these reasons (intersection-union test).
 */
 #include "compare.h"
 
@@ -72,8 +72,8 @@ static void new_add(struct compare *c, size_t format)
                                                     : "");
 }
 
-/* Was it merely overwritten in BAD, or did that end before? *p: how likely
- * none is there by chance; below 0: there is nothing to ask. */
+/* True if it is not just overwritten in BAD, or BAD ended before it. *p: the
+ * probability of none by chance; below 0: no test. */
 static bool is_gone(const struct compare *c, size_t format, double *p)
 {
     const struct compare_format *f = &c->formats[format];
@@ -98,8 +98,8 @@ static size_t last_common(const struct compare *c)
     return i;
 }
 
-/* Adds a finding of a format that only GOOD has. Of formats behind the last
- * common one, which BAD did not reach, the first tells of all. */
+/* Adds a finding of a format that only GOOD has. Of several formats after the
+ * last common one, which BAD did not reach, only the first is reported. */
 static void gone_add(struct compare *c, size_t format, double p, size_t common,
                      size_t ended)
 {

@@ -1,15 +1,15 @@
 /* sequences.c - where the sequence of a thread's formats departs. */
 /* SPDX-License-Identifier: MIT */
 /*
-   What GOOD did after each format, and after each two and three, is what may
-   come next: the n-grams of Forrest, Hofmeyr and Somayaji, "A sense of self for
-   Unix processes", 1996. A sequence departs where BAD does something that GOOD
-   never did after the same. An alignment of the two sequences would need one
-   where loops turn another number of times and branch by chance; n-grams are
-   the same then, in linear time and bounded memory.
+   GOOD's records after each format, and after each two and three, are the
+   expected ones: the n-grams of Forrest, Hofmeyr and Somayaji, "A sense of self
+   for Unix processes", 1996. A sequence departs where BAD does something that
+   GOOD never did after the same. An alignment of the two sequences would depend
+   on loop counts and on random branches; n-grams do not, in linear time and
+   bounded memory.
 
-   Threads of a source share their n-grams: which thread of a pool gets which
-   work is chance.
+   Threads of a source share their n-grams: the distribution of work over a pool
+   is chance.
 */
 #include "compare.h"
 
@@ -32,8 +32,8 @@ struct context { /* the formats before, the last one first */
     size_t kind;
     uint32_t format[ORDERS];
     double count[SIDES];
-    size_t kinds[3]; /* what followed once, twice, three times in GOOD */
-    size_t unseen;   /* what followed in BAD only */
+    size_t kinds[3]; /* successors after one, two, three records in GOOD */
+    size_t unseen;   /* successors in BAD only */
     size_t usual;    /* the transition that is the most frequent in GOOD */
 };
 struct transition {
@@ -119,7 +119,7 @@ static void count(struct compare *c, enum compare_side side,
     }
 }
 
-/* Sums, for each context, what follows it how often in GOOD. */
+/* Sums the successors of each context in GOOD, with their counts. */
 static void contexts_sum(struct table *table)
 {
     size_t i;

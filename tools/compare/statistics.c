@@ -115,8 +115,8 @@ static int by_value(const void *left, const void *right)
     return a->at < b->at ? -1 : a->at > b->at;
 }
 
-/* Sets ranks, that of equal values the mean of theirs; the first `n` values are
- * those of a. Returns the sum of t^3 - t over ties of t. */
+/* Sets ranks; equal values share their mean rank. The first values are a's.
+ * Returns the sum of t^3 - t over ties of t. */
 static double rank(struct ranked *all, size_t count, size_t n)
 {
     double ties = 0, before[2] = {0, 0}, of[2];

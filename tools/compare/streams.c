@@ -65,7 +65,7 @@ static void make(struct compare *c, enum compare_side side)
     free(from);
 }
 
-/* Drops what a stream has before it settles. */
+/* Drops the beginning of a stream until it settles. */
 static void settle(const struct compare *c, enum compare_side side,
                    struct stream *s)
 {
@@ -86,7 +86,7 @@ static void settle(const struct compare *c, enum compare_side side,
     s->count -= i;
 }
 
-/* Counts what is watched: where recorders have streams of their own, there. */
+/* Counts the watched events: in recorders' own streams if they exist. */
 static void watch(struct compare *c, enum compare_side side)
 {
     const struct history *h = &c->of[side];

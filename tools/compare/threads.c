@@ -46,8 +46,9 @@ static int alike(const struct sets sets[SIDES], size_t good, size_t bad)
     return any ? 100 * both / any : 100;
 }
 
-/* Pairs the most alike that are left, the first created of equals; if `named`,
- * those of one name, else those that have half of their formats in common. */
+/* Pairs the most similar remaining threads, of equals the first created; if
+ * `named`, only threads of one name, else threads with half of their formats in
+ * common. */
 static void pair(struct compare *c, const struct sets sets[SIDES], bool named)
 {
     struct history *good = &c->of[GOOD], *bad = &c->of[BAD];
@@ -147,8 +148,8 @@ static void stops_find(struct compare *c, const struct compare_thread *bad)
                 finding_time((double)good->longest_ns));
 }
 
-/* BAD ends with what never ends GOOD or one of its threads, and GOOD with what
- * BAD has not at all. */
+/* Reports if BAD ends with a record that never ends GOOD or one of its threads,
+ * and GOOD with one that BAD lacks. */
 static void end_find(struct compare *c)
 {
     const struct history *good = &c->of[GOOD], *bad = &c->of[BAD];

@@ -1,10 +1,10 @@
 /* times.c - how long spans and steps take, how often loops turn. */
 /* SPDX-License-Identifier: MIT */
 /*
-   A step is from a record to the next of its thread. If all steps, or those
-   that take about as long, take as many times longer, the machine is slower, or
-   busier: that is taken off. A loop is how often a
-   format comes between two of the format that leads to it.
+   A step is from a record to the next of its thread. If all steps, or all of
+   about the same length, take the same factor longer, the machine is slower, or
+   busier: that factor is removed. A loop count is the number of occurrences of
+   a format between two of its anchor format.
 */
 #include "compare.h"
 
@@ -17,7 +17,7 @@
 
 enum { LEAST = 12 };
 
-/* A span or step: what it took in both sources. */
+/* A span or step: its times in both sources. */
 struct timed {
     size_t from, to; /* formats; of a span, `to` is COMPARE_NONE */
     double *ns[SIDES];
@@ -77,7 +77,8 @@ static void collect(struct times *t, enum compare_side side)
     }
 }
 
-/* How many take more than twice as long as ever in GOOD, and so much more. */
+/* The number of times more than twice as long as ever in GOOD, and by `more_ns`
+ * longer. */
 static double late_of(const struct timed *t, double more_ns)
 {
     double late = 0;
@@ -88,8 +89,8 @@ static double late_of(const struct timed *t, double more_ns)
 
 static void compare_times(struct timed *t)
 {
-    /* What caches and interrupts may cost each; and now and then, that
-     * another process has the processor. */
+    /* The cost of caches and interrupts for each; and now and then, of another
+     * process on the processor. */
     const double cache_ns = 1e5, scheduler_ns = 2e7;
     if (t->count[GOOD] < LEAST || t->count[BAD] < LEAST)
         return;
@@ -128,8 +129,9 @@ static double median_of(double *numbers, size_t count)
     return count ? numbers[count / 2] : 1;
 }
 
-/* Sets how many times longer the machine takes for each: in the median of all
- * others, or of the PEERS that take about as long, what is nearer. */
+/* Sets the factor by which the machine is slower, for each: the median of all
+ * others, or of the PEERS of about the same length, whichever is nearer to
+ * 1. */
 static void machine_set(struct times *t)
 {
     enum { PEERS = 5 };
@@ -215,9 +217,9 @@ static void late_add(struct compare *c, const struct timed *t)
                 finding_p(t->late_p));
 }
 
-/* Are the times of one beyond what is usual for the other, nearly all, and by
- * more than a scheduler costs? A wait takes some microseconds at least, and how
- * many more depends on what else runs; a step that takes less computes. */
+/* True if nearly all times of one are beyond the usual times of the other, by
+ * more than a scheduler costs. A wait takes some microseconds at least, and its
+ * length depends on other load; a shorter step computes. */
 static bool is_apart(const struct statistics_summary *fast,
                      const struct statistics_summary *slow)
 {
@@ -296,8 +298,8 @@ struct loop {
     struct statistics_comparison by;
 };
 
-/* The rarest format that leads to each: of those that came before it in a
- * fiftieth of its times, or more. */
+/* The anchor of each: the rarest format that precedes it in a fiftieth of its
+ * occurrences, or more. */
 static void anchors_set(struct compare *c, struct loop *loops)
 {
     const struct history *h = &c->of[GOOD];

@@ -1,16 +1,15 @@
-/* values.c - arguments that left what is usual for them. */
+/* values.c - arguments that left their usual values. */
 /* SPDX-License-Identifier: MIT */
 /*
-   An argument is compared as kinds of values, as long as there are few: what
-   came in BAD only, what no longer comes, another share. Numbers are compared
-   by size, too, but those that grow with time: of these, only that they grow in
-   one source and not in the other. Of pointers, and of numbers that are
-   addresses, it counts only whether they are null; ids of the process and its
-   threads do not count.
+   An argument is compared by kinds of values, if there are few: new kinds in
+   BAD, missing ones, another share. Numbers are compared by size, too, but not
+   numbers that grow with time: of these, only growth in one source and not in
+   the other counts. Of pointers, and of numbers that are addresses, only null
+   counts; ids of the process and its threads do not count.
 
-   Values come in phases, so that they depend on those before. How often a kind
-   was seen is therefore in how many of up to BLOCKS parts of the time it was
-   (incidence: Chao 1987).
+   Values come in phases, so that they depend on earlier ones. The count of a
+   kind is therefore the number of parts of the time with it, of up to BLOCKS
+   parts (incidence: Chao 1987).
 */
 #include "compare.h"
 
@@ -26,7 +25,7 @@ enum { BLOCKS = 64, KINDS_MAX = 1024, FEW = 8, LEAST = 12 };
 
 struct kind {
     unsigned char of; /* enum reader_kind; of addresses, READER_POINTER */
-    uint64_t word;    /* of these: is it null? */
+    uint64_t word;    /* of these: 1 if it is null */
     double count[SIDES], parts[SIDES];
     size_t last[SIDES], first[SIDES]; /* part, from 1; event */
 };
@@ -260,14 +259,14 @@ static size_t outside(const struct compare *c, const struct subject *s,
 
 /* ----------------------------------------------------------------- kinds -- */
 
-/* Do its numbers grow or fall with time? */
+/* True if its numbers grow or fall with time. */
 static bool moves(const struct subject *s)
 {
     return s->has_sizes && (fabs(s->sizes.of[GOOD].trend) > 0.8 ||
                             fabs(s->sizes.of[BAD].trend) > 0.8);
 }
 
-/* Is a number that is new among many of GOOD that are as large? */
+/* True if a new number is among many numbers of GOOD of the same size. */
 static bool is_within(const struct subject *s, const struct kind *k,
                       size_t kinds)
 {
@@ -387,7 +386,7 @@ static void shares_find(struct judged *j, const struct subject *s)
 
 /* ----------------------------------------------------------------- sizes -- */
 
-/* Do eight parts of BAD have medians that ascend, or descend, each? */
+/* True if the medians of eight parts of BAD all ascend, or all descend. */
 static bool is_steady(const struct subject *s)
 {
     enum { PARTS = 8 };
@@ -519,7 +518,7 @@ static void subject_find(struct judged *j, size_t format, unsigned argument)
     subject_close(&s);
 }
 
-/* Adds what remains significant as one of so many tests. */
+/* Adds the findings that remain significant among all tests. */
 static void judge(struct judged *j)
 {
     double *ones = need(calloc(j->tests + 1, sizeof *ones));

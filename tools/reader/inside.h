@@ -182,7 +182,7 @@ static inline unsigned commit_thread(const struct memory *m, uint64_t commit)
 }
 
 /* The addresses of the parts of a ring of `size` slots. Its head is two cache
- * lines: `write` and `given_up`. */
+ * lines: `write`; `given_up` and `lost`. */
 static inline uint64_t ring_given_up_at(const struct reader *reader)
 {
     return reader->inside->head_bytes / 2;

@@ -102,7 +102,7 @@ static bool kernel_read(struct reader *reader, struct kernel *kernel,
            data <= RING_BYTES_MAX && (data & (data - 1)) == 0;
 }
 
-/* Opens the rings, at the first take; later reads `done` and `tail` again.
+/* Opens the rings, at the first take; later reads `sequence` and `done` again.
  * False: there are none. */
 static bool kernel_refresh(struct reader *reader)
 {

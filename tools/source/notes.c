@@ -84,7 +84,7 @@ bool file_thread(struct memory *memory, int32_t id, char name[16])
                    thread_compare);
 }
 
-/* Returns a word of our own note; 0: the note has fewer words. */
+/* Returns a word of our note; 0: the note has fewer words. */
 static uint64_t recorder_word_(const struct memory *m, const unsigned char *d,
                                size_t size, enum note_word which)
 {

@@ -81,7 +81,7 @@ struct source {
 struct source_how {
     const char *executable;    /* of a core file, if it is not at its place */
     const char *sysroot;       /* folder of the files that a source names */
-    const char *const *images; /* "ADDRESS:FILE", to cover `memory`'s own */
+    const char *const *images; /* "ADDRESS:FILE", to cover `name`'s own */
     size_t images_count;
     const char *registry; /* address: which of several */
     bool unprepared;      /* it may be without a recorder */

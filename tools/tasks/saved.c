@@ -80,7 +80,7 @@ static void pages_fill(uint64_t sp, uint64_t end)
 }
 
 /* Keeps the context and stack words of one moment: the context is the same
- * before and after the read. `of` reads the program itself. False: the task
+ * before and after the read. `direct` reads the program itself. False: the task
  * runs. */
 static bool task_keep(struct tasks *direct, struct task_stacks *stacks,
                       const struct task *task, struct registers *context)

@@ -35,7 +35,7 @@ void total_read(const struct entry *entry)
         .longest_at = word[5]};
 }
 
-/* The life of a lock: the number of ended locks at its address; `new`: one
+/* The life of a lock: the number of ended locks at its address; `ends`: one
  * more. */
 static uint64_t lock_life(struct recorded *recorded, uint64_t object, bool ends)
 {

@@ -58,7 +58,7 @@ struct search {
     struct link *links; /* sorted */
     size_t links_count;
     uint64_t *reach; /* the sequence number from which all actions of each
-                      * thread follow `of`; UINT64_MAX: none */
+                      * thread follow `from`; UINT64_MAX: none */
     const struct chain *from;
 };
 

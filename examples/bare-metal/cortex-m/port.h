@@ -15,8 +15,8 @@
 #define RECORDER_TIME() (*(const volatile uint32_t *)0x40028018)
 #define RECORDER_TIME_HZ 1000000
 
-/* What runs has a number: 1 is main, 16 SysTick, 17 the first interrupt. Beyond
- * RECORDER_THREAD_SHARED, 127, they would have to share. */
+/* Each context has a number: 1 is main, 16 SysTick, 17 the first interrupt.
+ * Above RECORDER_THREAD_SHARED, 127, they would have to share. */
 #define RECORDER_THREAD() port_context()
 static inline unsigned port_context(void)
 {

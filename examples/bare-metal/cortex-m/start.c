@@ -66,7 +66,7 @@ void port_reset(void)
         ;
 }
 
-/* Semihosting: the debugger, or QEMU, does what a breakpoint asks for. */
+/* Semihosting: the debugger, or QEMU, serves a breakpoint's request. */
 static int port_ask(int what, const void *block)
 {
     register int r0 __asm__("r0") = what;
@@ -105,7 +105,7 @@ void port_exit(int status)
 
 /* -------------------------------------------------------------- compiler -- */
 
-/* What a compiler may call without being asked. */
+/* Functions that a compiler may call unasked. */
 void *memcpy(void *to, const void *from, size_t size);
 void *memset(void *to, int value, size_t size);
 void *memcpy(void *to, const void *from, size_t size)

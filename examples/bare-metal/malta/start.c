@@ -27,8 +27,8 @@ void port_begin(void)
     __asm__ volatile("mtc0 %0, " number "\n\tehb" : : "r"(from) : "memory")
 enum { ON = 1, SOFTWARE = 1 << 8, TIMER = 1 << 15 }; /* in Status, in Cause */
 
-/* Again if the counter has passed it meanwhile (here, QEMU was kept waiting):
- * the next time that it comes by is a wrap away, most of a minute. */
+/* Again if the counter has passed it already (here, QEMU was kept waiting): it
+ * would reach it again only after a wrap, most of a minute. */
 void port_timer(uint32_t ticks)
 {
     uint32_t status, now, then;
@@ -104,7 +104,7 @@ void port_write(const char *text, size_t size)
     }
 }
 
-/* What a compiler may call without being asked. */
+/* Functions that a compiler may call unasked. */
 void *memcpy(void *to, const void *from, size_t size);
 void *memset(void *to, int value, size_t size);
 void *memcpy(void *to, const void *from, size_t size)

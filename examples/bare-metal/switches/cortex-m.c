@@ -23,8 +23,8 @@ void board_unmask(uintptr_t was)
 
 /* ---------------------------------------------------------------- switch -- */
 
-/* On a task's stack stand r4 to r11 and the value that an exception returns to,
- * then the frame that the processor made: r0 to r3, r12, lr, pc, psr. */
+/* A task's stack has r4 to r11 and the value that an exception returns to, then
+ * the frame that the processor made: r0 to r3, r12, lr, pc, psr. */
 uintptr_t *board_stack(uintptr_t *end)
 {
     uintptr_t *stack = (uintptr_t *)((uintptr_t)end & ~(uintptr_t)7);
@@ -33,7 +33,7 @@ uintptr_t *board_stack(uintptr_t *end)
         *--stack = 0;
     stack[16] = 1u << 24; /* Thumb */
     stack[15] = (uintptr_t)scheduler_begin & ~(uintptr_t)1;
-    stack[8] = 0xfffffffdu; /* a task, with a stack of its own */
+    stack[8] = 0xfffffffdu; /* a task, with a private stack */
     return stack;
 }
 
@@ -103,7 +103,7 @@ __attribute__((naked)) void PendSV_Handler(void)
 
 /* ------------------------------------------------------------ interrupts -- */
 
-/* The frame of what was interrupted: 8 words, and the seventh is its pc. */
+/* The frame of the interrupted code: 8 words, the seventh is its pc. */
 void board_tick(const uintptr_t *frame);
 void board_tick(const uintptr_t *frame)
 {

@@ -9,7 +9,7 @@
 static struct task sensor, filter, encoder;
 static struct queue raw = QUEUE(8), filtered = QUEUE(8);
 
-/* Works for so many rounds; an interrupt comes in between now and then. */
+/* Works for `rounds` rounds; an interrupt comes in between now and then. */
 static void work_on(unsigned rounds)
 {
     static unsigned random = 1;

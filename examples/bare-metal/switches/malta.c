@@ -15,8 +15,8 @@ uint32_t board_ticks(void)
 
 /* ---------------------------------------------------------------- switch -- */
 
-/* Puts the registers that a function must keep, and Status, onto the stack, its
- * place into *from, and goes on with those of another stack. */
+/* Pushes the registers that a function must keep, and Status, stores the stack
+ * pointer into *from, and continues with the registers on another stack. */
 void board_swap(uintptr_t **from, uintptr_t *to);
 __asm__(".text\n\t.set push\n\t.set noreorder\n\t"
         ".globl board_swap\n\t.type board_swap, @function\n"

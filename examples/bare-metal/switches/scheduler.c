@@ -34,8 +34,8 @@ RECORDER_TASKS(scheduler, "Tasks of the scheduler", &scheduler_tasks,
 
 /* -------------------------------------------------------------- counting -- */
 
-/* Stands before each record: reads the clock, which is then that of the record.
- * Interrupts are masked until note_end(), so that none changes it between.
+/* Comes before each record: reads the clock, which is then the record's time.
+ * Interrupts are masked until note_end(), so that none changes it in between.
  * Records need none of this. */
 #ifdef SCHEDULER_EXACT
 static uintptr_t note(void)
@@ -162,7 +162,7 @@ void scheduler_add(struct task *task, const char *name, void (*function)(void))
     note_end(was);
 }
 
-/* Who runs from now on: the first in the list that can. */
+/* The next running task: the first ready one in the list. */
 struct task *scheduler_next(void)
 {
     struct task *from = scheduler_current, *to = scheduler_tasks;

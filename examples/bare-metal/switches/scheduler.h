@@ -10,8 +10,8 @@
 
 #include "port.h"
 
-/* Tasks are threads of the recorder from 20 on; what else runs has the number
- * that the board gives it, which is 1 in tasks. */
+/* Tasks are threads of the recorder from 20 on; other contexts have the numbers
+ * that the board gives them, which is 1 in tasks. */
 static inline unsigned board_thread(void)
 {
     return RECORDER_THREAD();
@@ -46,17 +46,17 @@ extern volatile uint64_t scheduler_now;
 
 enum task_state { TASK_READY, TASK_BLOCKED, TASK_ENDED, TASK_RUNS, TASK_NEW };
 
-/* What the scheduler counts of a task, in microseconds. */
+/* The scheduler's own figures of a task, in microseconds. */
 struct task_counts {
     unsigned runs, blocked, preempted;
-    uint64_t spent[TASK_NEW + 1]; /* by what it did */
+    uint64_t spent[TASK_NEW + 1]; /* by the next reason */
     uint64_t longest_run, longest_wait, longest_wake;
     enum task_state does; /* and since when: */
     uint64_t since;
     bool woken; /* ready since it was woken, not since it was preempted */
 };
 
-/* The more urgent task stands before the less urgent one in the list. */
+/* More urgent tasks come first in the list. */
 struct task {
     uintptr_t *stack; /* while it does not run: where its registers are */
     const char *name;
@@ -70,7 +70,7 @@ struct task {
 
 /* static struct queue raw = QUEUE(2): of up to 2 words, at most 8. */
 struct queue {
-    struct task *waits; /* who waits for a word, or null */
+    struct task *waits; /* the task that waits for a word, or null */
     unsigned size, count, first;
     uintptr_t words[8];
 };
@@ -100,7 +100,7 @@ void scheduler_wait_for_tick(void);
 /* Of tasks and interrupts. False: the queue is full. */
 bool queue_put(struct queue *queue, uintptr_t word);
 
-/* Uses the processor for some microseconds, not counting those of others. */
+/* Uses the processor for some microseconds, not counting other tasks' time. */
 void work(unsigned microseconds);
 
 /* Masks interrupts, and says how it was; as they were. They record it. */
@@ -136,9 +136,9 @@ uint32_t board_ticks(void);
 extern const uint32_t board_microsecond;
 /* Makes the first registers of a task: it begins in scheduler_begin(). */
 uintptr_t *board_stack(uintptr_t *end);
-/* What stands there, by DWARF number, as RECORDER_TASK_WORDS has it: of MIPS, s0
- * to s8, ra, which becomes pc, and Status; of a Cortex-M, r4 to r11, EXC_RETURN,
- * r0 to r3, r12, lr, pc, psr. */
+/* The words of a saved stack, by DWARF number, as in RECORDER_TASK_WORDS: of
+ * MIPS, s0 to s8, ra, which becomes pc, and Status; of a Cortex-M, r4 to r11,
+ * EXC_RETURN, r0 to r3, r12, lr, pc, psr. */
 #ifdef __mips__
 #define BOARD_WORDS "\20\21\22\23\24\25\26\27\36\100\377\377"
 #else
