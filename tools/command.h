@@ -62,9 +62,9 @@ struct verb {
 };
 
 /* One file a verb, in verbs/. */
-extern const struct verb verb_list, verb_dump, verb_follow, verb_stat, verb_set,
-    verb_save, verb_watch, verb_export, verb_view, verb_diff, verb_threads,
-    verb_tasks, verb_sched, verb_latency, verb_spans, verb_run, verb_ps;
+extern const struct verb verb_list, verb_dump, verb_follow, verb_set, verb_save,
+    verb_watch, verb_export, verb_view, verb_diff, verb_threads, verb_tasks,
+    verb_sched, verb_latency, verb_spans, verb_run, verb_ps;
 
 struct call_option {
     int key;

@@ -5,10 +5,10 @@
 #include <string.h>
 
 static const struct verb *const verbs[] = {
-    &verb_list,    &verb_dump,  &verb_follow, &verb_stat,    &verb_set,
-    &verb_save,    &verb_watch, &verb_diff,   &verb_export,  &verb_view,
-    &verb_threads, &verb_tasks, &verb_sched,  &verb_latency, &verb_spans,
-    &verb_run,     &verb_ps};
+    &verb_list,    &verb_dump,    &verb_follow, &verb_set,
+    &verb_save,    &verb_watch,   &verb_diff,   &verb_export,
+    &verb_view,    &verb_threads, &verb_tasks,  &verb_sched,
+    &verb_latency, &verb_spans,   &verb_run,    &verb_ps};
 enum { VERBS = sizeof verbs / sizeof *verbs };
 
 const struct verb *help_verb(const char *name)
@@ -22,6 +22,7 @@ const struct verb *help_verb(const char *name)
 const char *help_renamed(const char *name)
 {
     static const char *const all[][2] = {{"clear", "set PID clear"},
+                                         {"stat", "list --rates"},
                                          {"locks", "threads --locks"},
                                          {"switches", "sched"}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)

@@ -34,7 +34,7 @@ const struct option_row common_rows[] = {
      "then /usr/share/recorder/formats"},
     {OPTION_REGISTRY, "registry", "ADDRESS",
      "one of several, in a process of libraries that share nothing; all: "
-     "list, dump and stat show one after the other"},
+     "list and dump show one after the other"},
     {'h', "help", NULL, "this text"},
     {0, NULL, NULL, NULL}};
 
@@ -454,7 +454,7 @@ static struct source_how how_of(struct call *call)
                              .unprepared = call->verb->unprepared};
     char *end;
     if (how.registry && strcmp(how.registry, "all") == 0)
-        misuse(call, "--registry all goes with list, dump and stat; here it "
+        misuse(call, "--registry all goes with list and dump; here it "
                      "takes the address of one");
     if (how.registry && (strtoull(how.registry, &end, 0) == 0 || *end))
         misuse(call, "--registry %s: is no address", how.registry);

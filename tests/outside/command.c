@@ -117,8 +117,8 @@ Test(command, dump_options)
                pid);
     /* What is not there is said, by each verb that chooses. */
     static const char *const choosing[] = {
-        "dump", "dump --json",        "list",
-        "stat", "export json -o out", "view -o out"};
+        "dump",         "dump --json",        "list",
+        "list --rates", "export json -o out", "view -o out"};
     for (size_t i = 0; i < sizeof choosing / sizeof *choosing; i++)
         fails_for(pid,
                   "no recorder is named nothing; there are: main, small, "
@@ -186,8 +186,9 @@ Test(command, texts_that_may_have_changed)
  * written is an error. */
 Test(command, output_that_fails)
 {
-    static const char *const verbs[] = {
-        "dump", "list", "stat", "dump --json", "dump --csv", "list --json"};
+    static const char *const verbs[] = {"dump",         "list",
+                                        "list --rates", "dump --json",
+                                        "dump --csv",   "list --json"};
     command_core("./program", "in.txt");
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
         cr_assert_eq(command("%s core >/dev/full", verbs[i]), 1, "%s",
@@ -273,8 +274,9 @@ Test(command, figures_are_records)
                               "true,\"slots_kept\":4096,\"slots_overwritten\":"
                               "3904,"),
                        "%s", build_text);
-    command_must("stat last.rec | awk \"{ print \\$1, \\$3, \\$6 }\" | grep "
-                 "mixed");
+    command_must(
+        "list --rates last.rec | awk \"{ print \\$1, \\$3, \\$6 }\" | grep "
+        "mixed");
     cr_expect_str_eq(build_text, "mixed 1024 ~976\n");
     command_must(
         "export sqlite last.rec -o last.db && sqlite3 last.db \"select "
@@ -330,7 +332,8 @@ Test(command, list)
  * that was built with -DRECORDER_OFF, and one that only reads. */
 Test(command, no_recorders)
 {
-    static const char *const verbs[] = {"list", "dump", "stat", "export json"};
+    static const char *const verbs[] = {"list", "dump", "list --rates",
+                                        "export json"};
     int pid;
     for (int i = 0; i < 2; i++) {
         build_must("gcc %s " BUILD_INCLUDE "-o off " BUILD_PROGRAMS "/off.c",
@@ -380,7 +383,7 @@ Test(command, stat)
         int before = counted(), count;
         char *at;
         began = seconds_now();
-        command_must("stat --interval 0.5 %d", pid);
+        command_must("list --interval 0.5 %d", pid);
         pace = 1 / (seconds_now() - began);
         at = strstr(build_text, "\nflood ");
         cr_assert(at && sscanf(at, " flood %lf", &rate) == 1, "%s", build_text);
@@ -391,7 +394,8 @@ Test(command, stat)
     } while (!(rate > pace / 2 && rate < pace * 2) && ++tries < 30);
     cr_assert_lt(tries, 30, "%f a second, not %f", rate, pace);
     began = seconds_now();
-    build_must(": >watched; " RECORDER " stat -w --interval 0.1 %d >watched & "
+    build_must(": >watched; " RECORDER
+               " list --rates -w --interval 0.1 %d >watched & "
                "until test $(grep -c ^RECORDER watched) -ge 3; do sleep 0.01; "
                "done; kill $!; grep -c ^RECORDER watched",
                pid);
@@ -409,7 +413,7 @@ Test(command, span_of_copied_texts)
     char unit[8];
     build_must("gcc " BUILD_INCLUDE "-o texts " BUILD_PROGRAMS "/texts.c && "
                "RECORDER_FILE=texts.rec ./texts");
-    command_must("stat texts.rec >stat && tail -n 1 stat");
+    command_must("list --rates texts.rec >stat && tail -n 1 stat");
     cr_assert_eq(sscanf(build_text, "texts %*s %*s %lf %7s", &seconds, unit), 2,
                  "%s", build_text);
     cr_expect(strcmp(unit, "us") == 0 || strcmp(unit, "ms") == 0 ||
@@ -434,7 +438,7 @@ Test(command, span_without_a_beginning)
         "}\nX\n"
         "gcc " BUILD_INCLUDE "-o unknown unknown.c && "
         "RECORDER_FILE=unknown.rec ./unknown");
-    command_must("stat unknown.rec >said && " RECORDER
+    command_must("list --rates unknown.rec >said && " RECORDER
                  " list --sizes unknown.rec >>said && grep ^net said | "
                  "tr -s [:blank:] :");
     cr_assert_str_eq(build_text, "net:-:2:-:0:0\n"
@@ -590,10 +594,9 @@ Test(command, save)
 /* Goal: each verb explains itself; misuse is 2, and says what. */
 Test(command, help)
 {
-    static const char *const verbs[] = {"list",    "dump",  "follow", "stat",
-                                        "set",     "save",  "export", "view",
-                                        "threads", "tasks", "sched",  "latency",
-                                        "spans",   "run",   "ps"};
+    static const char *const verbs[] = {
+        "list",    "dump",  "follow", "set",     "save",  "export", "view",
+        "threads", "tasks", "sched",  "latency", "spans", "run",    "ps"};
     build_must(RECORDER " --help >help && ! grep -q \".\\{80\\}\" help");
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
         build_must("grep -q \"^  %s \" help", verbs[i]);
@@ -614,7 +617,7 @@ Test(command, help)
          " $i >/dev/full 2>&1 && echo $i; " RECORDER
          " $i >&- 2>&1 && echo $i; done; true");
 #define VERBS                                                                  \
-    "there are list, dump, follow, stat, set, save, watch, diff, "             \
+    "there are list, dump, follow, set, save, watch, diff, "                   \
     "export, view, threads, tasks, sched, latency, spans, run, "               \
     "ps\n"
     REFUSES(2, "recorder: nothing: no such verb; " VERBS, "help nothing");
@@ -625,7 +628,9 @@ Test(command, help)
             "recorder: SOURCE is missing: the id of a running process, a "
             "core file or a recording\n",
             "dump");
-    REFUSES(2, "recorder: it takes one SOURCE: b is too much\n", "stat a b");
+    REFUSES(2, "recorder: --rates takes one SOURCE: b is too much\n",
+            "list --rates a b");
+    REFUSES(2, "recorder: it takes one SOURCE: b is too much\n", "sched a b");
     REFUSES(2, "recorder: -l: an argument is missing\n", "dump -l");
     REFUSES(2, "recorder: --last: x is no number\n", "dump -l x a");
     REFUSES(2, "recorder: --last 0 is nothing\n", "dump -l 0 a");
@@ -638,7 +643,7 @@ Test(command, help)
     REFUSES(2, "recorder: --elf needs --memory\n", "dump --elf a");
     REFUSES(2, "recorder: --registry x: is no address\n",
             "dump --registry x a");
-    REFUSES(2, "recorder: --last: no such option\n", "stat --last 2 a");
+    REFUSES(2, "recorder: --last: no such option\n", "list --last 2 a");
 }
 
 /* Goal: the man page is one, and the completion completes. */

@@ -193,8 +193,7 @@ Test(find, all_registries, .init = build_long)
                  "grep \"^two \" all",
                  pid);
     cr_assert_eq(command("view %d --registry all", pid), 2);
-    cr_assert(strstr(build_text, "goes with list, dump and stat"), "%s",
-              build_text);
+    cr_assert(strstr(build_text, "goes with list and dump"), "%s", build_text);
     cr_assert_eq(command("dump --registry all nowhere-%d", pid), 1);
     command_stop(pid);
 }
@@ -309,7 +308,7 @@ Test(find, completion)
     completes(words, "thaw trace ");
     sprintf(words, "set %d small = off s", pid);
     completes(words, "silent= small= ");
-    sprintf(words, "stat %d --where s", pid);
+    sprintf(words, "list --rates %d --where s", pid);
     completes(words, "silent: small: ");
     build_must("mkdir -p formats-1 formats-2 && touch formats-3");
     completes("dump --formats f", "formats-1 formats-2 ");

@@ -470,6 +470,6 @@ Test(follow, live_dumps_are_whole)
         command_must("list %d >/dev/null", program);
     }
     cr_assert_geq(count, 1000);
-    command_must("stat --interval 0.05 %d", program);
+    command_must("list --interval 0.05 %d", program);
     command_stop(program);
 }

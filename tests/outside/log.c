@@ -519,7 +519,7 @@ Test(log, save_chooses)
         cr_assert_eq(listed("few", "overwritten"), gone);
     }
     for (const char *const *verb =
-             (const char *const[]){"list", "stat", "view -o page.html",
+             (const char *const[]){"list", "list --rates", "view -o page.html",
                                    "export sqlite -o x.db",
                                    "export perfetto -o x.pf", NULL};
          *verb; verb++)

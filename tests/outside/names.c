@@ -149,14 +149,14 @@ Test(names, choose_in_every_verb)
     build_must(COMMAND "list rec --where \"bytes>=1000\" | sed -n 2,3p | "
                        "cut -c1-60 && " COMMAND "list rec --json --grep sent | "
                        "grep -o \"\\\"kept\\\":[0-9]*\" && " COMMAND
-                       "stat rec --where \"net: id<2\" | tail -n 2 | "
+                       "list --rates rec --where \"net: id<2\" | tail -n 2 | "
                        "tr -s \" \" | cut -d\" \" -f1,3");
     said("net            64     1     6K        3           0      0  \n"
          "disk           64     1     6K        5           0      0  \n"
          "\"kept\":6\n\"kept\":0\nnet 4\ndisk 0\n");
     cr_expect_eq(build_run(COMMAND "list rec --sizes --grep a"), 2);
     cr_expect_eq(build_run(COMMAND "list rec --slots --where \"a=1\""), 2);
-    cr_expect_eq(build_run(COMMAND "stat rec --where a"), 2);
+    cr_expect_eq(build_run(COMMAND "list --rates rec --where a"), 2);
 }
 
 /* Goal: what is wrong is said. */

@@ -104,7 +104,7 @@ Test(several, options_choose_among_all)
     cr_assert_eq(command("dump a.rec b.rec --names no_such_recorder"), 1);
     cr_assert_eq(command("dump a.rec b.rec --clear"), 2);
     cr_assert_eq(command("view --live a.rec b.rec"), 2);
-    cr_assert_eq(command("stat a.rec b.rec"), 2);
+    cr_assert_eq(command("list --rates a.rec b.rec"), 2);
 }
 
 /* Goal: outputs of several sources tell whose an event is. Method: csv, json,

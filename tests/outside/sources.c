@@ -248,7 +248,7 @@ Test(sources, library_that_comes_and_goes, .init = build_long)
                    "\\$6 > 0; n += \\$5 } /^own: / { n += \\$2 } "
                    "END { exit full && n != 64 }\" list.txt");
         /* It has recorded less than when the interval began. */
-        command_must("stat --interval 0.01 %d >stat.txt", pid);
+        command_must("list --interval 0.01 %d >stat.txt", pid);
         build_must("! grep \"[0-9]\\{10\\}\" stat.txt");
     }
     command_stop(pid);

@@ -76,7 +76,7 @@ Test(watch, each_condition)
         program);
     cr_expect_str_eq(build_text, "3\n");
     build_must("rates() { " RECORDER
-               " stat %d --interval 0.3 $@ | tr -s \" \" | "
+               " list %d --interval 0.3 $@ | tr -s \" \" | "
                "sed -n \"s/^disk ~*\\([^ ]* [^ ]*\\) .*/\\1/p\"; }; "
                "until rates --grep 9.ms --where disk:1=9 >nines; rates >all; "
                "cat nines all | tr \"\\n\" \" \" | awk \"{ print; exit !(\\$1 "
