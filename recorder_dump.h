@@ -227,8 +227,8 @@ RECORDER_CALLED_PROTOTYPE_ bool recorder_alt_stack(void);
  * file. Only in a process of one thread. In the path, %p is the process id, %e
  * the name of the program, %h that of the host, %t the time in seconds since
  * 1970, %% a percent. There is one file for a process. A child of fork() gets a
- * file of its own if the path has %p, else goes on in memory. False, and a line
- * on stderr: the rings stay where they are.
+ * file of its own if the path has %p, else records into memory. False, and a
+ * line on stderr: the rings stay where they are.
  *
  * A recording that is at the path already and whose process is gone becomes
  * PATH.old, in the place of the one before it, or is removed if it was never

@@ -126,7 +126,7 @@ CONTENTS
         RECORDER_FORMAT_("\1sleep\2%.0s%.0scpu %hhu waits for an interrupt"),  \
         0, 0, RECORDER_SWITCH_HERE_, 0)
 #define recorder_switch_wake()                                                 \
-    RECORDER_SWITCH_(RECORDER_FORMAT_("\1wake\2%.0s%.0scpu %hhu goes on"), 0,  \
+    RECORDER_SWITCH_(RECORDER_FORMAT_("\1wake\2%.0s%.0scpu %hhu wakes up"), 0, \
                      0, RECORDER_SWITCH_HERE_, 0)
 #define recorder_switch_enter(vector, name, pc)                                \
     RECORDER_SWITCH_(RECORDER_FORMAT_("\1enter\2> %s"), vector, name,          \

@@ -376,5 +376,5 @@ int main(int argc, char **argv)
            : strcmp(verb, "list") == 0   ? fleet_list()
            : strcmp(verb, "who") == 0    ? fleet_who()
            : strcmp(verb, "bucket") == 0 ? fleet_bucket()
-                                         : (misuse("no such verb"), 2);
+                                         : (misuse("unknown verb"), 2);
 }

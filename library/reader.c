@@ -88,7 +88,7 @@ static void option_add(struct recorder_reader *r, const char *name,
     while (i < count && strcmp(all[i]->name, name) != 0)
         i++;
     if (i == count || all[i]->key == 'h')
-        misuse(call, "%s: no such option", name);
+        misuse(call, "%s: unknown option", name);
     if (call->options_count == 64)
         misuse(call, "too many options");
     call->options[call->options_count].key = all[i]->key;

@@ -294,7 +294,7 @@ RECORDER_INLINE_ auto recorder_checked_(int, const T &value)
 template <bool qualified> struct recorder_named_ {
     static_assert(!qualified,
                   "record(app::net, ...): write record(net, ...) in namespace "
-                  "app, or behind: using app::recorder_for_net;");
+                  "app, or after: using app::recorder_for_net;");
 };
 constexpr bool recorder_is_qualified_(const char *name)
 {

@@ -282,7 +282,7 @@ recorder_condition_value_(struct recorder_condition_test_ *test, char **at,
     while (rest && rest < end && recorder_is_letter_(*rest))
         rest++;
     if (digit && !test->is_number && rest == end)
-        return "no such unit: a number may have k, M or G; a text that begins "
+        return "unknown unit: a number may have k, M or G; a text that begins "
                "with a digit is written in quotes";
     if (test->how == '~' || ((test->how == '=' || test->how == '!') &&
                              (test->is_number || end > first)))

@@ -381,7 +381,7 @@ RECORDER_CALLED_SELDOM_ bool recorder_line(const char *line)
     if (line)
         wrong = recorder_line_check_(line);
     if (wrong) {
-        recorder_add_string_(&say, "recorder: line: no such field: {");
+        recorder_add_string_(&say, "recorder: line: unknown field: {");
         recorder_add_name_(&say, wrong, 24);
         recorder_add_string_(
             &say, "\nrecorder: line: there are " RECORDER_LINE_FIELDS_ "\n");

@@ -332,7 +332,7 @@ RECORDER_SELDOM_ bool recorder_file_open_(const char *path, const char *threads)
     recorder_add_string_(&say, "recorder: ");
     recorder_add_name_(&say, path, sizeof text - 200);
     recorder_add_string_(&say,
-                         ": this system makes no recordings; goes on in "
+                         ": this system makes no recordings; records into "
                          "memory\n");
     recorder_say_(&say);
     return false;

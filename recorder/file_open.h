@@ -21,7 +21,7 @@ enum {
     RECORDER_OPEN_SUFFIX_ = 5 /* .old and the NUL */
 };
 
-/* Writes "recorder: PATH: WRONG; goes on in memory", or "records into
+/* Writes "recorder: PATH: WRONG; records into memory", or "records into
  * THEN" at the end. */
 RECORDER_SELDOM_ void recorder_open_say_(const char *path, const char *wrong,
                                          const char *then)
@@ -38,7 +38,7 @@ RECORDER_SELDOM_ void recorder_open_say_(const char *path, const char *wrong,
         recorder_add_name_(&say, then, 120);
         recorder_add_string_(&say, "\n");
     } else {
-        recorder_add_string_(&say, "; goes on in memory\n");
+        recorder_add_string_(&say, "; records into memory\n");
     }
 #ifndef RECORDER_FILE_PRELOADED /* descriptor 2 may be any file here */
     recorder_say_(&say);

@@ -53,8 +53,9 @@ extern "C++" { /* as RECORDER_DECLARE() says */
 #endif
 extern RECORDER_PROGRAM_ struct recorder recorder_for_switches;
 struct recorder recorder_for_switches = RECORDER_INIT_(
-    "switches", "What ran, by the kernel", &recorder_kernel_slots_.ring,
-    sizeof recorder_kernel_slots_, RECORDER_SLOTS_(RECORDER_KERNEL_SLOTS), 1);
+    "switches", "Switches of threads, by the kernel",
+    &recorder_kernel_slots_.ring, sizeof recorder_kernel_slots_,
+    RECORDER_SLOTS_(RECORDER_KERNEL_SLOTS), 1);
 #ifdef __cplusplus
 }
 #endif

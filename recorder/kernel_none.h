@@ -20,7 +20,7 @@ RECORDER_CALLED_SELDOM_ int recorder_kernel(unsigned kib, unsigned ms)
     char text[100];
     say = recorder_string_at_(text, sizeof text);
     recorder_add_string_(&say, "recorder: switches: are recorded on Linux "
-                               "only; goes on without\n");
+                               "only; continues without\n");
     recorder_say_(&say);
 #endif
     (void)kib, (void)ms;

@@ -57,27 +57,27 @@ RECORDER_SELDOM_ void recorder_kernel_refused_(int error)
                                         text, sizeof text - 1);
     if (error == RECORDER_ENOSYS_KERNEL_)
         recorder_kernel_say_("this kernel has no perf events, or a sandbox "
-                             "hides them; goes on without",
+                             "hides them; continues without",
                              0, "");
     else if (error == RECORDER_EMFILE_)
         recorder_kernel_say_("the process has no descriptor left for each "
-                             "processor (ulimit -n); goes on without",
+                             "processor (ulimit -n); continues without",
                              0, "");
     else if (error == RECORDER_ENODEV_)
         recorder_kernel_say_("the kernel has perf events for none of its "
-                             "processors; goes on without",
+                             "processors; continues without",
                              0, "");
     else if (error != RECORDER_EPERM_ && error != RECORDER_EACCES_KERNEL_)
         recorder_kernel_say_("the kernel refuses perf_event_open() by error",
-                             (uint64_t)error, "; goes on without");
+                             (uint64_t)error, "; continues without");
     else if (size && text[0] >= '3' && text[0] <= '9')
         recorder_kernel_say_(
             "kernel.perf_event_paranoid is", (uint64_t)(text[0] - '0'),
             ": sysctl kernel.perf_event_paranoid=2 lets every user see its own "
-            "switches, CAP_PERFMON this program; goes on without");
+            "switches, CAP_PERFMON this program; continues without");
     else
         recorder_kernel_say_("a sandbox refuses perf_event_open(): have the "
-                             "container's seccomp profile allow it; goes on "
+                             "container's seccomp profile allow it; continues "
                              "without",
                              0, "");
 }
@@ -87,10 +87,10 @@ RECORDER_SELDOM_ void recorder_kernel_unmapped_(int error, unsigned kib)
         recorder_kernel_say_(
             "this user's locked memory is used up, by rings of", kib,
             " KiB a processor: a smaller size, ulimit -l, or sysctl "
-            "kernel.perf_event_mlock_kb gives room; goes on without");
+            "kernel.perf_event_mlock_kb gives room; continues without");
     else
         recorder_kernel_say_("the kernel maps no ring, by error",
-                             (uint64_t)error, "; goes on without");
+                             (uint64_t)error, "; continues without");
 }
 
 /* ------------------------------------------------------------------ open -- */
@@ -322,7 +322,7 @@ RECORDER_SELDOM_ int recorder_kernel_begin_all_(struct recorder_kernel_ *k)
     unsigned without;
     int error;
     if (!recorder_kernel_memory_(k)) {
-        recorder_kernel_say_("there is no memory; goes on without", 0, "");
+        recorder_kernel_say_("there is no memory; continues without", 0, "");
         return RECORDER_ENOMEM_KERNEL_;
     }
     recorder_perf_event_set_(&event);
@@ -340,7 +340,7 @@ RECORDER_SELDOM_ int recorder_kernel_begin_all_(struct recorder_kernel_ *k)
     without = recorder_kernel_threads_(k, &event, &error);
     if (without)
         recorder_kernel_say_(
-            "of threads that were there before, those of", without,
+            "of earlier threads, the switches of", without,
             error == RECORDER_EMFILE_
                 ? " are not recorded, as descriptors are few (ulimit -n): "
                   "RECORDER_SWITCHES in the environment comes before all "
@@ -407,14 +407,15 @@ RECORDER_CALLED_SELDOM_ int recorder_kernel(unsigned kib, unsigned ms)
     if (kib > RECORDER_KERNEL_KIB_MAX_ || kib < 4 || (kib & (kib - 1)) ||
         ((uint64_t)kib << 10) < recorder_os_auxiliary_(6) ||
         ms > RECORDER_KERNEL_MS_MAX_) {
-        recorder_kernel_say_("a ring has 4 to 65536 KiB, a power of two and at "
-                             "least a page, and "
-                             "a pour comes each 1 to 60000 ms; goes on without",
-                             0, "");
+        recorder_kernel_say_(
+            "a ring has 4 to 65536 KiB, a power of two and at "
+            "least a page, and "
+            "a pour comes each 1 to 60000 ms; continues without",
+            0, "");
         return RECORDER_EINVAL_;
     }
     if (registry->bytes < sizeof *registry) {
-        recorder_kernel_say_("the program has an older recorder.h; goes on "
+        recorder_kernel_say_("the program has an older recorder.h; continues "
                              "without",
                              0, "");
         return RECORDER_EINVAL_;
@@ -468,7 +469,7 @@ RECORDER_SELDOM_ void recorder_kernel_environment_(const char *text)
     recorder_add_string_(&say, "recorder: RECORDER_SWITCHES=");
     recorder_add_name_(&say, text, 80);
     recorder_add_string_(&say, ": is neither KIB, as 64, nor KIB,MS, as 64,10; "
-                               "goes on without switches\n");
+                               "continues without switches\n");
     recorder_say_(&say);
 }
 

@@ -30,16 +30,17 @@ struct option_row {
 #define ROW_GREP                                                               \
     {                                                                          \
         OPTION_GREP, "grep", "REGEX",                                          \
-            "only whose message has it: extended syntax, any case unless a "   \
-            "letter is a capital; of several, all"                             \
+            "only records whose message matches: extended syntax, any case "   \
+            "unless a letter is a capital; of several, all"                    \
     }
 #define ROW_WHERE                                                              \
     {                                                                          \
         OPTION_WHERE, "where", "CONDITION",                                    \
-            "only with such arguments: 'net: bytes>1000 peer=alpha', of "      \
-            "recorders named net those of \"bytes=%d\" and \"peer=%s\" in "    \
-            "formats, or by their places: '2>=0.5'; > < >= <= = != & (a bit "  \
-            "of it is set) ~ (a text has the REGEX). Of several, any"          \
+            "only records whose arguments meet it: 'net: bytes>1000 "          \
+            "peer=alpha', for recorders named net, with \"bytes=%d\" and "     \
+            "\"peer=%s\" in their formats; or by place: '2>=0.5'; > < >= "     \
+            "<= = != & (a bit is set) ~ (a text has the REGEX). Of several, "  \
+            "any"                                                              \
     }
 
 struct call;

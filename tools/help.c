@@ -109,14 +109,15 @@ static const char sources[] =
     "file left by RECORDER_FILE, recorder_file() or recorder save), or the "
     "folder of a log (recorder save --follow), of which all chunks are read. A "
     "file may be packed by gzip or zstd. A program's name is a SOURCE, too, "
-    "where one process has it and no file: recorder ps lists those that "
-    "record. ssh:HOST:SOURCE is a SOURCE of another machine, which ssh "
+    "if one process has it and no file: recorder ps lists processes with "
+    "recorders. ssh:HOST:SOURCE is a SOURCE of another machine, which ssh "
     "connects to and where recorder is installed: HOST is user@web1 or a name "
     "of ~/.ssh/config, a path begins at the home folder there. A process "
-    "is neither stopped nor asked. Exit status: 0; 1 for trouble; 2 for "
+    "is not stopped and does not cooperate. Exit status: 0; 1 for trouble; 2 "
+    "for "
     "misuse. Of diff: 0 for no difference, 1 for some, 2 for trouble; of "
     "latency: 1 "
-    "for what is late, 2 for trouble.";
+    "for late pairs, 2 for trouble.";
 
 static void command_help(void)
 {
@@ -126,8 +127,8 @@ static void command_help(void)
         printf("  %-9s %s\n", verbs[i]->name, verbs[i]->summary);
     putchar('\n');
     wrapped(stdout, sources, 0, 0);
-    puts("\nA ~ in front of a text: it may have changed since it was recorded."
-         "\nrecorder VERB --help tells about a verb; recorder --version.");
+    puts("\nA ~ before a text: it may have changed since it was recorded."
+         "\nrecorder VERB --help describes a verb; recorder --version.");
 }
 
 void help_show(const struct verb *verb)
@@ -215,8 +216,8 @@ static const char *completes(const struct option_row *row)
 /* Shell functions: the source among the words, its recorders and threads; and
  * the begin of the one that completes. */
 static const char completion_source[] =
-    "# compgen expands words as the shell does: those of a source are let\n"
-    "# through only if no character in them means anything.\n"
+    "# compgen expands words as the shell does: words of a source pass\n"
+    "# only if no character in them is special.\n"
     "_recorder_plain() { grep -x '[[:alnum:]_.+-]*'; }\n"
     "_recorder_programs() {\n"
     "    recorder ps --brief 2>/dev/null | sed 's/[^ ]* //' | _recorder_plain |"
@@ -242,7 +243,7 @@ static const char completion_source[] =
     "        return\n"
     "    done\n"
     "}\n"
-    "# With what is to stand behind each, a : or a =.\n"
+    "# With the : or = that follows each.\n"
     "_recorder_names() {\n"
     "    local source=$(_recorder_source)\n"
     "    [ -z \"$source\" ] || recorder list \"$source\" 2>/dev/null |\n"

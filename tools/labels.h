@@ -9,10 +9,10 @@
 #define ROW_LABEL                                                              \
     {                                                                          \
         OPTION_LABEL, "label", "NAME=VALUE",                                   \
-            "a label of all SOURCES, over that of the same name which a "      \
-            "recording holds; as often as needed: host=web1, service=shop. "   \
-            "host names the source in front of lines; csv, json and sqlite "   \
-            "have a column for each"                                           \
+            "a label of all SOURCES, which replaces the recording's label "    \
+            "of that name; as often as needed: host=web1, service=shop. host " \
+            "names the source before each line; csv, json and sqlite have a "  \
+            "column for each"                                                  \
     }
 
 struct label {

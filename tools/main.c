@@ -94,7 +94,7 @@ int main(int argc, char **argv)
         misuse(NULL, "%s: is `recorder %s` now", name, help_renamed(name));
     if (!call.verb)
         misuse(NULL,
-               *name ? "%s: no such verb; there are %s"
+               *name ? "%s: unknown verb; there are %s"
                      : "%sVERB is missing; there are %s",
                name, help_verbs());
     if (helps)

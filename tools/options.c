@@ -55,7 +55,7 @@ const struct option_row selection_rows[] = {
      "overwritten ones are counted whatever theirs was"},
     ROW_GREP,
     ROW_WHERE,
-    {'L', "line", "LINE", "what a line shows, of " RECORDER_LINE_FIELDS_},
+    {'L', "line", "LINE", "the format of a line, of " RECORDER_LINE_FIELDS_},
     {0, NULL, NULL, NULL}};
 
 /* Lists all rows of a verb, its own first. Returns how many. */
@@ -116,7 +116,7 @@ bool parse(struct call *call, int argc, char **argv)
         if (key == ':')
             misuse(call, "%s: an argument is missing", argv[optind - 1]);
         if (key == '?')
-            misuse(call, "%s: no such option", argv[optind - 1]);
+            misuse(call, "%s: unknown option", argv[optind - 1]);
         if (call->options_count ==
             sizeof call->options / sizeof(*call->options))
             misuse(call, "too many options");
@@ -265,9 +265,9 @@ bool call_when(struct call *call, const char *text, uint64_t *order,
     }
     if (!now_of(call, text, ns) && !wall_of(call, text, ns))
         misuse(call,
-               "%s: is no order (4711), time (1.5s, -2m, now-1h, 20:25) "
-               "or date (2026-11-20 20:25:11.5, with UTC, local or "
-               "+01:00 behind it)",
+               "%s: is no sequence number (4711), time (1.5s, -2m, now-1h, "
+               "20:25) or date (2026-11-20 20:25:11.5, also with UTC, local "
+               "or +01:00)",
                text);
     return true;
 }
@@ -398,7 +398,7 @@ void selection_parse(struct call *call)
     }
     wrong = call->line ? recorder_line_check_(call->line) : NULL;
     if (wrong)
-        misuse(call, "--line: no such field: {%.24s\nthere are %s", wrong,
+        misuse(call, "--line: unknown field: {%.24s\nthere are %s", wrong,
                RECORDER_LINE_FIELDS_);
     wrong = s->names ? recorder_regex_check_(s->names) : NULL;
     if (wrong)
@@ -513,9 +513,8 @@ void call_warn_missing(const struct call *call)
                (unsigned long long)call->reader.damaged);
     if (*source->unopened)
         warn(call,
-             "bytes are missing that stand in files which it names and which "
-             "were not opened: %s%s; --sysroot DIR says where the right files "
-             "are",
+             "bytes are missing, because files that it names were not opened: "
+             "%s%s; --sysroot DIR names the folder of the right files",
              source->unopened, source->unopened_more ? ", and more" : "");
 }
 

@@ -20,7 +20,7 @@
 #endif
 
 RECORDER(frames, 4096, "Images on their way");
-RECORDER(statistics, 256, "What is counted of them");
+RECORDER(statistics, 256, "Their counts");
 
 static struct task sensor, filter, encoder, statistician;
 static struct queue raw = QUEUE(2), filtered = QUEUE(2), summaries = QUEUE(8);

@@ -7,7 +7,7 @@
 
 RECORDER(net, 1024, "Requests and answers")
 RECORDER(disk, 256, "Reads")
-RECORDER(errors, 64, "What went wrong; no flood evicts it")
+RECORDER(errors, 64, "Errors; no flood evicts them")
 
 int main(void)
 {

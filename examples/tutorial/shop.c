@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 RECORDER(orders, 256, "What customers want")
-RECORDER(stock, 256, "What is on the shelves")
+RECORDER(stock, 256, "Stock on the shelves")
 
 struct item {
     unsigned id, left;

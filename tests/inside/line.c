@@ -100,7 +100,7 @@ Test(line, unknown_fields_are_refused)
         said = written_to(file);
         cr_assert_eq(error, 77);
         cr_assert_not_null(
-            strstr(said, "recorder: line: no such field: {"), "%s", said);
+            strstr(said, "recorder: line: unknown field: {"), "%s", said);
         cr_assert_not_null(
             strstr(said, "\nrecorder: line: there are {order} {seconds} {wall} "
                          "{location} {caller} {thread} {name} {recorder} "
@@ -171,7 +171,7 @@ Test(line, from_the_environment, .init = build_begin, .fini = build_end)
                        build_text);
     build_must("RECORDER_LINE=\"{what}\" ./line");
     cr_assert_not_null(
-        strstr(build_text, "recorder: line: no such field: {what}\n"), "%s",
+        strstr(build_text, "recorder: line: unknown field: {what}\n"), "%s",
         build_text);
     cr_assert_not_null(strstr(build_text, " line.c:9 T1] shown: 7\n"), "%s",
                        build_text);

@@ -604,7 +604,7 @@ Test(command, help)
                    " %s --help >verb && head -n 1 verb | grep -q "
                    "\"^usage: recorder %s \" && ! grep \".\\{80\\}\" verb",
                    verbs[i], verbs[i]);
-        REFUSES(2, "recorder: --bogus: no such option\nusage: recorder ",
+        REFUSES(2, "recorder: --bogus: unknown option\nusage: recorder ",
                 "%s --bogus", verbs[i]);
     }
     SAYS("recorder 2.0.0\n", RECORDER " --version");
@@ -620,10 +620,10 @@ Test(command, help)
     "there are list, dump, follow, set, save, watch, diff, "                   \
     "export, view, threads, tasks, sched, latency, spans, run, "               \
     "ps\n"
-    REFUSES(2, "recorder: nothing: no such verb; " VERBS, "help nothing");
+    REFUSES(2, "recorder: nothing: unknown verb; " VERBS, "help nothing");
     REFUSES(2, "recorder: VERB is missing; " VERBS "usage: recorder VERB ",
             " ");
-    REFUSES(2, "recorder: frobnicate: no such verb; " VERBS, "frobnicate");
+    REFUSES(2, "recorder: frobnicate: unknown verb; " VERBS, "frobnicate");
     REFUSES(2,
             "recorder: SOURCE is missing: the id of a running process, a "
             "core file or a recording\n",
@@ -634,7 +634,7 @@ Test(command, help)
     REFUSES(2, "recorder: -l: an argument is missing\n", "dump -l");
     REFUSES(2, "recorder: --last: x is no number\n", "dump -l x a");
     REFUSES(2, "recorder: --last 0 is nothing\n", "dump -l 0 a");
-    REFUSES(2, "recorder: --line: no such field: {foo}\n",
+    REFUSES(2, "recorder: --line: unknown field: {foo}\n",
             "dump --line \"{foo}\" a");
     REFUSES(2, "recorder: --names (: ", "dump -n \"(\" a");
     REFUSES(2, "recorder: --color x: always, never or auto\n",
@@ -643,7 +643,7 @@ Test(command, help)
     REFUSES(2, "recorder: --elf needs --memory\n", "dump --elf a");
     REFUSES(2, "recorder: --registry x: is no address\n",
             "dump --registry x a");
-    REFUSES(2, "recorder: --last: no such option\n", "list --last 2 a");
+    REFUSES(2, "recorder: --last: unknown option\n", "list --last 2 a");
 }
 
 /* Goal: the man page is one, and the completion completes. */

@@ -359,7 +359,7 @@ Test(find, without_proc)
     static const char *const says[] = {
         "recorder: 1: /proc is not mounted here\n",
         "recorder: /proc is not mounted here\n",
-        "recorder: a.rec: the program cannot be read; goes on in memory\n"};
+        "recorder: a.rec: the program cannot be read; records into memory\n"};
     if (build_run("unshare -m umount -l /proc") != 0)
         build_skip("/proc may not be unmounted here");
     build_must("gcc " BUILD_INCLUDE "-o last " BUILD_PROGRAMS "/last.c");

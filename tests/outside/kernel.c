@@ -218,7 +218,7 @@ Test(kernel, environment)
         cr_assert_eq(build_run("RECORDER_SWITCHES=\"%s\" ./env 2>refused",
                                wrong[i]),
                      7, "%s", wrong[i]);
-        build_must("grep -c \"^recorder: .*goes on without\" refused");
+        build_must("grep -c \"^recorder: .*continues without\" refused");
         cr_assert_str_eq(build_text, "1\n", "%s: %s", wrong[i], build_text);
     }
     cr_assert_eq(build_run("RECORDER_SWITCHES=0 ./env 2>refused"), 7);

@@ -169,7 +169,7 @@ Test(names, wrong_conditions)
         {"--where \"net: 13>1\"", "13>1: it should be FIELD OP VALUE"},
         {"--where \"bytes>x\"", "bytes>x: is compared with no number"},
         {"--where \"bytes&1.5\"", "& takes an integer"},
-        {"--where \"bytes>5ms\"", "5ms: no such unit: a number may have k"},
+        {"--where \"bytes>5ms\"", "5ms: unknown unit: a number may have k"},
         {"--where \"bytes<1e400\"", "the number is too large"},
         {"--where \"(: a=1\"", "--where (: a=1: "},
         {"--where \"a=\\\"x\"", "a quote has no end"},

@@ -330,7 +330,7 @@ Test(recording, refuses_threads)
     cr_assert_str_eq(build_text,
                      "recorder: late: the process has threads: RECORDER_FILE "
                      "in its environment makes the file before main(), "
-                     "recorder save PID makes one at any time; goes on in "
+                     "recorder save PID makes one at any time; records into "
                      "memory\n");
     build_must("sed -i \"s/ \\[[0-9.]*//\" before said && "
                "test $(wc -l <before) -gt 1000 && tail -n +2 before >1 && "
@@ -354,7 +354,7 @@ Test(recording, refuses_early_threads, .init = build_long)
     cr_assert_str_eq(build_text,
                      "recorder: early: a library started threads before the "
                      "file could be made: recorder save PID makes one at any "
-                     "time; goes on in memory\nmemory\n");
+                     "time; records into memory\nmemory\n");
     build_must("test ! -e early");
 }
 
@@ -481,7 +481,7 @@ static void refuses(const char *path, const char *wrong)
     cr_assert_str_eq(build_text, "memory\n", "%s: %s", path, build_text);
     build_must("cat said");
     snprintf(expected, sizeof expected,
-             "recorder: %s/%s: %s; goes on in memory\n", build_folder, path,
+             "recorder: %s/%s: %s; records into memory\n", build_folder, path,
              wrong);
     cr_assert_str_eq(build_text, expected);
 }
@@ -508,7 +508,7 @@ Test(recording, overwrites_nothing, .init = build_long)
     build_run("RECORDER_FILE=a ./r few 2>said; cat said");
     cr_assert_not_null(strstr(build_text,
                               "/a.old: exists, and is no recording that was "
-                              "left; goes on in memory\n"));
+                              "left; records into memory\n"));
     build_must("test \"$(cat a.old)\" = x");
 }
 
@@ -542,7 +542,7 @@ Test(recording, keeps_what_was_left)
     cr_assert_not_null(strstr(build_text, "memory\n"), "%s", build_text);
     cr_assert_not_null(strstr(build_text,
                               "/n: in use by a process, as .1 to .9 of it are; "
-                              "goes on in memory\n"));
+                              "records into memory\n"));
     build_must("test ! -e b.old && test -e b.1 && test $(RECORDER_FILE=b ./r "
                "few) = file && "
                "test -e b.old");
@@ -632,12 +632,12 @@ Test(recording, names_files, .init = build_long)
         image_close(&image);
     }
     build_run("RECORDER_FILE=%04096d ./r few 2>&1", 1);
-    cr_assert_not_null(strstr(build_text, "File name too long; goes on in "
+    cr_assert_not_null(strstr(build_text, "File name too long; records into "
                                           "memory\n"));
     build_run("./r later y >inside 2>said");
     build_must("head -1 inside; grep recorder said; test -e y");
     cr_assert_str_eq(build_text, "1000\nrecorder: y: the process has a "
-                                 "recording already; goes on in memory\n");
+                                 "recording already; records into memory\n");
     build_must("tail -n +3 inside >1; " TEST_ROOT
                "/build/recorder dump y | tail -n +2 | diff 1 -");
 }
@@ -699,8 +699,8 @@ Test(recording, needs_its_space)
 {
     build_once(COMPILE);
     build_run("ulimit -f 100; RECORDER_FILE=small ./r few 2>&1; ls small");
-    cr_assert_not_null(strstr(build_text, "/small: File too large; goes on in "
-                                          "memory\nmemory\n"),
+    cr_assert_not_null(strstr(build_text, "/small: File too large; records "
+                                          "into memory\nmemory\n"),
                        "%s", build_text);
     cr_assert_not_null(strstr(build_text, "No such file"));
     if (build_run("mkdir disk && unshare -m mount -t tmpfs -o size=128k x "
@@ -708,7 +708,7 @@ Test(recording, needs_its_space)
         build_must("unshare -m sh -c \"mount -t tmpfs -o size=128k x disk; "
                    "RECORDER_FILE=disk/a ./r few 2>&1; ls -A disk\"");
         cr_assert_not_null(strstr(build_text, "/disk/a: No space left on device"
-                                              "; goes on in memory\n"),
+                                              "; records into memory\n"),
                            "%s", build_text);
         cr_assert_str_eq(strchr(build_text, '\n'), "\nmemory\n");
     } else {
@@ -717,15 +717,15 @@ Test(recording, needs_its_space)
     if (geteuid() == 0) {
         build_must("chmod 755 . && mkdir no && setpriv --reuid 65534 env "
                    "RECORDER_FILE=no/a ./r few 2>&1");
-        cr_assert_not_null(strstr(build_text, "/no/a: Permission denied; goes "
-                                              "on in memory\nmemory\n"));
+        cr_assert_not_null(strstr(build_text, "/no/a: Permission denied; "
+                                              "records into memory\nmemory\n"));
         /* What may not be opened is not called something that it may not be;
          * a recording of another user that may be is not ours. */
         build_must("RECORDER_FILE=theirs ./r few && chmod 777 . && "
                    "setpriv --reuid 65534 env RECORDER_FILE=theirs ./r few "
                    "2>&1");
         cr_assert_not_null(strstr(build_text, "/theirs: Permission denied; "
-                                              "goes on in memory\n"));
+                                              "records into memory\n"));
         build_must("chmod 666 theirs && "
                    "setpriv --reuid 65534 env RECORDER_FILE=theirs ./r few "
                    "2>&1");

@@ -363,8 +363,8 @@ int main(int count, char **arguments)
     MUST(in_child(outputs) == 0);
     MUST(in_child(in_a_file) == 0);
     MUST(strcmp(text, "recorder: /no/file: this system makes no recordings; "
-                      "goes on in memory\nrecorder: /from/start: this system "
-                      "makes no recordings; goes on in memory\n") == 0);
+                      "records into memory\nrecorder: /from/start: this system "
+                      "makes no recordings; records into memory\n") == 0);
     MUST(in_child(not_trusted) == 0);
     puts("ok");
     return 0;

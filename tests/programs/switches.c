@@ -80,7 +80,7 @@ static const char *format_of(const char *what, char how)
          "\1ready\2%s (%p) is ready: on cpu %hhu, by %p\0switches.c:8"},
         {"sleep",
          "\1sleep\2%.0s%.0scpu %hhu waits for an interrupt\0switches.c:9"},
-        {"wake", "\1wake\2%.0s%.0scpu %hhu goes on\0switches.c:10"},
+        {"wake", "\1wake\2%.0s%.0scpu %hhu wakes up\0switches.c:10"},
         {"enter", "\1enter\2> %s\0switches.c:11"},
         {"exit", "\1exit\2< %s\0switches.c:12"},
         {"off", "\1off\2%.0s%.0scpu %hhu: interrupts off\0switches.c:13",

@@ -141,7 +141,7 @@ static void stops_find(struct compare *c, const struct compare_thread *bad)
     f.event[GOOD] = good->last;
     finding_add(c, f,
                 "thread %s (T%u) ends early: nothing in the last %s of BAD, "
-                "%.0f%% of its time, behind %s; in GOOD %.0f%%, its longest "
+                "%.0f%% of its time, after %s; in GOOD %.0f%%, its longest "
                 "pause %s",
                 name_of(bad), bad->number, finding_time(ns), 100 * is,
                 finding_site(c, last), 100 * was,

@@ -310,7 +310,7 @@ static void own_fill(struct own *own)
     registry->kernel = &own->kernel;
     own->order = 1;
     strcpy(own->name, "switches");
-    strcpy(own->description, "What ran, by the kernel");
+    strcpy(own->description, "Switches of threads, by the kernel");
     own->recorder = (struct recorder)RECORDER_INIT_(own->name, own->description,
                                                     &own->ring.ring,
                                                     sizeof own->ring, SLOTS, 1);
@@ -408,7 +408,7 @@ bool kernel_record(struct call *call, int pid, uint64_t ns)
     const char *wrong = kernel_source_open(&call->source, pid);
     uint64_t end = recorder_clock_ns_(RECORDER_MONOTONIC_) + ns, now;
     if (!is_running(pid))
-        fail(call, "no such process, or it has ended");
+        fail(call, "the process does not exist or has ended");
     if (wrong) {
         warn(call, "%s", wrong);
         return false;

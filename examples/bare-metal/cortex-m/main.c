@@ -8,7 +8,7 @@
 
 #include "recorder_dump.h"
 
-RECORDER(timer, 8, "What the timer's interrupt saw");
+RECORDER(timer, 8, "Records of the timer's interrupt");
 RECORDER_AT(flight, 16, PORT_KEPT, "What survives a reset");
 
 static volatile unsigned samples;

@@ -55,7 +55,8 @@ const NUMBER = new RegExp('^([+-]?)(?:(inf(?:inity)?|nan)|0[xX]([\\da-fA-F]+)|' 
   '((?:\\d+\\.?\\d*|\\.\\d+)(?:[eE][+-]?\\d+)?)([kMG]?))');
 const TOO_LARGE = 'the number is too large, or is none: whole ones have at ' +
   'most 64 bits, others 60 digits and 1.7e308';
-const NO_UNIT = 'no such unit: a number may have k, M or G; a text that begins ' +
+const NO_UNIT =
+  'unknown unit: a number may have k, M or G; a text that begins ' +
   'with a digit is written in quotes';
 // "1500", 1 and 3 of "1.5e3": 1500n; null: it has a fraction.
 function wholeOf(digits, exponent) {
