@@ -107,7 +107,11 @@ RUN_FLAGS = -std=gnu11 -D_GNU_SOURCE $(CPPFLAGS) $(CFLAGS) $(WARNINGS) \
 # What is small lies together, behind the rings: a page fault less for each of
 # them at the start of a program and in each child.
 RUN_LINK = $(LDFLAGS) -shared -nostartfiles -Wl,-z,defs,-z,now \
-	-Wl,--sort-section=alignment,-Bsymbolic-functions,--no-as-needed -lgcc_s
+	-Wl,--sort-section=alignment,-Bsymbolic-functions
+# libgcc_s before the sources ends ARM's linker by an assertion: run/libc.c defines
+# some of its functions as indirect ones. Their resolvers divide before the loader
+# has bound ARM's function for it, so that is libgcc's.
+RUN_LIBS = -lgcc -Wl,--no-as-needed -lgcc_s -lpthread -ldl
 RUN_VERSIONS = -DRUN_VERSIONS -Wl,--version-script=run/versions.map
 RUN_MACHINES = $(foreach t,arm-linux-gnueabihf aarch64-linux-gnu,$(if \
 	$(shell command -v $t-gcc),$t))
@@ -116,11 +120,11 @@ RUN_LIBRARIES = build/lib/librecorder-run.so \
 build/lib/librecorder-run.so: $(wildcard run/*) $(HEADERS)
 	@mkdir -p $(@D)
 	$(CC) $(RUN_FLAGS) $(RUN_LINK) $(if $(filter x86_64%,$(shell $(CC) \
-		-dumpmachine)),$(RUN_VERSIONS)) run/*.c -o $@ -lpthread -ldl
+		-dumpmachine)),$(RUN_VERSIONS)) run/*.c -o $@ $(RUN_LIBS)
 	@sh run/preload.sh $@
 build/lib/%/librecorder-run.so: $(wildcard run/*) $(HEADERS)
 	@mkdir -p $(@D)
-	$*-gcc $(RUN_FLAGS) $(RUN_LINK) run/*.c -o $@ -lpthread -ldl
+	$*-gcc $(RUN_FLAGS) $(RUN_LINK) run/*.c -o $@ $(RUN_LIBS)
 
 build/examples/%: examples/%.c $(HEADERS)
 	@mkdir -p $(@D)

@@ -73,8 +73,7 @@ RECORDER_INLINE_ bool recorder_life_is_(uint64_t address, uint64_t order)
 }
 #endif
 
-#if defined(RECORDER_IN_LIBRARY_) && defined(__linux__) &&                     \
-    defined(RECORDER_HOSTED_)
+#if defined(RECORDER_IN_LIBRARY_) && defined(RECORDER_LINUX_)
 /* The linker's: the ELF header of this library. */
 extern const unsigned char recorder_image_[] __asm__("__ehdr_start")
     __attribute__((visibility("hidden")));

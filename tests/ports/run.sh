@@ -541,8 +541,8 @@ compile_files()
 # what the compiler says of the rest.
 run_calls()
 {
-    posix="_exit clock_gettime close dup2 fcntl getenv getpid mmap mprotect munmap \
-        open pipe poll pthread_atfork pthread_sigmask raise read sched_yield \
+    posix="_exit _longjmp _setjmp clock_gettime close dup2 fcntl fstat getenv \
+        geteuid getpid mmap mprotect munmap open pipe poll pthread_atfork pthread_sigmask raise read sched_yield \
         sigaction sigaddset sigaltstack sigemptyset sigfillset sigismember \
         sigpending sigwait write"
     compilers="__errno_location __stack_chk_fail __stack_smash_handler \
@@ -550,7 +550,7 @@ run_calls()
         memcmp memcpy memmove memset other_record"
     object=$out/$1/calls-$2
     case $2 in
-    linux) more="getuid geteuid getgid getegid program_invocation_short_name" ;;
+    linux) more="getuid getgid getegid program_invocation_short_name" ;;
     freebsd*) more="issetugid getprogname thr_self thr_kill pthread_self \
         pthread_get_name_np" ;;
     openbsd*) more="issetugid getprogname getthrid thrkill pthread_self \
