@@ -64,8 +64,8 @@ struct verb {
 
 /* One file a verb, in verbs/. */
 extern const struct verb verb_list, verb_dump, verb_follow, verb_set, verb_save,
-    verb_watch, verb_export, verb_view, verb_diff, verb_threads, verb_tasks,
-    verb_sched, verb_latency, verb_spans, verb_run, verb_ps;
+    verb_log, verb_watch, verb_export, verb_view, verb_diff, verb_threads,
+    verb_tasks, verb_sched, verb_latency, verb_spans, verb_run, verb_ps;
 
 struct call_option {
     int key;
@@ -197,9 +197,8 @@ void *need(void *memory);
 
 /* Returns the verb of a name, or null. */
 const struct verb *help_verb(const char *name);
-/* Returns the name that a verb or option had before has now, or null; it is
- * known for one release. */
-const char *help_renamed(const char *name);
+/* Ends the command if a verb or option has another name now. */
+void help_renamed(int argc, char **argv);
 /* "list, dump, ...": all of them. */
 const char *help_verbs(void);
 /* Print the help of a verb (null: of all), and the texts made of it. */

@@ -5,10 +5,10 @@
 #include <string.h>
 
 static const struct verb *const verbs[] = {
-    &verb_list,    &verb_dump,    &verb_follow, &verb_set,
-    &verb_save,    &verb_watch,   &verb_diff,   &verb_export,
-    &verb_view,    &verb_threads, &verb_tasks,  &verb_sched,
-    &verb_latency, &verb_spans,   &verb_run,    &verb_ps};
+    &verb_list,    &verb_dump,  &verb_follow, &verb_set,     &verb_save,
+    &verb_log,     &verb_watch, &verb_diff,   &verb_export,  &verb_view,
+    &verb_threads, &verb_tasks, &verb_sched,  &verb_latency, &verb_spans,
+    &verb_run,     &verb_ps};
 enum { VERBS = sizeof verbs / sizeof *verbs };
 
 const struct verb *help_verb(const char *name)
@@ -19,16 +19,21 @@ const struct verb *help_verb(const char *name)
     return NULL;
 }
 
-const char *help_renamed(const char *name)
+void help_renamed(int argc, char **argv)
 {
-    static const char *const all[][2] = {{"clear", "set PID clear"},
-                                         {"stat", "list --rates"},
-                                         {"locks", "threads --locks"},
-                                         {"switches", "sched"}};
+    static const struct {
+        const char *verb, *option, *now; /* option: null: the verb itself */
+    } all[] = {{"clear", NULL, "set PID clear"},
+               {"locks", NULL, "threads --locks"},
+               {"save", "--follow", "log"},
+               {"stat", NULL, "list --rates"},
+               {"switches", NULL, "sched"}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (strcmp(name, all[i][0]) == 0)
-            return all[i][1];
-    return NULL;
+        for (int k = 1; k < argc && strcmp(argv[1], all[i].verb) == 0; k++)
+            if (!all[i].option || strcmp(argv[k], all[i].option) == 0)
+                misuse(NULL, "%s%s%s: is `recorder %s` now", all[i].verb,
+                       all[i].option ? " " : "",
+                       all[i].option ? all[i].option : "", all[i].now);
 }
 
 const char *help_verbs(void)
@@ -107,7 +112,7 @@ static void verb_help(const struct verb *verb)
 static const char sources[] =
     "SOURCE is the id of a running process, a core file, or a recording (a "
     "file left by RECORDER_FILE, recorder_file() or recorder save), or the "
-    "folder of a log (recorder save --follow), of which all chunks are read. A "
+    "folder of a log (recorder log), of which all chunks are read. A "
     "file may be packed by gzip or zstd. A program's name is a SOURCE, too, "
     "if one process has it and no file: recorder ps lists processes with "
     "recorders. ssh:HOST:SOURCE is a SOURCE of another machine, which ssh "

@@ -5,6 +5,15 @@
 
 #include "command.h"
 
+/* The row of verbs that write recordings. */
+#define ROW_LABEL_SAVED                                                        \
+    {                                                                          \
+        OPTION_LABEL, "label", "NAME=VALUE",                                   \
+            "facts about the origin of the recording: host=web1, "             \
+            "service=shop; offset_ns=N is added to its clock when it is "      \
+            "shown, and error_ns=N is the error of that. As often as needed"   \
+    }
+
 /* A row of verbs that show several sources, and of save. */
 #define ROW_LABEL                                                              \
     {                                                                          \

@@ -90,8 +90,7 @@ int main(int argc, char **argv)
         fail(NULL, "recorder-fleet: %s: make fleet builds it", strerror(errno));
     }
     call.verb = help_verb(name);
-    if (help_renamed(name))
-        misuse(NULL, "%s: is `recorder %s` now", name, help_renamed(name));
+    help_renamed(argc, argv);
     if (!call.verb)
         misuse(NULL,
                *name ? "%s: unknown verb; there are %s"

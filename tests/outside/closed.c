@@ -52,8 +52,7 @@ static void must_be_true_of(const char *how)
     must_be_true("made of events");
     command_must("save made -o again && " RECORDER " dump again");
     must_be_true("made of those");
-    build_run("timeout -s INT 1 " RECORDER " save %d --follow -o log%d", pid,
-              (int)pid);
+    build_run("timeout -s INT 1 " RECORDER " log %d -o log%d", pid, (int)pid);
     command_must("dump log%d", (int)pid);
     must_be_true("a log");
     command_stop(pid);

@@ -559,7 +559,9 @@ Test(command, save)
     build_must("eu-readelf -n saved >notes && grep -q RECORDER notes");
     REFUSES(2, "recorder: -o FILE is missing", "save saved");
     build_must(RECORDER " save saved -o - | cmp - again");
-    REFUSES(2, "recorder: -o -: a log is a folder", "save saved --follow -o -");
+    REFUSES(2, "recorder: save --follow: is `recorder log` now\n",
+            "save saved --follow -o log");
+    REFUSES(2, "recorder: -o DIR is missing\n", "log saved");
     build_must("! script -qec \"" RECORDER
                " save saved -o -\" said && grep -q \"output is a terminal\" said");
     REFUSES(1, "recorder: saved: ", "save saved -o folder/not/there");
@@ -594,9 +596,10 @@ Test(command, save)
 /* Goal: each verb explains itself; misuse is 2, and says what. */
 Test(command, help)
 {
-    static const char *const verbs[] = {
-        "list",    "dump",  "follow", "set",     "save",  "export", "view",
-        "threads", "tasks", "sched",  "latency", "spans", "run",    "ps"};
+    static const char *const verbs[] = {"list",    "dump",  "follow", "set",
+                                        "save",    "log",   "export", "view",
+                                        "threads", "tasks", "sched",  "latency",
+                                        "spans",   "run",   "ps"};
     build_must(RECORDER " --help >help && ! grep -q \".\\{80\\}\" help");
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
         build_must("grep -q \"^  %s \" help", verbs[i]);
@@ -617,7 +620,7 @@ Test(command, help)
          " $i >/dev/full 2>&1 && echo $i; " RECORDER
          " $i >&- 2>&1 && echo $i; done; true");
 #define VERBS                                                                  \
-    "there are list, dump, follow, set, save, watch, diff, "                   \
+    "there are list, dump, follow, set, save, log, watch, diff, "              \
     "export, view, threads, tasks, sched, latency, spans, run, "               \
     "ps\n"
     REFUSES(2, "recorder: nothing: unknown verb; " VERBS, "help nothing");

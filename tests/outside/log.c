@@ -28,7 +28,7 @@ static pid_t log_start(unsigned threads, unsigned records, unsigned rate,
 static void log_runs(pid_t pid, const char *options)
 {
     build_must(RECORDER
-               " save %d --follow -o chunks %s >said 2>&1 & log=$!;"
+               " log %d -o chunks %s >said 2>&1 & log=$!;"
                " until ls chunks/0* >/dev/null 2>&1; do sleep 0.01; done;"
                " touch go; until test -e done; do sleep 0.01; done;"
                " kill -INT $log; wait $log; echo $? >status; cat said >&2;"
@@ -181,7 +181,7 @@ Test(log, survives_kills)
         if (!tool)
             snprintf(victim, sizeof victim, "%d", (int)pid);
         build_must("rm -rf chunks; touch go; " RECORDER
-                   " save %d --follow --chunk 4M -o chunks >said 2>&1 & log=$!;"
+                   " log %d --chunk 4M -o chunks >said 2>&1 & log=$!;"
                    " until test $(" RECORDER " dump chunks --names few 2>&1 |"
                    " wc -l) -gt 1100; do sleep 0.01; done;"
                    " sleep 0.%u; kill -9 %s; wait $log; echo $? >status",
@@ -213,7 +213,7 @@ Test(log, survives_kills_between_chunks)
         pid_t pid = log_start(2, 100000000, 100000, "");
         build_must("rm -rf chunks; touch go; KILL_AT=%u"
                    " LD_PRELOAD=./log_killed.so " RECORDER
-                   " save %d --follow --chunk 4M -o chunks; test $? = 137",
+                   " log %d --chunk 4M -o chunks; test $? = 137",
                    i, pid);
         command_stop(pid);
         chunks_must_be_whole();
@@ -237,7 +237,7 @@ Test(log, is_read_while_it_is_written)
     log_build(1 << 16);
     pid = log_start(2, 100000000, 40000, "");
     build_must("touch go; " RECORDER
-               " save %d --follow --chunk 4M --keep 9M -o chunks & log=$!;"
+               " log %d --chunk 4M --keep 9M -o chunks & log=$!;"
                " until ls chunks/0*.rec >/dev/null 2>&1; do sleep 0.01; done;"
                " for i in $(seq %u); do " RECORDER " dump chunks --names few"
                " >out 2>said && ! test -s said || { cat said; exit 1; };"
@@ -307,7 +307,7 @@ Test(log, says_that_the_disk_is_full)
     }
     build_must("touch go; unshare -m sh -c \"mount -t tmpfs -o size=16M none"
                " folder && { " RECORDER
-               " save %d --follow --chunk 4M -o folder/chunks 2>said;"
+               " log %d --chunk 4M -o folder/chunks 2>said;"
                " echo \\$? >status; " RECORDER " list --json folder/chunks"
                " >there; cp -r --sparse=always folder/chunks .; }\";"
                " " RECORDER " list --json chunks >here; test -s here &&"
@@ -319,9 +319,7 @@ Test(log, says_that_the_disk_is_full)
                " for file in chunks/*.rec; do " RECORDER
                " dump $file >out 2>&1 || exit 1; done; ls chunks/000001.rec");
     pid = log_start(1, 1000, 0, "");
-    cr_assert_eq(build_run("ulimit -f 64; " RECORDER
-                           " save %d --follow -o limited",
-                           pid),
+    cr_assert_eq(build_run("ulimit -f 64; " RECORDER " log %d -o limited", pid),
                  1);
     cr_assert(strstr(build_text, "File too large"), "%s", build_text);
     command_stop(pid);
@@ -337,15 +335,15 @@ Test(log, overwrites_nothing)
                " echo x >other/000007.rec");
     log_runs(pid, "");
     build_must("grep mine chunks/notes; test -e chunks/000001.rec");
-    cr_assert_eq(command("save %d --follow -o chunks", pid), 1);
+    cr_assert_eq(command("log %d -o chunks", pid), 1);
     cr_assert(strstr(build_text, "holds a log already"), "%s", build_text);
-    cr_assert_eq(command("save %d --follow -o other", pid), 1);
-    cr_assert_eq(command("save %d --follow -o file", pid), 1);
-    cr_assert_eq(command("save %d --follow -o chunks --last 3", pid), 2);
-    cr_assert_eq(command("save %d --follow -o x --chunk 1", pid), 2);
-    cr_assert_eq(command("save %d --follow -o x --keep much", pid), 2);
+    cr_assert_eq(command("log %d -o other", pid), 1);
+    cr_assert_eq(command("log %d -o file", pid), 1);
+    cr_assert_eq(command("log %d -o chunks --last 3", pid), 2);
+    cr_assert_eq(command("log %d -o x --chunk 1", pid), 2);
+    cr_assert_eq(command("log %d -o x --keep much", pid), 2);
     cr_assert_eq(command("save %d -o x --keep 1G", pid), 2);
-    cr_assert_eq(command("save chunks --follow -o x"), 1);
+    cr_assert_eq(command("log chunks -o x"), 1);
     command_stop(pid);
 }
 

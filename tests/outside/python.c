@@ -56,10 +56,11 @@ Test(python, follows)
     pid = command_start("./program count 100000 100");
     build_must(PYTHON "follow %d 500", pid);
     cr_assert(strstr(build_text, "followed 500"), "%s", build_text);
-    build_must("( " RECORDER " save %d --follow -o log & echo $! >saver; wait )"
+    build_must("( " RECORDER " log %d -o log & echo $! >saver; wait )"
                " & until ls log/*; do sleep 0.05; done >/dev/null 2>&1; "
                "sleep 0.3; kill -INT $(cat saver); wait; ls log; " PYTHON
-               "agree log", pid);
+               "agree log",
+               pid);
     command_stop(pid);
 }
 

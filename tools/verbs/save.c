@@ -17,7 +17,6 @@
 #include "functions.h"
 #include "inside.h"
 #include "labels.h"
-#include "log.h"
 #include "made.h"
 #include "output.h"
 #include "saved.h"
@@ -29,13 +28,7 @@
 #include <unistd.h>
 
 enum { TEXTS_MAX = 1 << 30, PAGE_WORDS = PAGE_BYTES / 8 };
-enum {
-    OPTION_FOLLOW = OPTION_OWN,
-    OPTION_CHUNK,
-    OPTION_KEEP,
-    OPTION_NO_STACKS,
-    OPTION_FUNCTIONS
-};
+enum { OPTION_NO_STACKS = OPTION_OWN, OPTION_FUNCTIONS };
 
 /* Memory that keeps the pages that were read, and notes which bytes of them are
  * for the recording. */
@@ -444,48 +437,6 @@ static void save_memory(struct call *call, const char *path)
     free(notes.bytes);
 }
 
-/* ------------------------------------------------------------------- log -- */
-
-/* "64M", "2G": bytes; 0: it is none. */
-static uint64_t bytes_of(const char *text)
-{
-    static const char units[] = "KMGT";
-    char *end;
-    double value = strtod(text, &end);
-    const char *unit = *end ? strchr(units, *end) : NULL;
-    if (end == text || !unit || end[1] || value <= 0 || value > 1e9)
-        return 0;
-    return (uint64_t)(value * (double)((uint64_t)1024 << 10 * (unit - units)));
-}
-
-static int save_log(struct call *call, const char *folder)
-{
-    const char *chunk = call_option(call, OPTION_CHUNK);
-    const char *keep = call_option(call, OPTION_KEEP);
-    struct log_limits limits = {.chunk_bytes = (uint64_t)64 << 20};
-    int64_t ns;
-    if (keep && !(limits.keep_bytes = bytes_of(keep))) {
-        if (!span_of(keep, &ns) || ns <= 0)
-            misuse(call, "--keep %s: is no size (2G) and no time (1h)", keep);
-        limits.keep_ns = (uint64_t)ns;
-    }
-    if (chunk)
-        limits.chunk_bytes = bytes_of(chunk);
-    else if (limits.keep_bytes && limits.keep_bytes / 8 < limits.chunk_bytes)
-        limits.chunk_bytes = limits.keep_bytes / 8;
-    if (chunk && limits.chunk_bytes < LOG_CHUNK_MIN)
-        misuse(call, "--chunk %s: must be a size (64M) of 4M at least", chunk);
-    if (limits.chunk_bytes < LOG_CHUNK_MIN)
-        limits.chunk_bytes = LOG_CHUNK_MIN;
-    if (call_option(call, 'l'))
-        misuse(call, "--last and --follow: a log has no last events");
-    call_open(call, 0);
-    call->reader.kernel = false; /* a log has the program's records only */
-    if (!call->source.pid)
-        fail(call, "is no running process: nothing is added to it");
-    return log_follow(call, folder, &limits);
-}
-
 /* ------------------------------------------------------------------ verb -- */
 
 static int save(struct call *call)
@@ -493,14 +444,8 @@ static int save(struct call *call)
     const char *path = call_option(call, 'o');
     if (!path)
         misuse(call, "-o FILE is missing");
-    if (strcmp(path, "-") == 0 && call_option(call, OPTION_FOLLOW))
-        misuse(call, "-o -: a log is a folder");
     if (strcmp(path, "-") == 0 && isatty(STDOUT_FILENO))
         misuse(call, "-o -: standard output is a terminal");
-    if (call_option(call, OPTION_FOLLOW))
-        return save_log(call, path);
-    if (call_option(call, OPTION_CHUNK) || call_option(call, OPTION_KEEP))
-        misuse(call, "--chunk and --keep are for --follow");
     call_open(call, 0);
     /* A ring that was made of events is made again: its pages are not from a
      * program. */
@@ -516,22 +461,12 @@ static int save(struct call *call)
 static const struct option_row rows[] = {
     {'o', "output", "FILE",
      "the recording; written whole, or not at all; - is stdout"},
-    {OPTION_FOLLOW, "follow", NULL,
-     "a log: writes on while the process records, into a folder, -o DIR"},
-    {OPTION_CHUNK, "chunk", "SIZE",
-     "of a log, the greatest size of a file in it: 64M"},
-    {OPTION_KEEP, "keep", "SIZE",
-     "of a log, the size (2G) or time (1h) to keep; the oldest file is "
-     "deleted first"},
     {OPTION_NO_STACKS, "no-stacks", NULL,
      "without the tasks of a scheduler, and their stacks"},
     {OPTION_FUNCTIONS, "functions", NULL,
      "with the names of the functions that recorded, for dump --function "
      "without the program's files"},
-    {OPTION_LABEL, "label", "NAME=VALUE",
-     "facts about the origin of the recording: host=web1, service=shop; "
-     "offset_ns=N is added to its clock when it is shown, and error_ns=N is "
-     "the error of that. As often as needed"},
+    ROW_LABEL_SAVED,
     {0, NULL, NULL, NULL}};
 
 const struct verb verb_save = {
@@ -547,19 +482,7 @@ const struct verb verb_save = {
         "are included, in a separate recorder if no events are chosen.\n\n"
         "If the program has a scheduler (recorder tasks), the recording has "
         "its tasks and their stacks: a debugger shows each as a thread, with "
-        "an id of 5000000 and its number in the thread table.\n\n"
-        "--follow makes DIR a log, until Ctrl-C or the end of the program: "
-        "chunks 000001.rec, 000002.rec ..., the last of them .part until it "
-        "is closed. Each is a recording, and DIR is a SOURCE with the records "
-        "of all. For each recorder, positions handed out minus given up = "
-        "records written + left out + MISSED: slots that were overwritten "
-        "before a look, counted exactly. Earlier records are in the log as "
-        "far as they were still kept. A library that was opened and closed "
-        "between two looks left no records to count. A log never overwrites "
-        "files of others: DIR must hold no other log. A tool that is killed "
-        "leaves all closed chunks, and the .part up to its last look. A "
-        "damaged, missing or copied chunk is reported, with its lost records, "
-        "which count as MISSED; all others are read, and the status is 1.",
+        "an id of 5000000 and its number in the thread table.",
     .rows = rows,
     .selects = true,
     .kernel = true,

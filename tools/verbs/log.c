@@ -1,0 +1,83 @@
+/* log.c - recorder log: writes on while a program records. */
+/* SPDX-License-Identifier: MIT */
+#include "log.h"
+#include "labels.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { OPTION_CHUNK = OPTION_OWN, OPTION_KEEP };
+
+/* "64M", "2G": bytes; 0: it is none. */
+static uint64_t bytes_of(const char *text)
+{
+    static const char units[] = "KMGT";
+    char *end;
+    double value = strtod(text, &end);
+    const char *unit = *end ? strchr(units, *end) : NULL;
+    if (end == text || !unit || end[1] || value <= 0 || value > 1e9)
+        return 0;
+    return (uint64_t)(value * (double)((uint64_t)1024 << 10 * (unit - units)));
+}
+
+static int log_run(struct call *call)
+{
+    const char *folder = call_option(call, 'o');
+    const char *chunk = call_option(call, OPTION_CHUNK);
+    const char *keep = call_option(call, OPTION_KEEP);
+    struct log_limits limits = {.chunk_bytes = (uint64_t)64 << 20};
+    int64_t ns;
+    if (!folder || strcmp(folder, "-") == 0)
+        misuse(call, "-o DIR is missing");
+    if (keep && !(limits.keep_bytes = bytes_of(keep))) {
+        if (!span_of(keep, &ns) || ns <= 0)
+            misuse(call, "--keep %s: is no size (2G) and no time (1h)", keep);
+        limits.keep_ns = (uint64_t)ns;
+    }
+    if (chunk)
+        limits.chunk_bytes = bytes_of(chunk);
+    else if (limits.keep_bytes && limits.keep_bytes / 8 < limits.chunk_bytes)
+        limits.chunk_bytes = limits.keep_bytes / 8;
+    if (chunk && limits.chunk_bytes < LOG_CHUNK_MIN)
+        misuse(call, "--chunk %s: must be a size (64M) of 4M at least", chunk);
+    if (limits.chunk_bytes < LOG_CHUNK_MIN)
+        limits.chunk_bytes = LOG_CHUNK_MIN;
+    if (call_option(call, 'l'))
+        misuse(call, "--last: a log has no last events");
+    call_open(call, 0);
+    if (!call->source.pid)
+        fail(call, "is no running process: nothing is added to it");
+    return log_follow(call, folder, &limits);
+}
+
+static const struct option_row rows[] = {
+    {'o', "output", "DIR",
+     "the folder of the log, which must hold no other log"},
+    {OPTION_CHUNK, "chunk", "SIZE", "the greatest size of a file in it: 64M"},
+    {OPTION_KEEP, "keep", "SIZE",
+     "the size (2G) or time (1h) to keep; the oldest file is "
+     "deleted first"},
+    ROW_LABEL_SAVED,
+    {0, NULL, NULL, NULL}};
+
+const struct verb verb_log = {
+    .name = "log",
+    .arguments = "PID",
+    .summary = "writes on while a program records, into a folder of recordings",
+    .help =
+        "Writes until Ctrl-C or the end of the program, the program's records "
+        "only: chunks 000001.rec, 000002.rec ..., the last of them .part until "
+        "it "
+        "is closed. Each is a recording, and DIR is a SOURCE with the records "
+        "of all. For each recorder, positions handed out minus given up = "
+        "records written + left out + MISSED: slots that were overwritten "
+        "before a look, counted exactly. Earlier records are in the log as "
+        "far as they were still kept. A library that was opened and closed "
+        "between two looks left no records to count. A log never overwrites "
+        "files of others. A tool that is killed "
+        "leaves all closed chunks, and the .part up to its last look. A "
+        "damaged, missing or copied chunk is reported, with its lost records, "
+        "which count as MISSED; all others are read, and the status is 1.",
+    .rows = rows,
+    .selects = true,
+    .run = log_run};
