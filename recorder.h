@@ -31,19 +31,27 @@ PROMISES (each names the test that keeps it)
                 -> tests/outside/freestanding.c tests/outside/languages.c
 
 LIMITS
-    * A pointer for `%s` is kept as an address. Text that will not live until
-      somebody reads it is recorded with RECORDER_COPY. An array of char that is
-      no literal is copied by record() itself, but not where the compiler does
-      not know its size (a flexible array member, one of variable length). Its
-      address, for %p, is (void *)array. In C++, std::string, std::string_view
-      and other classes with data() and size() of char are copied, too. A copy
-      takes a slot for each 32 bytes (32-bit: 16), at most half of the ring. If
-      a record, which takes a slot for each 4 arguments, and its texts do not
-      fit into the ring together, texts are lost, and shown as <lost>.
+    * A text for `%s` is copied when it is recorded: of a pointer to char, signed
+      char or unsigned char, of an array of char, and in C++ of std::string,
+      std::string_view and other classes with data() and size() of char. A
+      literal is not, nor, on Linux, a constant of the module that records. The
+      text must end with a NUL, at most RECORDER_COPY_MAX bytes of it are kept,
+      and no more is read than a precision (%.8s, %.*s) or the array's size
+      allows: a bad pointer crashes the program, as in printf(). What wchar_t *
+      points at is not copied, nor is anything where the format numbers its
+      arguments (%1$s). RECORDER_ADDRESS(pointer) keeps the address, for text
+      that lives as long as its readers.
+    * A copy takes a slot for each 32 bytes (32-bit: 16), at most half of the
+      ring. If a record, which takes a slot for each 4 arguments, and its texts
+      do not fit into the ring together, texts are lost, and shown as <lost>.
+      The end of a RECORDER_SPAN shows the copy of its head: <lost>, if the ring
+      has gone round.
+    * The address of an array of char, for %p, is (void *)array.
     * At most 12 arguments, of one machine word each: on 32-bit machines a
       double is kept as a float and a 64-bit integer is refused.
     * What RECORDER_COPY returns is for the record that it is an argument of.
-      Kept for a lap of its ring it may show another text of its thread.
+      Kept for a lap of its ring it may show another text of its thread. Kept
+      in a variable, it is an argument by RECORDER_ADDRESS(variable).
     * A thread that dies inside record() costs its ring one slot. So does, in
       the child of fork(), each other thread that was inside record() then.
     * A ring with fewer slots than threads that hammer it loses records, which
@@ -141,8 +149,11 @@ stands on a lower floor; no file includes one of the headers outside:
  *                                         -DRECORDER_NO_RECORD leaves the word
  *                                         record alone: RECORDER_RECORD(name,
  *                                         ...) says it
+ * RECORDER_ADDRESS(pointer)               as an argument for %s: keeps the
+ *                                         address, and copies nothing
  * RECORDER_COPY(name, string)             as an argument for %s: copies up to
- *                                         RECORDER_COPY_MAX bytes into the ring
+ *                                         RECORDER_COPY_MAX bytes into the ring,
+ *                                         those of a literal, too
  * RECORDER_COPY_BYTES(name, pointer, size)
  *                                         the same of `size` bytes, NULs, which
  *                                         %s shows as \x00, included
@@ -202,9 +213,12 @@ stands on a lower floor; no file includes one of the headers outside:
 #ifndef RECORDER_NO_RECORD
 #define record RECORDER_RECORD
 #endif
-#define RECORDER_COPY(name, string) recorder_copy_(&recorder_for_##name, string)
+/* Begin with __extension__, which says that no other copy is needed. */
+#define RECORDER_COPY(name, string)                                            \
+    __extension__ recorder_copy_(&recorder_for_##name, string)
 #define RECORDER_COPY_BYTES(name, pointer, size)                               \
-    recorder_copy_bytes_(&recorder_for_##name, pointer, size)
+    __extension__ recorder_copy_bytes_(&recorder_for_##name, pointer, size)
+#define RECORDER_ADDRESS(pointer) __extension__(pointer)
 #define RECORDER_SPAN(name, ...)                                               \
     RECORDER_PICK_(                                                            \
         __VA_ARGS__, RECORDER_SPAN_MANY_, RECORDER_SPAN_MANY_,                 \
@@ -280,6 +294,9 @@ stands on a lower floor; no file includes one of the headers outside:
  * RECORDER_THREADS      how many threads can have a name; default: none
  * RECORDER_CACHE_LINE   of a cache, where processors share memory; without it
  *                       each recorder has one lane
+ * RECORDER_CONSTANT(address)  can the byte at this uintptr_t never change, as
+ *                       it is in flash? A text there is not copied; default:
+ *                       each but a literal is
  * RECORDER_ONE_PROCESSOR  the port's promise: all that records, and all that
  *                       reads meanwhile, runs on one processor, as an interrupt
  *                       does. Then barriers hold back the compiler alone; a
@@ -339,9 +356,14 @@ recorder_resume(const struct recorder *recorder);
 RECORDER_CALLED_PROTOTYPE_ const char *
 recorder_copy_bytes_(const struct recorder *recorder, const char *string,
                      size_t size);
-RECORDER_CALLED_PROTOTYPE_ uintptr_t recorder_word_of_array_(
-    const struct recorder *recorder, uintptr_t array, size_t size);
 #endif
+RECORDER_CALLED_PROTOTYPE_ size_t recorder_size_of_text_(const char *format,
+                                                         unsigned index,
+                                                         uintptr_t before,
+                                                         size_t size);
+RECORDER_CALLED_PROTOTYPE_ uintptr_t
+recorder_word_of_text_(const struct recorder *recorder, uintptr_t text,
+                       size_t size, struct recorder_readonly_ *module);
 RECORDER_CALLED_PROTOTYPE_ uintptr_t
 recorder_record_few_(const struct recorder *recorder, const char *format,
                      uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d);
@@ -365,6 +387,7 @@ recorder_copy_(const struct recorder *recorder, const char *string);
 #endif
 #endif
 #endif /* RECORDER_NOTHING_ */
+#include "recorder/given.h"
 #include "recorder/span.h"
 RECORDER_LOUD_
 

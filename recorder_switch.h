@@ -36,7 +36,7 @@ PROMISES (each names the test that keeps it)
                 nothing does -> tests/outside/hooks.c
 
 LIMITS
-    * A name is kept as an address, as of all `%s`.
+    * A name is kept as an address: a switch copies no text.
     * A one-shot recorder has one lane; it stops RECORDER_SWITCH_SPARE records
       before its end, or at half of it where it has fewer than twice as many:
       so many interrupts, nested, may have looked before the first of them

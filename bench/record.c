@@ -85,6 +85,27 @@ static void record_array(long n, int thread)
 }
 BENCH(record_array, "record/an array of 16 bytes")
 
+static void record_text(long n, int thread)
+{
+    static char bytes[] = "16 bytes of text";
+    char *text = bytes;
+    for (long i = 0; i < n; i++) {
+        __asm__("" : "+r"(text));
+        record(on, "%ld of %ld bytes from %s:%d", i, n, text, thread);
+    }
+}
+BENCH(record_text, "record/4 arguments, one a text of 16 bytes")
+
+static void record_literal(long n, int thread)
+{
+    const char *text = "localhost";
+    for (long i = 0; i < n; i++) {
+        __asm__("" : "+r"(text));
+        record(on, "%ld of %ld bytes from %s:%d", i, n, text, thread);
+    }
+}
+BENCH(record_literal, "record/4 arguments, one a pointer to a literal")
+
 static void switch_off(int thread)
 {
     (void)thread;

@@ -24,43 +24,29 @@ RECORDER_INLINE_ uintptr_t recorder_returned_(uintptr_t order)
     E
 #define RECORDER_4_(name, check, format, a, b, c, d, ...)                      \
     RECORDER_CALL_(name, check, format,                                        \
-                   recorder_record_few_(&recorder_for_##name,                  \
-                                   RECORDER_FORMAT_(format),                   \
-                                   RECORDER_WORD_(name, a),                    \
-                                   RECORDER_WORD_(name, b),                    \
-                                   RECORDER_WORD_(name, c),                    \
-                                   RECORDER_WORD_(name, d)))
+                   recorder_record_4_(&recorder_for_##name,                    \
+                                      RECORDER_FORMAT_(format),                \
+                                      RECORDER_GIVEN_(name, a),                \
+                                      RECORDER_GIVEN_(name, b),                \
+                                      RECORDER_GIVEN_(name, c),                \
+                                      RECORDER_GIVEN_(name, d)))
 #define RECORDER_8_(name, check, format, a, b, c, d, e, f, g, h, ...)          \
-    RECORDER_CALL_(                                                            \
-        name, check, format,                                                   \
-        recorder_record_more_(                                                 \
-            &recorder_for_##name, RECORDER_FORMAT_(format), 2,                 \
-            RECORDER_WORD_(name, a),                                           \
-            RECORDER_WORD_(name, b),                                           \
-            RECORDER_WORD_(name, c),                                           \
-            RECORDER_WORD_(name, d),                                           \
-            RECORDER_WORD_(name, e),                                           \
-            RECORDER_WORD_(name, f),                                           \
-            RECORDER_WORD_(name, g),                                           \
-            RECORDER_WORD_(name, h), 0, 0, 0, 0))
+    RECORDER_MORE_(name, check, format, 2, a, b, c, d, e, f, g, h, 0, 0, 0, 0)
 #define RECORDER_12_(name, check, format, a, b, c, d, e, f, g, h, i, j, k, l,  \
                      ...)                                                      \
+    RECORDER_MORE_(name, check, format, 3, a, b, c, d, e, f, g, h, i, j, k, l)
+#define RECORDER_MORE_(name, check, format, count, a, b, c, d, e, f, g, h, i,  \
+                       j, k, l)                                                \
     RECORDER_CALL_(                                                            \
         name, check, format,                                                   \
-        recorder_record_more_(                                                 \
-            &recorder_for_##name, RECORDER_FORMAT_(format), 3,                 \
-            RECORDER_WORD_(name, a),                                           \
-            RECORDER_WORD_(name, b),                                           \
-            RECORDER_WORD_(name, c),                                           \
-            RECORDER_WORD_(name, d),                                           \
-            RECORDER_WORD_(name, e),                                           \
-            RECORDER_WORD_(name, f),                                           \
-            RECORDER_WORD_(name, g),                                           \
-            RECORDER_WORD_(name, h),                                           \
-            RECORDER_WORD_(name, i),                                           \
-            RECORDER_WORD_(name, j),                                           \
-            RECORDER_WORD_(name, k),                                           \
-            RECORDER_WORD_(name, l)))
+        recorder_record_12_(                                                   \
+            &recorder_for_##name, RECORDER_FORMAT_(format), count,             \
+            RECORDER_GIVEN_(name, a), RECORDER_GIVEN_(name, b),                \
+            RECORDER_GIVEN_(name, c), RECORDER_GIVEN_(name, d),                \
+            RECORDER_GIVEN_(name, e), RECORDER_GIVEN_(name, f),                \
+            RECORDER_GIVEN_(name, g), RECORDER_GIVEN_(name, h),                \
+            RECORDER_GIVEN_(name, i), RECORDER_GIVEN_(name, j),                \
+            RECORDER_GIVEN_(name, k), RECORDER_GIVEN_(name, l)))
 
 /* RECORDER_NAMED_: g++ refuses record(app::net, ...), because it makes the name
  * recorder_for_app; this adds advice before the error. */
@@ -194,8 +180,22 @@ RECORDER_INLINE_ uintptr_t recorder_word_of_word_(uintptr_t value)
     return value;
 }
 
-/* True if `text`, the source of an argument, is a string literal or a name like
- * __func__. __extension__: ISO C limits the length of a string. */
+/* An argument: its word and, if it is a text that may change, the most bytes
+ * that may be read there, SIZE_MAX where a pointer tells no size. */
+struct recorder_given_ {
+    uintptr_t word;
+    size_t text;
+};
+RECORDER_INLINE_ struct recorder_given_ recorder_given_of_(uintptr_t word,
+                                                        size_t text)
+{
+    struct recorder_given_ given = {word, text};
+    return given;
+}
+
+/* True if `text`, the source of an argument, is a string literal, a name like
+ * __func__ or RECORDER_ADDRESS(), which begins with __extension__, as this does:
+ * ISO C limits the length of a string. */
 #define RECORDER_IS_LITERAL_(text)                                             \
     (__extension__((text)[0] == '"' || ((text)[0] == '_' && (text)[1] == '_')))
 
@@ -207,18 +207,10 @@ recorder_copy_bytes_(const struct recorder *recorder, const char *string,
     (void)recorder, (void)size;
     return string;
 }
-RECORDER_INLINE_ uintptr_t recorder_word_of_array_(
-    const struct recorder *recorder, uintptr_t array, size_t size)
-{
-    (void)recorder, (void)size;
-    return array;
-}
 #elif defined(__cplusplus) /* templates need these; C has a door */
 RECORDER_CALLED_PROTOTYPE_ const char *
 recorder_copy_bytes_(const struct recorder *recorder, const char *string,
                      size_t size);
-RECORDER_CALLED_PROTOTYPE_ uintptr_t recorder_word_of_array_(
-    const struct recorder *recorder, uintptr_t array, size_t size);
 #endif
 
 #define RECORDER_TOO_MANY_                                                     \
@@ -237,8 +229,8 @@ RECORDER_CALLED_PROTOTYPE_ uintptr_t recorder_word_of_array_(
 
 #ifdef __cplusplus
 } /* extern "C" */
-#define RECORDER_WORD_(name, x)                                                \
-    recorder_word_<RECORDER_IS_LITERAL_(#x)>(&recorder_for_##name, 0, x)
+#define RECORDER_GIVEN_(name, x)                                               \
+    recorder_give_<RECORDER_IS_LITERAL_(#x)>(&recorder_for_##name, 0, x)
 #define RECORDER_MANY_(name, check, ...)                                       \
     ([] { static_assert(sizeof(#name) == 0, RECORDER_TOO_MANY_); }(),          \
      RECORDER_NO_ORDER_)
@@ -306,56 +298,88 @@ RECORDER_INLINE_ int recorder_checked_(int, T, U, More...)
     static_assert(sizeof(T) == 0, RECORDER_NO_PACK_);
     return 0;
 }
+/* 1 for a pointer to characters. */
+template <typename T> struct recorder_is_character_ {
+    enum { value = 0 };
+};
+template <typename T> struct recorder_is_character_<const T> : recorder_is_character_<T> {
+};
+template <typename T>
+struct recorder_is_character_<volatile T> : recorder_is_character_<T> {
+};
+template <typename T>
+struct recorder_is_character_<const volatile T> : recorder_is_character_<T> {
+};
+template <> struct recorder_is_character_<char> {
+    enum { value = 1 };
+};
+template <> struct recorder_is_character_<signed char> {
+    enum { value = 1 };
+};
+template <> struct recorder_is_character_<unsigned char> {
+    enum { value = 1 };
+};
+template <typename T> struct recorder_points_at_text_ {
+    enum { value = 0 };
+};
+template <typename T>
+struct recorder_points_at_text_<T *> : recorder_is_character_<T> {
+};
 template <bool literal, typename T>
-RECORDER_INLINE_ uintptr_t recorder_word_(const struct recorder *, long,
-                                         T value)
+RECORDER_INLINE_ struct recorder_given_ recorder_give_(const struct recorder *,
+                                                      long, T value)
 {
     static_assert(!recorder_is_long_double_<T>::value,
                   RECORDER_NO_LONG_DOUBLE_);
     static_assert(!__is_class(T) && !__is_union(T), RECORDER_NO_STRUCT_);
     static_assert(sizeof(T) <= sizeof(uintptr_t), RECORDER_NO_64_BITS_);
-    return (uintptr_t)value;
+    return recorder_given_of_(
+        (uintptr_t)value,
+        !literal && recorder_points_at_text_<T>::value ? SIZE_MAX : 0);
 }
 template <bool literal>
-RECORDER_INLINE_ uintptr_t recorder_word_(const struct recorder *, long,
-                                         double value)
+RECORDER_INLINE_ struct recorder_given_ recorder_give_(const struct recorder *,
+                                                      long, double value)
 {
-    return recorder_word_of_double_(value);
+    return recorder_given_of_(recorder_word_of_double_(value), 0);
 }
 template <bool literal>
-RECORDER_INLINE_ uintptr_t recorder_word_(const struct recorder *, long,
-                                         float value)
+RECORDER_INLINE_ struct recorder_given_ recorder_give_(const struct recorder *,
+                                                      long, float value)
 {
-    return recorder_word_of_double_((double)value);
+    return recorder_given_of_(recorder_word_of_double_((double)value), 0);
 }
 template <bool literal, size_t size>
-RECORDER_INLINE_ uintptr_t recorder_word_(const struct recorder *recorder, int,
-                                         const char (&array)[size])
+RECORDER_INLINE_ struct recorder_given_
+recorder_give_(const struct recorder *, int, const char (&array)[size])
 {
-    return literal ? (uintptr_t)array
-                   : recorder_word_of_array_(recorder, (uintptr_t)array, size);
+    return recorder_given_of_((uintptr_t)array, literal ? 0 : size);
 }
 template <bool literal, typename T>
-RECORDER_INLINE_ auto recorder_word_(const struct recorder *recorder, int,
+RECORDER_INLINE_ auto recorder_give_(const struct recorder *recorder, int,
                                      const T &value)
-    -> decltype(recorder_argument(value), uintptr_t())
+    -> decltype(recorder_argument(value), recorder_given_of_(0, 0))
 {
-    return recorder_word_<false>(recorder, 0, recorder_argument(value));
+    return recorder_give_<false>(recorder, 0, recorder_argument(value));
 }
 template <bool literal, typename T, typename U, typename... More>
-RECORDER_INLINE_ uintptr_t recorder_word_(const struct recorder *, int, T, U,
-                                          More...)
+RECORDER_INLINE_ struct recorder_given_
+recorder_give_(const struct recorder *, int, T, U, More...)
 {
-    return 0; /* a pack: recorder_checked_() refuses it */
+    return recorder_given_of_(0, 0); /* a pack: recorder_checked_() refuses it */
 }
 /* std::string, std::string_view and their like. */
 template <bool literal, typename T>
-RECORDER_INLINE_ auto recorder_word_(const struct recorder *recorder, int,
-                                    const T &text)
-    -> decltype((uintptr_t)recorder_characters_(text.data(), text.size()))
+RECORDER_INLINE_ auto recorder_give_(const struct recorder *recorder, int,
+                                     const T &text)
+    -> decltype(recorder_given_of_(
+        (uintptr_t)recorder_characters_(text.data(), text.size()), 0))
 {
-    return (uintptr_t)recorder_copy_bytes_(
-        recorder, recorder_characters_(text.data(), text.size()), text.size());
+    return recorder_given_of_(
+        (uintptr_t)recorder_copy_bytes_(
+            recorder, recorder_characters_(text.data(), text.size()),
+            text.size()),
+        0);
 }
 #else
 /* The assertions look at types only; x is evaluated once, as the operand of the
@@ -403,7 +427,24 @@ RECORDER_INLINE_ auto recorder_word_(const struct recorder *recorder, int,
 #define RECORDER_ARRAY_SIZE_(x)                                                \
     sizeof(*__builtin_choose_expr(RECORDER_NO_SIZE_(x), (char(*)[1])0,         \
                                   (RECORDER_TEXT_TYPE_(x) *)0))
-#define RECORDER_WORD_(name, x)                                                \
+#define RECORDER_POINTER_SIZE_(x)                                              \
+    (RECORDER_NO_SIZE_(x) ? SIZE_MAX : RECORDER_ARRAY_SIZE_(x))
+#define RECORDER_TEXT_SIZE_(x)                                                 \
+    (RECORDER_IS_LITERAL_(#x)                                                  \
+         ? 0                                                                   \
+         : _Generic((x), char *                                                \
+                    : RECORDER_POINTER_SIZE_(x), const char *                  \
+                    : RECORDER_POINTER_SIZE_(x), volatile char *               \
+                    : SIZE_MAX, const volatile char *                          \
+                    : SIZE_MAX, signed char *                                  \
+                    : SIZE_MAX, const signed char *                            \
+                    : SIZE_MAX, unsigned char *                                \
+                    : SIZE_MAX, const unsigned char *                          \
+                    : SIZE_MAX, default                                        \
+                    : (size_t)0))
+#define RECORDER_GIVEN_(name, x)                                               \
+    recorder_given_of_(RECORDER_WORD_(x), RECORDER_TEXT_SIZE_(x))
+#define RECORDER_WORD_(x)                                                      \
     (sizeof(RECORDER_STRUCT_ {                                                 \
          RECORDER_ASSERT_MEMBER_(__builtin_classify_type(x) != 12 &&           \
                                      __builtin_classify_type(x) != 13,         \
@@ -424,11 +465,7 @@ RECORDER_INLINE_ auto recorder_word_(const struct recorder *recorder, int,
          _Generic((x), float                                                   \
                   : (x), double                                                \
                   : (x), default                                               \
-                  : RECORDER_NO_SIZE_(x) || RECORDER_IS_LITERAL_(#x)           \
-                      ? (uintptr_t)(x)                                         \
-                      : recorder_word_of_array_(&recorder_for_##name,          \
-                                               (uintptr_t)(x),                 \
-                                               RECORDER_ARRAY_SIZE_(x)))))
+                  : (uintptr_t)(x))))
 #endif
 
 #endif

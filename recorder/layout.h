@@ -478,6 +478,13 @@ RECORDER_ASSERT_(sizeof(struct recorder_record) + sizeof(uintptr_t) +
     {'r', 'e', 'c', 'o', 'r', 'd', 'e', 'r', 0x1a, 0xf1, 0x16, 0x47, 'b', 'o', \
      'x', '\n'}
 
+/* The bytes of this module that nobody can write, from its ELF header on; 0: the
+ * first text that is recorded looks how many (given.h). */
+struct recorder_readonly_ {
+    const char *start;
+    uintptr_t bytes;
+};
+
 #ifdef RECORDER_OFF /* the value of each RECORDER_TRACE */
 __attribute__((unused)) static intptr_t recorder_trace_off_ = -1;
 #endif

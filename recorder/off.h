@@ -38,6 +38,20 @@ RECORDER_STUB_ const char *recorder_copy_(const struct recorder *recorder,
     return string;
 }
 
+RECORDER_STUB_ size_t recorder_size_of_text_(const char *format, unsigned index,
+                                             uintptr_t before, size_t size)
+{
+    (void)format, (void)index, (void)before;
+    return size;
+}
+RECORDER_STUB_ uintptr_t
+recorder_word_of_text_(const struct recorder *recorder, uintptr_t text,
+                       size_t size, const struct recorder_readonly_ *module)
+{
+    (void)recorder, (void)size, (void)module;
+    return text;
+}
+
 RECORDER_STUB_ void recorder_thread_name(const char *name)
 {
     (void)name;
@@ -124,8 +138,8 @@ RECORDER_STUB_ int recorder_trace_set(const char *specification)
     (void)specification;
     return 0; /* RECORDER_TRACE_OK */
 }
-RECORDER_STUB_ recorder_type *
-recorder_configure_type(unsigned char conversion, recorder_type *function)
+RECORDER_STUB_ recorder_type *recorder_configure_type(unsigned char conversion,
+                                                      recorder_type *function)
 {
     (void)conversion, (void)function;
     return NULL;

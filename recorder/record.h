@@ -293,13 +293,114 @@ RECORDER_CALLED_ const char *recorder_copy_(const struct recorder *recorder,
         recorder, string, string ? recorder_copy_size_(string, SIZE_MAX) : 0);
 }
 
-/* Returns the word for an array of char: the token of its copy. */
-RECORDER_CALLED_ uintptr_t recorder_word_of_array_(
-    const struct recorder *recorder, uintptr_t array, size_t size)
+/* ----------------------------------------------------------------- text -- */
+
+/* Sets of characters of 32 codes each: flags and digits, from 32 on, and length
+ * modifiers, from 96 on. */
+#define RECORDER_SKIP_FLAGS_ 0x03ff2889u
+#define RECORDER_SKIP_LENGTHS_ 0x04121500u
+RECORDER_INLINE_ const char *recorder_skip_(const char *at, unsigned from,
+                                            uint32_t set)
 {
-    const char *text = (const char *)array;
-    return (uintptr_t)recorder_copy_bytes_(recorder, text,
-                                           recorder_copy_size_(text, size));
+    while ((*at & 0xe0) == (int)from && set >> (*at & 31) & 1)
+        at++;
+    return at;
+}
+/* Returns the most bytes that a format shows of the text that is argument
+ * `index`, at most `size`, and 0 if the argument is shown otherwise or the
+ * format numbers its arguments (n$). `before` is the word of the argument before
+ * it, which may be the precision. */
+RECORDER_CALLED_ size_t recorder_size_of_text_(const char *format,
+                                               unsigned index, uintptr_t before,
+                                               size_t size)
+{
+    unsigned next = 0;
+    while (*format) {
+        size_t most = SIZE_MAX;
+        if (*format++ != '%')
+            continue;
+        format = recorder_skip_(format, 32, RECORDER_SKIP_FLAGS_);
+        if (*format == '*')
+            next++, format++;
+        if (*format == '.' && *++format == '*') {
+            next++, format++;
+            if ((int)before >= 0)
+                most = (size_t)before & INT32_MAX;
+        } else if (format[-1] == '.') {
+            for (most = 0; *format >= '0' && *format <= '9'; format++)
+                if (most <= RECORDER_COPY_MAX)
+                    most = 10 * most + (size_t)(*format - '0');
+        }
+        if (*format == 's' && next == index)
+            return most < size ? most : size;
+        format = recorder_skip_(format, 96, RECORDER_SKIP_LENGTHS_);
+        if (*format == '$' || next > index || !*format)
+            return 0;
+        next += *format != '%' && *format != 'm';
+        format++;
+    }
+    return 0;
+}
+
+#ifdef RECORDER_LINUX_
+/* Returns how many bytes there are from a module's ELF header to its first
+ * segment that can be written; 1 if there is no header. */
+RECORDER_SELDOM_ uintptr_t recorder_readonly_bytes_(const char *start)
+{
+    enum { IS_64 = __SIZEOF_POINTER__ == 8, WORDS = IS_64 ? 7 : 8 };
+    struct recorder_os_headers_ headers = {NULL, NULL, NULL, 0};
+    struct recorder_os_segment_ segment;
+    uintptr_t offset, first = UINTPTR_MAX;
+    uint16_t count;
+    if (!start || !recorder_behind_(start, "\177ELF"))
+        return 1;
+    __builtin_memcpy(&offset, start + (IS_64 ? 32 : 28), sizeof offset);
+    __builtin_memcpy(&count, start + (IS_64 ? 56 : 44), sizeof count);
+    headers.first = headers.next =
+        (const uintptr_t *)(const void *)(start + offset);
+    headers.end = headers.first + (size_t)count * WORDS;
+    while (recorder_os_next_segment_(&headers, &segment)) {
+        if (first == UINTPTR_MAX)
+            first = segment.at;
+        if (segment.writable)
+            return segment.at > first ? segment.at - first : 1;
+    }
+    return 1;
+}
+/* True if a text is in the part of a module that nobody can write. */
+RECORDER_INLINE_ bool recorder_readonly_has_(struct recorder_readonly_ *module,
+                                           uintptr_t text)
+{
+    uintptr_t bytes = recorder_get_(&module->bytes);
+    if (!bytes) {
+        bytes = recorder_readonly_bytes_(module->start);
+        recorder_put_(&module->bytes, bytes);
+    }
+    return text - (uintptr_t)module->start < bytes;
+}
+#else
+RECORDER_INLINE_ bool recorder_readonly_has_(struct recorder_readonly_ *module,
+                                           uintptr_t text)
+{
+    (void)module, (void)text;
+    return false;
+}
+#endif
+
+/* Returns the word for a text of at most `size` bytes: the token of its copy, or
+ * its address, if it stays, is null, is no text (size 0), or is the token that
+ * RECORDER_COPY returned. `module` is that of the caller. */
+RECORDER_CALLED_ uintptr_t recorder_word_of_text_(
+    const struct recorder *recorder, uintptr_t text, size_t size,
+    struct recorder_readonly_ *module)
+{
+    const char *at = (const char *)text;
+    if (!text || !size || recorder_readonly_has_(module, text) ||
+        text - (uintptr_t)recorder->rings <
+            recorder->ring_bytes * (recorder->lanes_mask + 1))
+        return text;
+    return (uintptr_t)recorder_copy_bytes_(recorder, at,
+                                           recorder_copy_size_(at, size));
 }
 
 #ifdef __cplusplus

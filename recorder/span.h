@@ -20,12 +20,7 @@ without RECORDER_SPAN has no code of this file.
 #ifndef RECORDER_SPAN_H_
 #define RECORDER_SPAN_H_
 
-#include "arguments.h"
-#ifdef RECORDER_NOTHING_
-#include "off.h"
-#elif !defined(RECORDER_DECLARED_)
-#include "record.h"
-#endif
+#include "given.h"
 
 /* ------------------------------------------------------------------ span -- */
 
@@ -63,13 +58,30 @@ RECORDER_INLINE_ struct recorder_span_ recorder_span_none_(void)
 RECORDER_INLINE_ struct recorder_span_
 recorder_span_open_(const struct recorder *recorder, const char *open,
                     const char *close, const char *close_with_result,
-                    unsigned count, uintptr_t a, uintptr_t b, uintptr_t c,
-                    uintptr_t d, uintptr_t e, uintptr_t f, uintptr_t g,
-                    uintptr_t h, uintptr_t i, uintptr_t j, uintptr_t k)
+                    unsigned count, struct recorder_given_ a,
+                    struct recorder_given_ b, struct recorder_given_ c,
+                    struct recorder_given_ d, struct recorder_given_ e,
+                    struct recorder_given_ f, struct recorder_given_ g,
+                    struct recorder_given_ h, struct recorder_given_ i,
+                    struct recorder_given_ j, struct recorder_given_ k)
 {
     struct recorder_span_ span = {
-        recorder, close, close_with_result,
-        count,    false, {a, b, c, d, e, f, g, h, i, j, k, 0}};
+        recorder,
+        close,
+        close_with_result,
+        count,
+        false,
+        {recorder_word_given_(recorder, open, 0, a, 0),
+         recorder_word_given_(recorder, open, 1, b, a.word),
+         recorder_word_given_(recorder, open, 2, c, b.word),
+         recorder_word_given_(recorder, open, 3, d, c.word),
+         recorder_word_given_(recorder, open, 4, e, d.word),
+         recorder_word_given_(recorder, open, 5, f, e.word),
+         recorder_word_given_(recorder, open, 6, g, f.word),
+         recorder_word_given_(recorder, open, 7, h, g.word),
+         recorder_word_given_(recorder, open, 8, i, h.word),
+         recorder_word_given_(recorder, open, 9, j, i.word),
+         recorder_word_given_(recorder, open, 10, k, j.word), 0}};
     recorder_span_record_(&span, open, count);
     return span;
 }
@@ -98,17 +110,16 @@ RECORDER_INLINE_ void recorder_span_result_(struct recorder_span_ *span,
 
 /* Takes the words, of up to 3 arguments, else of up to 11; zeros fill up. */
 #define RECORDER_SPAN_3_(name, check, count, format, a, b, c, ...)             \
-    RECORDER_SPAN_OPEN_(name, check, count, format, RECORDER_WORD_(name, a),   \
-                        RECORDER_WORD_(name, b), RECORDER_WORD_(name, c), 0,   \
-                        0, 0, 0, 0, 0, 0, 0)
+    RECORDER_SPAN_11_(name, check, count, format, a, b, c, 0, 0, 0, 0, 0, 0,   \
+                      0, 0, 0)
 #define RECORDER_SPAN_11_(name, check, count, format, a, b, c, d, e, f, g, h,  \
                           i, j, k, ...)                                        \
-    RECORDER_SPAN_OPEN_(name, check, count, format, RECORDER_WORD_(name, a),   \
-                        RECORDER_WORD_(name, b), RECORDER_WORD_(name, c),      \
-                        RECORDER_WORD_(name, d), RECORDER_WORD_(name, e),      \
-                        RECORDER_WORD_(name, f), RECORDER_WORD_(name, g),      \
-                        RECORDER_WORD_(name, h), RECORDER_WORD_(name, i),      \
-                        RECORDER_WORD_(name, j), RECORDER_WORD_(name, k))
+    RECORDER_SPAN_OPEN_(name, check, count, format, RECORDER_GIVEN_(name, a),  \
+                        RECORDER_GIVEN_(name, b), RECORDER_GIVEN_(name, c),    \
+                        RECORDER_GIVEN_(name, d), RECORDER_GIVEN_(name, e),    \
+                        RECORDER_GIVEN_(name, f), RECORDER_GIVEN_(name, g),    \
+                        RECORDER_GIVEN_(name, h), RECORDER_GIVEN_(name, i),    \
+                        RECORDER_GIVEN_(name, j), RECORDER_GIVEN_(name, k))
 #define RECORDER_SPAN_MANY_(name, check, ...)                                  \
     RECORDER_ASSERT_(sizeof #name == 0,                                        \
                      "RECORDER_SPAN: at most 11 arguments, as the result is "  \
@@ -158,7 +169,7 @@ template <> struct recorder_span_is_real_<double> {
 template <typename T> RECORDER_INLINE_ uintptr_t recorder_span_word_(T value)
 {
     static_assert(!recorder_span_is_real_<T>::value, RECORDER_SPAN_NO_REAL_);
-    return recorder_word_<true>(NULL, 0L, value);
+    return recorder_give_<true>(NULL, 0L, value).word;
 }
 class recorder_span_guard_
 {

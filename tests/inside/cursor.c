@@ -377,7 +377,7 @@ Test(cursor, text_is_that_of_the_dump)
     record(c4, "plain");
     record(c4, "%d %s\n", 5, "text\twith\nescapes");
     record(c4, "%d %d %d %d %d %g", 1, 2, 3, 4, 5, 6.5);
-    record(c4, "%s", source);
+    record(c4, "%s", RECORDER_ADDRESS(source));
     for (i = 0; i < 6; i++)
         record(c4, "%s!", RECORDER_COPY(c4, source + 2000 - i * 250));
     record(c4, "%s and %s", RECORDER_COPY(c4, source + 1500),
@@ -387,7 +387,7 @@ Test(cursor, text_is_that_of_the_dump)
         strcpy(long_format[i] + (i ? 500 : 250), "%d");
         recorder_record_few_(&recorder_for_c4, long_format[i], i, 0, 0, 0);
     }
-    record(c4, "%s", (const char *)1);
+    record(c4, "%s", RECORDER_ADDRESS((const char *)1));
     at = records_in(catch_dump(caught));
     for (i = 0; recorder_next(&cursor, &event); i++) {
         size_t length = recorder_event_text(&event, text, sizeof text), size;

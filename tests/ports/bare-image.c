@@ -39,7 +39,7 @@ int main(void)
            7u, 8u, 9u, 10u, 11u, 12u);
     record(kept, "%s and %s", RECORDER_COPY(kept, text),
            RECORDER_COPY(kept, "a text that takes more than one record"));
-    record(kept, "a bad one: %s", (const char *)0xe0000004u);
+    record(kept, "a bad one: %s", RECORDER_ADDRESS((const char *)0xe0000004u));
     for (i = 0; i < sizeof text - 1; i++)
         text[i] = '!';
     recorder_dump();

@@ -70,7 +70,7 @@ int main(void)
     record(basics, "%f %g %.3e", 0.5, -1e10f, 1.25);
     record(basics, "<%s>", RECORDER_COPY(basics, buffer));
     memset(buffer, '!', sizeof buffer - 1);
-    record(basics, "%s %s %5s %p", null, bad, "lives", (void *)0);
+    record(basics, "%s %s %5s %p", null, RECORDER_ADDRESS(bad), "lives", (void *)0);
     record(lanes, "%d %d %d %d %d %d %d %d %d %d %d %s", 1, 2, 3, 4, 5, 6, 7, 8,
            9, 10, 11, "twelve");
     recorder_dump_to(gather, NULL);

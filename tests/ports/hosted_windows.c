@@ -318,7 +318,7 @@ int main(int argc, char **argv)
     SetLastError(4711);
     errno = EDOM;
     first = record(of_main, "%d %.1f %s %s", 42, 0.5, "text",
-                   (const char *)(uintptr_t)8);
+                   RECORDER_ADDRESS((const char *)(uintptr_t)8));
     MUST(GetLastError() == 4711 && errno == EDOM);
     MUST(other_record(1) == first + 1);
     SetLastError(4711);

@@ -64,8 +64,9 @@ static void bad_addresses(void)
     MUST(edge && recorder_os_protect_(edge + page, page, PROT_NONE) == 0);
     memset(edge, 'x', page);
     memcpy(edge + page - 5, "edges", 5);
-    record(posix, "<%s> <%s> <%s>", bad, none, edge + page - 5);
-    record(posix, "<%.2000s>", edge + page - 2000);
+    record(posix, "<%s> <%s> <%s>", RECORDER_ADDRESS(bad),
+           RECORDER_ADDRESS(none), RECORDER_ADDRESS(edge + page - 5));
+    record(posix, "<%.2000s>", RECORDER_ADDRESS(edge + page - 2000));
     recorder_dump_to(gather, NULL);
     snprintf(expected, sizeof expected, "<0x1000> <%p> <edges", (void *)none);
     MUST(strstr(text, expected));

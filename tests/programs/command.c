@@ -73,13 +73,17 @@ static void strings(void)
     stack[4999] = '\0';
     munmap(end + page, (size_t)page);
     memset(end, 'e', (size_t)page);
-    record(main, "%s, %10.4s, %s", "a literal", "another", heap);
+    record(main, "%s, %10.4s, %s", "a literal", "another",
+           RECORDER_ADDRESS(heap));
     record(main, "%s", fixed);
-    record(main, "%d %s %s", 1, strerror(1), &fixed[0]);
-    record(main, "long: %s", stack);
-    record(main, "no end: %.30s and %s", end + page - 20, end + page - 40);
-    record(main, "bad: %s %s %s %s", (char *)1, (char *)NULL,
-           (char *)(intptr_t)-4096, end + page);
+    record(main, "%d %s %s", 1, RECORDER_ADDRESS(strerror(1)),
+           RECORDER_ADDRESS(&fixed[0]));
+    record(main, "long: %s", RECORDER_ADDRESS(stack));
+    record(main, "no end: %.30s and %s", RECORDER_ADDRESS(end + page - 20),
+           RECORDER_ADDRESS(end + page - 40));
+    record(main, "bad: %s %s %s %s", RECORDER_ADDRESS((char *)1),
+           (char *)NULL, RECORDER_ADDRESS((char *)(intptr_t)-4096),
+           RECORDER_ADDRESS(end + page));
     record(main, LONG "%d", 1);
     record(main, LONGER "%d", 2);
 }
@@ -228,7 +232,8 @@ int main(int argc, char **argv)
         char buffer[8], *at = buffer;
         for (i = 0; i < 3; i++) {
             strcpy(at, names[i]);
-            record(main, "%s login %s %s", "a", at, RECORDER_COPY(main, at));
+            record(main, "%s login %s %s", "a", RECORDER_ADDRESS(at),
+                   RECORDER_COPY(main, at));
         }
         waits();
     } else if (strcmp(what, "flood") == 0) {

@@ -170,10 +170,14 @@ static void pointers(const char *restrict text, int *const constant)
     void *none = NULL;
     int (*function)(void) = next;
     const void *untyped = &point;
-    KEEPS(record(net, "%s %p", text, (void *)constant), WORD(text),
-          WORD(constant));
-    KEEPS(record(net, "%s %.3s", &letters[0], &letters[0]), WORD(&letters[0]),
-          WORD(&letters[0]));
+    KEEPS(record(net, "%s %p", RECORDER_ADDRESS(text), (void *)constant),
+          WORD(text), WORD(constant));
+    KEEPS(record(net, "%s %.3s", RECORDER_ADDRESS(&letters[0]),
+                 RECORDER_ADDRESS(letters)),
+          WORD(&letters[0]), WORD(&letters[0]));
+    KEEPS(record(net, "%p %-20p %.0s", (const void *)text, (void *)letters,
+                 text),
+          WORD(text), WORD(&letters[0]), WORD(text));
     KEEPS(record(net, "%p", (void *)letters), WORD(&letters[0]));
     KEEPS(record(net, "%p %p %p %p", array, cv, pp, none), WORD(&array[0]),
           WORD(&array[0]), 0, 0);
@@ -353,7 +357,7 @@ template <typename T> uintptr_t word_of(T value)
 #ifdef RECORDER_OFF
     return static_cast<uintptr_t>(value);
 #else
-    return RECORDER_WORD_(net, value);
+    return RECORDER_GIVEN_(net, value).word;
 #endif
 }
 

@@ -45,7 +45,8 @@ static void texts(void)
     memset(long_text, 'x', sizeof long_text - 1);
     record(ui, "long %s", long_text);
     record(ui, "copied %s", RECORDER_COPY(ui, "from a stack\n"));
-    record(ui, "bad %s, none %s", (const char *)16, (const char *)NULL);
+    record(ui, "bad %s, none %s", RECORDER_ADDRESS((const char *)16),
+           (const char *)NULL);
     record(ui, "\"format\" with \\ and \n and </script>, caf\xc3\xa9 100%%\n");
     record(ui, "%c%c %5.1s|%-4d|%*d", 'a', '\n', "cut", 7, 9, 8);
     record(ui, "<unopened: nobody opened it");

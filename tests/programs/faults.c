@@ -121,7 +121,7 @@ int main(void)
     recorder_line("{order} {recorder}: {message}"); /* no time to differ by */
     memset(long_text, 'x', 299);
     for (i = 0; i < 30; i++) {
-        record(one, "%u %s", i, long_text + i * 9);
+        record(one, "%u %s", i, RECORDER_ADDRESS(long_text + i * 9));
         record(two, "%s", RECORDER_COPY(two, "a copy"));
     }
     must = dump(whole);

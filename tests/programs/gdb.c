@@ -40,7 +40,7 @@ static void nothing(void *context, const char *text, size_t size)
 static void *work(void *name)
 {
     recorder_thread_name(name);
-    record(net, "%s sends %d bytes", (const char *)name, 1500);
+    record(net, "%s sends %d bytes", RECORDER_ADDRESS((char *)name), 1500);
     record(io, "load %.2f, %d %d %d %d %s", 0.25, 1, 2, 3, 4,
            "\xe2\x82\xac and \xff");
     record(net, "text %s", RECORDER_COPY(net, "of a stack that is gone"));

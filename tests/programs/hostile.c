@@ -38,7 +38,8 @@ int main(void)
     record(net, "%*d|%-*d|%.*f", 6, 1, 6, 2, 2, 2.71828);
     record(net, "%d %d %d %d %d %d %d %d %d %d %d %d", 1, 2, 3, 4, 5, 6, 7, 8,
            9, 10, 11, 12);
-    record(net, "100%% %p %s %10.3s", (void *)data, data, data);
+    record(net, "100%% %p %s %10.3s", (void *)data, RECORDER_ADDRESS(data),
+           RECORDER_ADDRESS(data));
     record(one, "one %ld", 5L);
     record(texts, "%s, and %s", RECORDER_COPY(texts, data),
            RECORDER_COPY(texts, "a text that is longer than what one record "

@@ -134,7 +134,7 @@ static void tokens(const char *path)
     record(own, "one order, so that the low bits are others");
     for (i = 0; i < 16; i++)
         RECORDER_COPY(tiny, "another text");
-    record(tiny, "lost: <%s>", lost);
+    record(tiny, "lost: <%s>", RECORDER_ADDRESS(lost));
     record(text, "same ring: <%s> %d", RECORDER_COPY(text, longer), 1);
     record(own, "other ring: %d <%s>", 2, RECORDER_COPY(text, longer));
     for (i = 0; i < 4; i++)
@@ -142,7 +142,7 @@ static void tokens(const char *path)
                i % 2 ? "literal" : RECORDER_COPY(tiny, "a"));
     kept = RECORDER_COPY(text, "kept");
     must(recorder_file(path), "recorder_file");
-    record(text, "kept: <%s>", kept);
+    record(text, "kept: <%s>", RECORDER_ADDRESS(kept));
     record(text, "later: <%s>", RECORDER_COPY(text, longer));
 }
 

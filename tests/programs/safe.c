@@ -108,7 +108,7 @@ int main(int argc, char **argv)
     record(one, "%d %s %g %a", 1, text, 1e300, 0.1);
     record(two, "%s", RECORDER_COPY(two, text));
     record(two, "%d %d %d %d %d", 1, 2, 3, 4, 5);
-    record(two, "%s", (const char *)1);
+    record(two, "%s", RECORDER_ADDRESS((const char *)1));
     if (argc > 1 && strcmp(argv[1], "locks") == 0)
         _exit(under_locks());
     forbidden = 1;

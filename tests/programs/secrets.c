@@ -42,21 +42,23 @@ int main(int count, char **arguments)
     put(bss_text, "bss text", "BSS");
     put(tls_text, "tls text", "TLS");
     record(texts, "at start %d", count);
-    record(texts, "heap %s", heap);
-    record(texts, "stack %s", stack_text + 0); /* no array: no copy */
-    record(texts, "bss %s and tls %s", bss_text + 0, tls_text + 0);
-    record(texts, "data %s", data_text + 0);
-    record(texts, "cut %.4s", heap);
+    record(texts, "heap %s", RECORDER_ADDRESS(heap));
+    record(texts, "stack %s", RECORDER_ADDRESS(stack_text));
+    record(texts, "bss %s and tls %s", RECORDER_ADDRESS(bss_text),
+           RECORDER_ADDRESS(tls_text));
+    record(texts, "data %s", RECORDER_ADDRESS(data_text));
+    record(texts, "cut %.4s", RECORDER_ADDRESS(heap));
     record(texts, "wide %ls", wide_text + 0);
-    record(texts, "argument %s", arguments[0]);
-    record(texts, "variable %.3s", variable ? variable : "none");
+    record(texts, "argument %s", RECORDER_ADDRESS(arguments[0]));
+    record(texts, "variable %.3s",
+           RECORDER_ADDRESS(variable ? variable : "none"));
     record(texts, "copied %s", RECORDER_COPY(texts, "short-lived"));
     recorder_thread_name("keeper");
     printf("PID %d\n", (int)getpid());
     fflush(stdout);
     if (count > 1 && strcmp(arguments[1], "log") == 0)
         for (int i = 0; i < 100; i++, usleep(20000))
-            record(texts, "later %d %s", i, heap);
+            record(texts, "later %d %s", i, RECORDER_ADDRESS(heap));
     pause();
     return (int)utf16[0];
 }

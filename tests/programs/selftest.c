@@ -44,14 +44,14 @@ static void arguments(void)
     uintptr_t t = (uintptr_t)(const void *)text;
     KEEPS(record(self, "none"), 0);
     KEEPS(record(self, "%d", c), (uintptr_t)-1);
-    KEEPS(record(self, "%d %s", uc, text), 255, t);
+    KEEPS(record(self, "%d %s", uc, RECORDER_ADDRESS(text)), 255, t);
     KEEPS(record(self, "%d %ld %u", s, l, u), (uintptr_t)-2, (uintptr_t)-3,
           4000000000u);
     KEEPS(record(self, "%d %f %f %p", b, f, d, p), 1, bits(0.1f), bits(-0.0),
           t + 1);
     KEEPS(record(self, "%d %d %d %d %g", 1, 2, 3, 4, 5.5), 1, 2, 3, 4,
           bits(5.5));
-    KEEPS(record(self, "%d %d %d %d %g %s", 1, 2, 3, 4, 5.5, text), 1, 2, 3, 4,
+    KEEPS(record(self, "%d %d %d %d %g %s", 1, 2, 3, 4, 5.5, RECORDER_ADDRESS(text)), 1, 2, 3, 4,
           bits(5.5), t);
     KEEPS(record(self, "%g %d %g %d %g %d %g", 1.5, 2, 3.5, 4, 5.5, 6, 7.5),
           bits(1.5), 2, bits(3.5), 4, bits(5.5), 6, bits(7.5));
@@ -66,8 +66,8 @@ static void arguments(void)
                  6., 7., 8., 9., 10., 11.),
           bits(1), bits(2), bits(3), bits(4), bits(5), bits(6), bits(7),
           bits(8), bits(9), bits(10), bits(11));
-    KEEPS(record(self, "%d %g %s %ld %d %g %s %ld %d %g %s %ld", 1, 2., text, l,
-                 5, 6., text, l, 9, 10., text, l),
+    KEEPS(record(self, "%d %g %s %ld %d %g %s %ld %d %g %s %ld", 1, 2., RECORDER_ADDRESS(text), l,
+                 5, 6., RECORDER_ADDRESS(text), l, 9, 10., RECORDER_ADDRESS(text), l),
           1, bits(2), t, (uintptr_t)-3, 5, bits(6), t, (uintptr_t)-3, 9,
           bits(10), t, (uintptr_t)-3);
 #if __SIZEOF_POINTER__ == 8

@@ -94,7 +94,8 @@ static void hostile_records(void)
            -0.0, 0.1 + 0.2);
     record(hostile, "%d %d %d %d %d %d %d %d %d %d %d %s", 1, 2, 3, 4, 5, 6, 7,
            8, 9, 10, 11, "twelve");
-    record(hostile, RECORDER_SW3 "bad %s", (const char *)(uintptr_t)16);
+    record(hostile, RECORDER_SW3 "bad %s",
+           RECORDER_ADDRESS((const char *)(uintptr_t)16));
     record(hostile, "%s %s", "</textarea>", "@DATA@ @NONCE@ @SCRIPT@");
 }
 

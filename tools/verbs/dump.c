@@ -291,9 +291,9 @@ const struct verb verb_dump = {
     .arguments = "SOURCE...",
     .summary =
         "prints all records, merged and in order, as recorder_dump() does",
-    .help = "A ~ before a text marks a text that may have changed: %s keeps "
-            "an address, and this one is no constant of the program or of a "
-            "library. RECORDER_COPY keeps the text. --json and --csv have "
+    .help = "A ~ before a text marks a text that may have changed: its record "
+            "keeps an address, as RECORDER_ADDRESS and %ls do, and this one is "
+            "no constant of the program or of a library. --json and --csv have "
             "may_have_changed, with the numbers of these arguments, from 0 "
             "and from 1.",
     .rows = rows,

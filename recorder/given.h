@@ -1,0 +1,132 @@
+/* given.h - copies the texts of a record that may change. */
+/* SPDX-License-Identifier: MIT */
+/*
+A pointer to characters that `%s` shows is recorded as a copy of its text, if
+the text may change before a reader comes. It cannot if it is a string literal,
+which the compiler sees, or if it is in memory that the module who records
+cannot write: on Linux, from the module's ELF header up to its first segment
+that can be written. A port says by RECORDER_CONSTANT(address) where its flash
+is. Nothing else is known to stay: not the text of another library, which may be
+closed.
+
+Most formats have `%s` alone for a text, and the compiler sees that. If there is
+a `%p`, a width or a precision, or if nothing is optimized, the format is read
+when the record is made.
+*/
+#ifndef RECORDER_GIVEN_H_
+#define RECORDER_GIVEN_H_
+
+#include "arguments.h"
+#ifdef RECORDER_NOTHING_
+#include "off.h"
+#elif !defined(RECORDER_DECLARED_)
+#include "record.h"
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The read-only bytes of this module. */
+#if defined(RECORDER_LINUX_) && !defined(RECORDER_NOTHING_)
+extern const char recorder_module_start_[] RECORDER_LABEL_(__ehdr_start)
+    __attribute__((weak, visibility("hidden")));
+RECORDER_MODULE_ struct recorder_readonly_ recorder_readonly_ = {
+    recorder_module_start_, 0};
+#define RECORDER_THIS_MODULE_ (&recorder_readonly_)
+#define RECORDER_STAYS_(text)                                                  \
+    ((text) - (uintptr_t)recorder_readonly_.start <                            \
+     __atomic_load_n(&recorder_readonly_.bytes, __ATOMIC_RELAXED))
+#else
+#define RECORDER_THIS_MODULE_ NULL
+#ifdef RECORDER_CONSTANT
+#define RECORDER_STAYS_(text) RECORDER_CONSTANT(text)
+#else
+#define RECORDER_STAYS_(text) false
+#endif
+#endif
+
+/* True if the compiler sees that a format has for texts nothing but `%s`. clang
+ * without a C library would call strstr(). */
+RECORDER_INLINE_ bool recorder_is_plain_(const char *format)
+{
+#if defined(__OPTIMIZE__) && (!defined(__clang__) || __STDC_HOSTED__)
+#define RECORDER_LACKS_(text) (__builtin_strstr(format, text) == NULL)
+    const bool plain = RECORDER_LACKS_("%p") && RECORDER_LACKS_("%.") &&
+                       RECORDER_LACKS_("%*") && RECORDER_LACKS_("%-") &&
+                       RECORDER_LACKS_("%1") && RECORDER_LACKS_("%2") &&
+                       RECORDER_LACKS_("%3") && RECORDER_LACKS_("%4") &&
+                       RECORDER_LACKS_("%5") && RECORDER_LACKS_("%6") &&
+                       RECORDER_LACKS_("%7") && RECORDER_LACKS_("%8") &&
+                       RECORDER_LACKS_("%9");
+    return __builtin_constant_p(plain) && plain;
+#else
+    (void)format;
+    return false;
+#endif
+}
+
+#ifdef __OPTIMIZE__ /* else it is much code for each argument */
+#define RECORDER_GIVEN_INLINE_ RECORDER_INLINE_
+#else
+#define RECORDER_GIVEN_INLINE_ RECORDER_FUNCTION_
+#endif
+/* Returns the word of argument `index`; `before` is the word before it, of a
+ * precision `*`. */
+RECORDER_GIVEN_INLINE_ uintptr_t recorder_word_given_(
+    const struct recorder *recorder, const char *format, unsigned index,
+    struct recorder_given_ given, uintptr_t before)
+{
+    if (!given.text || __builtin_constant_p((const char *)given.word) ||
+        RECORDER_STAYS_(given.word))
+        return given.word;
+    if (!recorder_is_plain_(format))
+        given.text = recorder_size_of_text_(format, index, before, given.text);
+    return recorder_word_of_text_(recorder, given.word, given.text,
+                                  RECORDER_THIS_MODULE_);
+}
+
+/* Records up to 4 arguments. */
+RECORDER_INLINE_ uintptr_t recorder_record_4_(const struct recorder *recorder,
+                                              const char *format,
+                                              struct recorder_given_ a,
+                                              struct recorder_given_ b,
+                                              struct recorder_given_ c,
+                                              struct recorder_given_ d)
+{
+    return recorder_record_few_(
+        recorder, format, recorder_word_given_(recorder, format, 0, a, 0),
+        recorder_word_given_(recorder, format, 1, b, a.word),
+        recorder_word_given_(recorder, format, 2, c, b.word),
+        recorder_word_given_(recorder, format, 3, d, c.word));
+}
+/* Records `count` times 4 arguments. */
+RECORDER_INLINE_ uintptr_t recorder_record_12_(
+    const struct recorder *recorder, const char *format, unsigned count,
+    struct recorder_given_ a, struct recorder_given_ b,
+    struct recorder_given_ c, struct recorder_given_ d,
+    struct recorder_given_ e, struct recorder_given_ f,
+    struct recorder_given_ g, struct recorder_given_ h,
+    struct recorder_given_ i, struct recorder_given_ j,
+    struct recorder_given_ k, struct recorder_given_ l)
+{
+    return recorder_record_more_(
+        recorder, format, count,
+        recorder_word_given_(recorder, format, 0, a, 0),
+        recorder_word_given_(recorder, format, 1, b, a.word),
+        recorder_word_given_(recorder, format, 2, c, b.word),
+        recorder_word_given_(recorder, format, 3, d, c.word),
+        recorder_word_given_(recorder, format, 4, e, d.word),
+        recorder_word_given_(recorder, format, 5, f, e.word),
+        recorder_word_given_(recorder, format, 6, g, f.word),
+        recorder_word_given_(recorder, format, 7, h, g.word),
+        recorder_word_given_(recorder, format, 8, i, h.word),
+        recorder_word_given_(recorder, format, 9, j, i.word),
+        recorder_word_given_(recorder, format, 10, k, j.word),
+        recorder_word_given_(recorder, format, 11, l, k.word));
+}
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+#endif
