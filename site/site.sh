@@ -203,9 +203,9 @@ escaped()
     echo '<h1>The command</h1><pre><code>'
     build/recorder --help | escaped
     echo '</code></pre>'
-    for verb in $(build/recorder --help | sed -n 's/^  \([a-z]*\)  .*/\1/p'); do
-        echo "<h2 id=\"$verb\">recorder $verb</h2><pre><code>"
-        build/recorder "$verb" --help | escaped
+    for verb in $(build/recorder --help | sed -n 's/^  \([a-z]*\)  .*/\1/p') options; do
+        echo "<h2 id=\"$verb\">recorder help $verb</h2><pre><code>"
+        build/recorder help "$verb" | escaped
         echo '</code></pre>'
     done
 } | frame reference/command "The command"

@@ -201,8 +201,9 @@ const struct verb *help_verb(const char *name);
 void help_renamed(int argc, char **argv);
 /* "list, dump, ...": all of them. */
 const char *help_verbs(void);
-/* Print the help of a verb (null: of all), and the texts made of it. */
-void help_show(const struct verb *);
+/* Print the help of a verb, of "options" or, null, of all; and the texts made of
+ * it. */
+void help_show(const char *of);
 void help_man_page(void);
 void help_completion(void);
 

@@ -5,10 +5,10 @@
 #include <string.h>
 
 static const struct verb *const verbs[] = {
-    &verb_list,    &verb_dump,  &verb_follow, &verb_set,     &verb_save,
-    &verb_log,     &verb_watch, &verb_diff,   &verb_export,  &verb_view,
-    &verb_threads, &verb_tasks, &verb_sched,  &verb_latency, &verb_spans,
-    &verb_run,     &verb_ps};
+    &verb_ps,    &verb_list,    &verb_dump,  &verb_follow,  &verb_watch,
+    &verb_set,   &verb_save,    &verb_log,   &verb_export,  &verb_view,
+    &verb_run,   &verb_threads, &verb_tasks, &verb_latency, &verb_spans,
+    &verb_sched, &verb_diff};
 enum { VERBS = sizeof verbs / sizeof *verbs };
 
 const struct verb *help_verb(const char *name)
@@ -84,10 +84,24 @@ static void option_name(const struct option_row *row, char to[64])
              row->argument ? row->argument : "");
 }
 
+/* Prints options: names on the left, what they do on the right. */
+static void rows_help(const struct option_row *rows)
+{
+    for (; rows && rows->name; rows++) {
+        char name[64];
+        int width;
+        option_name(rows, name);
+        width = printf("  %-26s", name);
+        if (width > 28) {
+            printf("\n%28s", "");
+            width = 28;
+        }
+        wrapped(stdout, rows->help, width, 28);
+    }
+}
+
 static void verb_help(const struct verb *verb)
 {
-    const struct option_row *rows[ROWS_MAX];
-    int count = rows_of(verb, rows), i;
     usage(stdout, verb);
     putchar('\n');
     wrapped(stdout, verb->summary, 0, 0);
@@ -96,17 +110,19 @@ static void verb_help(const struct verb *verb)
         wrapped(stdout, verb->help, 0, 0);
     }
     putchar('\n');
-    for (i = 0; i < count; i++) {
-        char name[64];
-        int width;
-        option_name(rows[i], name);
-        width = printf("  %-26s", name);
-        if (width > 28) {
-            printf("\n%28s", "");
-            width = 28;
-        }
-        wrapped(stdout, rows[i]->help, width, 28);
-    }
+    rows_help(verb->rows);
+    printf("%s%s: recorder help options\n", verb->rows ? "\n" : "",
+           verb->selects ? "Options that choose events, and common options"
+                         : "Common options");
+}
+
+/* Prints the options that verbs have in common. */
+static void options_help(void)
+{
+    puts("Options that choose events, of dump, export, view and others:\n");
+    rows_help(selection_rows);
+    puts("\nOptions of all verbs:\n");
+    rows_help(common_rows);
 }
 
 static const char sources[] =
@@ -126,22 +142,39 @@ static const char sources[] =
 
 static void command_help(void)
 {
+    static const struct {
+        const struct verb *first;
+        const char *title, *example;
+    } groups[] = {
+        {&verb_ps, "LOOK", "recorder dump 4711 --last 20"},
+        {&verb_save, "KEEP AND SHOW", "recorder save 4711 -o demo.rec"},
+        {&verb_run, "WHY DOES IT HANG", "recorder threads 4711"},
+        {&verb_latency, "WHY IS IT SLOW, OR DIFFERENT",
+         "recorder diff good.rec bad.rec"}};
     usage(stdout, NULL);
-    puts("\nReads flight recorders from outside of the program.\n");
-    for (int i = 0; i < VERBS; i++)
+    puts("\nReads flight recorders from outside of the program.");
+    for (int i = 0, group = 0; i < VERBS; i++) {
+        if (group < 4 && verbs[i] == groups[group].first) {
+            printf("\n%s: %s\n", groups[group].title, groups[group].example);
+            group++;
+        }
         printf("  %-9s %s\n", verbs[i]->name, verbs[i]->summary);
+    }
     putchar('\n');
     wrapped(stdout, sources, 0, 0);
     puts("\nA ~ before a text: it may have changed since it was recorded."
-         "\nrecorder VERB --help describes a verb; recorder --version.");
+         "\nrecorder VERB --help describes a verb, recorder help options the "
+         "options that\nverbs have in common; recorder --version.");
 }
 
-void help_show(const struct verb *verb)
+void help_show(const char *of)
 {
-    if (verb)
-        verb_help(verb);
-    else
+    if (!of)
         command_help();
+    else if (strcmp(of, "options") == 0)
+        options_help();
+    else
+        verb_help(help_verb(of));
 }
 
 /* Prints a man page, in man(7) macros. */

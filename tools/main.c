@@ -75,7 +75,10 @@ int main(int argc, char **argv)
     helps = strcmp(name, "help") == 0;
     if (helps && argc > 2)
         name = argv[2];
-    else if (helps || strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
+    if (helps && strcmp(name, "options") == 0)
+        return help_show(name), written();
+    if (strcmp(name, "help") == 0 || strcmp(name, "--help") == 0 ||
+        strcmp(name, "-h") == 0)
         return help_show(NULL), written();
     if (strcmp(name, "--version") == 0) {
         puts("recorder " RECORDER_VERSION);
@@ -97,9 +100,9 @@ int main(int argc, char **argv)
                      : "%sVERB is missing; there are %s",
                name, help_verbs());
     if (helps)
-        return help_show(call.verb), written();
+        return help_show(name), written();
     if (!parse(&call, argc - 1, argv + 1))
-        return help_show(call.verb), written();
+        return help_show(name), written();
     if (call.verb->trouble)
         trouble_set(call.verb->trouble);
     selection_parse(&call);

@@ -610,6 +610,15 @@ Test(command, help)
         REFUSES(2, "recorder: --bogus: unknown option\nusage: recorder ",
                 "%s --bogus", verbs[i]);
     }
+    SAYS("LOOK: recorder dump 4711 --last 20\n"
+         "KEEP AND SHOW: recorder save 4711 -o demo.rec\n"
+         "WHY DOES IT HANG: recorder threads 4711\n"
+         "WHY IS IT SLOW, OR DIFFERENT: recorder diff good.rec bad.rec\n",
+         "grep \"^[A-Z, ]*: \" help");
+    build_must(RECORDER
+               " help options | tr -s \"\\n \" \" \" >options && "
+               "grep -q -e \" --since WHEN .* --sysroot DIR \" options && "
+               "! " RECORDER " dump --help | grep -e --since -e --sysroot");
     SAYS("recorder 2.0.0\n", RECORDER " --version");
     SAYS("",
          "for verb in dump list; do " RECORDER " help $verb >one && " RECORDER
@@ -620,9 +629,8 @@ Test(command, help)
          " $i >/dev/full 2>&1 && echo $i; " RECORDER
          " $i >&- 2>&1 && echo $i; done; true");
 #define VERBS                                                                  \
-    "there are list, dump, follow, set, save, log, watch, diff, "              \
-    "export, view, threads, tasks, sched, latency, spans, run, "               \
-    "ps\n"
+    "there are ps, list, dump, follow, watch, set, save, log, export, view, "  \
+    "run, threads, tasks, latency, spans, sched, diff\n"
     REFUSES(2, "recorder: nothing: unknown verb; " VERBS, "help nothing");
     REFUSES(2, "recorder: VERB is missing; " VERBS "usage: recorder VERB ",
             " ");
