@@ -235,7 +235,8 @@ static const char *completes(const struct option_row *row)
     static const struct {
         const char *option, *words;
     } known[] = {{"color", "always never auto"},
-                 {"severity", "0 1 2 3 hw0 hw1 hw2 hw3 sw0 sw1 sw2 sw3"},
+                 {"severity", "0 1 2 3 hw0 hw1 hw2 hw3 sw0 sw1 sw2 sw3 info "
+                              "notice warning error"},
                  {"registry", "all"},
                  {"names", "$(_recorder_names)"},
                  {"thread", "$(_recorder_threads)"},

@@ -1,6 +1,7 @@
 /* options.c - the command line of verbs: options, sources, selections. */
 /* SPDX-License-Identifier: MIT */
 #include "command.h"
+#include "fields.h"
 #include "filters.h"
 #include "folder.h"
 #include "labels.h"
@@ -50,9 +51,10 @@ const struct option_row selection_rows[] = {
     {OPTION_UNTIL, "until", "WHEN", "up to then, the same"},
     {'t', "thread", "THREAD", "only of a thread: number, kernel id or name"},
     {OPTION_SEVERITY, "severity", "LEAST",
-     "only from these severities up: 2 is hw2,sw2; hw1,sw3; of one kind only, "
-     "where the other is not named. Records without a severity are left out; "
-     "overwritten ones are counted whatever theirs was"},
+     "only from these severities up: 2 is hw2,sw2; hw1,sw3; one kind alone if "
+     "the other is not named; info, notice, warning and error are 0 to 3. "
+     "Records without a severity are left out; overwritten ones are counted "
+     "in any case"},
     ROW_GREP,
     ROW_WHERE,
     {'L', "line", "LINE", "the format of a line, of " RECORDER_LINE_FIELDS_},
@@ -375,6 +377,16 @@ void call_filters_check(const struct call *call)
         fail(call, "--where: %s", wrong);
 }
 
+/* Reads --severity: "hw1,sw3", or a level for both kinds, "error". 0: neither. */
+static unsigned severities_of(const char *text)
+{
+    const char *end = text;
+    int level = severity_of_text(text, strlen(text));
+    const char digit[] = {(char)('0' + level), '\0'};
+    unsigned set = recorder_severities_(level < 0 ? text : digit, &end);
+    return *end ? 0 : set;
+}
+
 void selection_parse(struct call *call)
 {
     struct reader_selection *s = &call->selection;
@@ -389,11 +401,12 @@ void selection_parse(struct call *call)
     if (last && !s->last && !call->verb->follows)
         misuse(call, "--last 0 is nothing");
     if (severity) {
-        s->severities = recorder_severities_(severity, &wrong);
-        if (!s->severities || *wrong)
+        s->severities = severities_of(severity);
+        if (!s->severities)
             misuse(call,
                    "--severity %s: is none of 0 to 3, hw0 to hw3, sw0 to "
-                   "sw3, and no list of them: hw1,sw3",
+                   "sw3, no list of them (hw1,sw3), and none of info, notice, "
+                   "warning, error",
                    severity);
     }
     wrong = call->line ? recorder_line_check_(call->line) : NULL;

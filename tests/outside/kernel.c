@@ -468,7 +468,7 @@ static void save_has_them(const char *flags)
                   threads >= 3 && lines > 20,
               "%s", build_text);
     command_must("list whole");
-    cr_assert(strstr(build_text, "was not recorded when this was saved"), "%s",
+    cr_assert(strstr(build_text, "had not recorded yet"), "%s",
               build_text);
     cr_assert_null(strstr(build_text, "ended"), "%s", build_text);
     command_stop(pid);

@@ -148,6 +148,8 @@ Test(severity, chosen_as_by_grep)
                    {"hw1", "HW[1-3]"},
                    {"sw2", "SW[23]"},
                    {"SW0", "SW[0-3]"},
+                   {"error", "[HS]W3"},
+                   {"Warning", "[HS]W[23]"},
                    {"hw1,sw3", "\\(HW[1-3]\\|SW3\\)"},
                    {"hw3,hw2", "HW[23]"}};
     build_must("gcc " WITH "-o program " PROGRAM
@@ -183,6 +185,13 @@ Test(severity, chosen_as_by_grep)
     }
     build_must("! " RECORDER " dump kept --severity 2 --names disk --last 1 | "
                "grep SW");
+    build_must(
+        RECORDER
+        " dump kept --json --severity notice | sed "
+        "\"s/.*y.:.[hs]\\(w[0-3]\\).,.severity_text.:.\\([a-z]*\\).*/\\1 "
+        "\\2/\" | sort -u");
+    cr_assert_str_eq(build_text, "w1 notice\nw2 warning\nw3 error\n");
+    cr_assert_eq(command("dump kept --severity err"), 2);
     cr_assert_eq(command("dump kept --severity 2,x"), 2);
     cr_assert(strncmp(build_text, "recorder: --severity 2,x: ", 26) == 0, "%s",
               build_text);

@@ -596,7 +596,7 @@ def csv_table(path, events):
                      "" if value is None else
                      cell(value) if isinstance(value, str) else str(value))
     same("number of records", len(rows), len(events))
-    same("columns", len(rows[0]), 16 + 12)
+    same("columns", len(rows[0]), 17 + 12)
 
 
 def main():

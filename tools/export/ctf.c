@@ -192,8 +192,8 @@ static void put_class(struct ctf *ctf, const struct timeline_event *e,
                                         [READER_POINTER] = "pointer_t",
                                         [READER_STRING] =
                                             "string { encoding = UTF8; }"};
-    /* syslog's: information, warning, error, critical. */
-    static const unsigned loglevels[4] = {6, 4, 3, 2};
+    /* syslog's numbers of event_severity_text(). */
+    static const unsigned loglevels[4] = {6, 5, 4, 3};
     buffer_print(b, "event {\n    id = %zu;\n    name = \"", id);
     put_literal(b, e->read.recorder->name);
     buffer_print(b, ":");

@@ -373,12 +373,15 @@ static void put_record(struct perfetto *p, const struct timeline_event *e)
     put_number(
         b, 3,
         interned(p, &p->categories, 1, e->recorder, e->read.recorder->name));
-    if (severity)
+    if (severity) {
+        uint64_t id =
+            SEVERITIES + (uint64_t)(record->severity + 4 * record->hardware);
+        put_number(b, 3, interned(p, &p->categories, 1, id, severity));
         put_number(b, 3,
                    interned(p, &p->categories, 1,
-                            SEVERITIES + (uint64_t)(record->severity +
-                                                    4 * record->hardware),
-                            severity));
+                            SEVERITIES + 8 + (uint64_t)record->severity,
+                            event_severity_text(record)));
+    }
     if (p->messages)
         put_string(b, 23, e->opens ? timeline_span_name(message) : message);
     else if (e->opens && kind_of(e->read.kind, &how) == KIND_ENTER)

@@ -13,6 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define SEVERITY_TEXT                                                          \
+    "case substr(severity, 3) when '0' then 'info' when '1' then 'notice' "   \
+    "when '2' then 'warning' when '3' then 'error' end as severity_text"
+
 /* The columns of arguments have no type: each value keeps its own. Values
  * without an integer or real of SQLite are text: 2^63 and above, nan, inf,
  * pointers. */
@@ -44,7 +48,7 @@ static const char schema[] =
     " strftime('%Y-%m-%d %H:%M:%S', wall_ns / 1000000000, 'unixepoch') ||"
     " printf('.%06d', wall_ns / 1000 % 1000000) as wall,"
     " file || ':' || line as location, thread.name as thread,"
-    " recorder.name as recorder, severity, kind, message"
+    " recorder.name as recorder, severity, " SEVERITY_TEXT ", kind, message"
     " from event join recorder on recorder.id = event.recorder"
     " join format on format.id = event.format"
     " left join thread on thread.id = event.thread order by ord;";
@@ -83,7 +87,7 @@ static const char schema_of_many[] =
     " strftime('%Y-%m-%d %H:%M:%S', wall_ns / 1000000000, 'unixepoch') ||"
     " printf('.%06d', wall_ns / 1000 % 1000000) as wall,"
     " file || ':' || line as location, thread.name as thread,"
-    " recorder.name as recorder, severity, kind, message"
+    " recorder.name as recorder, severity, " SEVERITY_TEXT ", kind, message"
     " from event join recorder on recorder.id = event.recorder"
     " join source on source.id = event.source"
     " join format on format.id = event.format"

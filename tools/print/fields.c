@@ -3,6 +3,7 @@
 #include "fields.h"
 
 #include <string.h>
+#include <strings.h>
 
 #include "recorder/text.h"
 
@@ -31,6 +32,23 @@ const char *event_severity(const struct recorder_event *event)
                : texts[event->severity + (event->hardware ? 0 : 4)];
 }
 
+/* By severity. docs/command.md has the table. */
+static const char levels[4][8] = {"info", "notice", "warning", "error"};
+
+const char *event_severity_text(const struct recorder_event *event)
+{
+    return event->severity < 0 ? NULL : levels[event->severity];
+}
+
+int severity_of_text(const char *text, size_t size)
+{
+    for (int i = 0; i < 4; i++)
+        if (strlen(levels[i]) == size &&
+            strncasecmp(text, levels[i], size) == 0)
+            return i;
+    return -1;
+}
+
 void fields_of(struct reader *reader, const struct reader_event *e,
                struct reader_argument to[FIELDS])
 {
@@ -38,6 +56,7 @@ void fields_of(struct reader *reader, const struct reader_event *e,
     const struct reader_thread *thread = e->thread;
     const char *location, *message, *name;
     const char *severity = event_severity(&e->event);
+    const char *level = event_severity_text(&e->event);
     const char *format = reader_format(reader, &e->event, &location);
     bool timed = e->ns != RECORDER_TIME_UNKNOWN_;
     size_t file_size, size;
@@ -49,6 +68,7 @@ void fields_of(struct reader *reader, const struct reader_event *e,
     *to++ = timed && e->realtime_ns ? number(e->realtime_ns) : unknown;
     *to++ = text(e->recorder->name, strlen(e->recorder->name));
     *to++ = severity ? text(severity, 3) : unknown;
+    *to++ = level ? text(level, strlen(level)) : unknown;
     *to++ = e->kind ? text(e->kind, strlen(e->kind)) : unknown;
     *to++ = thread ? number(thread->number) : unknown;
     *to++ = thread ? text(thread->name, strlen(thread->name)) : unknown;

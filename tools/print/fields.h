@@ -13,6 +13,7 @@
     NAME("wall_ns")                                                            \
     NAME("recorder")                                                           \
     NAME("severity")                                                           \
+    NAME("severity_text")                                                      \
     NAME("kind")                                                               \
     NAME("thread")                                                             \
     NAME("thread_name")                                                        \
@@ -29,6 +30,7 @@ enum {
     FIELD_WALL_NS,
     FIELD_RECORDER,
     FIELD_SEVERITY,
+    FIELD_SEVERITY_TEXT,
     FIELD_KIND,
     FIELD_THREAD,
     FIELD_THREAD_NAME,
@@ -42,8 +44,12 @@ enum {
     FIELDS
 };
 
-/* "sw2", or null: the event has no severity. */
+/* "sw2", and its level in syslog and OpenTelemetry, "warning"; or null: the
+ * event has no severity. */
 const char *event_severity(const struct recorder_event *);
+const char *event_severity_text(const struct recorder_event *);
+/* Returns the severity of a level's name, in any case; -1: it is none. */
+int severity_of_text(const char *text, size_t size);
 
 /* Makes the values, in the form of arguments: READER_LOST is unknown. Valid
  * until the next message is made. */
