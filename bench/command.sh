@@ -69,7 +69,7 @@ ${CC:-cc} -O2 -I "$here/.." -o kernel "$here/target/kernel.c" -lpthread
 if ./kernel switch >cost && ./kernel pour >poured; then
     row 'a context switch with recorder_kernel(), more than without' \
         "$(cut -d ' ' -f 1 cost)" 0.6 ' us'
-    row 'that / with an event of the kernel alone, which nobody reads' \
+    row 'that / with an unread event of the kernel alone' \
         "$(awk '{ print $1 / $2 }' cost)" 1.10 ''
     row 'a switch that is poured' "$(cut -d ' ' -f 1 poured)" 100 ' ns'
 fi
