@@ -1,11 +1,11 @@
-/* Chromium for tests, and what npm has to drive it or show in it. */
+/* Chromium for tests, with packages of npm that drive it or run in it. */
 /* SPDX-License-Identifier: MIT */
 #ifndef BROWSER_H
 #define BROWSER_H
 
 #include "build.h"
 
-/* Both lie below build/, as npm has them; never in the repository. */
+/* Both are below build/, installed by npm; never in the repository. */
 #define BROWSER_MODULES TEST_ROOT "/build/view"
 #define BROWSER_PACKAGES "playwright-core@1.65.1"
 

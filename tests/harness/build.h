@@ -1,4 +1,4 @@
-/* Compiles and runs the programs that a test needs, in a folder of its own. */
+/* Compiles and runs the programs that a test needs, in a private folder. */
 /* SPDX-License-Identifier: MIT */
 /*
     Test(suite, promise, .init = build_begin, .fini = build_end)
@@ -36,7 +36,7 @@
 
 static char build_folder[64];
 static char build_command[8192];
-static char *build_text; /* what the last command said */
+static char *build_text; /* the output of the last command */
 
 /* Seconds that a command may take: a hang is a failure, not a wait. */
 #ifndef BUILD_SECONDS
@@ -83,7 +83,7 @@ build_run(const char *format, ...)
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* Runs a command that must end well; no quote ' may stand in it. */
+/* Runs a command that must succeed; it must not contain a quote '. */
 #define build_must(...)                                                        \
     do {                                                                       \
         int build_status_ = build_run(__VA_ARGS__);                            \
@@ -187,7 +187,7 @@ __attribute__((unused, sentinel)) static void build_need_all(const char *first,
     va_end(others);
 }
 
-/* Can this compiler build and run an empty program with these flags? */
+/* True if this compiler builds and runs an empty program with these flags. */
 __attribute__((unused)) static bool build_can(const char *compiler,
                                               const char *flags)
 {

@@ -1,4 +1,4 @@
-/* Catches what a dump writes, and makes the system refuse calls. */
+/* Catches the output of a dump, and makes the system refuse calls. */
 /* SPDX-License-Identifier: MIT */
 /*
  * Each Criterion test is a process of its own: orders begin at 1, rings are
@@ -38,12 +38,12 @@ UNUSED static void sleep_ms(long ms)
 
 /* -------------------------------------------------------------- catching -- */
 
-/* What a dump wrote. Its memory is there from the start, so that a child in
- * which nothing more is to be had can catch, too. */
+/* The output of a dump. Its memory is allocated at the start, so that a child
+ * without free memory can catch, too. */
 struct caught {
     char *text;
     size_t size, max;
-    size_t shown; /* what the dump returned */
+    size_t shown; /* the dump's result */
 };
 
 UNUSED static void catch_line(void *context, const char *text, size_t size)
@@ -77,7 +77,7 @@ UNUSED static const char *catch_dump(struct caught *caught)
     return caught->text;
 }
 
-/* The lines of the records, behind the header and the recorders. */
+/* The lines of the records, after the header and the recorders. */
 UNUSED static const char *records_in(const char *text)
 {
     const char *at = strchr(text, '\n');
@@ -112,7 +112,7 @@ UNUSED static int redirect(int fd)
     cr_assert(file >= 0 && dup2(file, fd) == fd);
     return file;
 }
-/* What was written there. */
+/* The bytes written to a file. */
 UNUSED static char *written_to(int file)
 {
     off_t size = lseek(file, 0, SEEK_END);
@@ -125,8 +125,8 @@ UNUSED static char *written_to(int file)
 
 /* -------------------------------------------------------------- children -- */
 
-/* Runs what follows in a child, which ends with _exit(). Its wait status is
- * `status`; a child that hangs is ended by SIGALRM after that many seconds. */
+/* Runs the code in a child, which ends with _exit(). `status` becomes its wait
+ * status; SIGALRM ends a child that hangs for `seconds`. */
 #define IN_CHILD(status, seconds, ...)                                         \
     do {                                                                       \
         pid_t child_ = fork();                                                 \
@@ -149,7 +149,7 @@ UNUSED static char *written_to(int file)
 #else
 #define NEEDS_MMAP 0
 #endif
-#ifdef SYS_mmap2 /* what mmap() calls on 32-bit machines */
+#ifdef SYS_mmap2 /* the system call of mmap() on 32-bit machines */
 #define CAPTURE_MMAP SYS_mmap2
 #else
 #define CAPTURE_MMAP SYS_mmap

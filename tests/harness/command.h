@@ -1,4 +1,4 @@
-/* The recorder command against running programs and what they leave behind. */
+/* The recorder command on running programs, their core files and recordings. */
 /* SPDX-License-Identifier: MIT */
 /*
     command_build("command", "gcc -O2");            ./command of programs/
@@ -72,8 +72,8 @@ __attribute__((unused)) static void command_stop(pid_t pid)
     waitpid(pid, NULL, 0);
 }
 
-/* Is a thread on its way to sleep, or awake? Where the system tells what call it
- * sleeps in, it has left its processor. */
+/* True if a thread is awake, or falling asleep. If the system shows its system
+ * call, it has left its processor. */
 __attribute__((unused)) static bool command_runs(pid_t pid, const char *thread)
 {
     static const char *const files[] = {"stat", "syscall"};
@@ -94,8 +94,8 @@ __attribute__((unused)) static bool command_runs(pid_t pid, const char *thread)
     return false;
 }
 
-/* Waits until all threads of a process are asleep: who says "PID n" and then
- * waits may be on the way to that. */
+/* Waits until all threads of a process are asleep: a program that prints "PID
+ * n" before it waits may still be on the way. */
 __attribute__((unused)) static void command_rests(pid_t pid)
 {
     double limit = seconds_now() + 60;
@@ -143,8 +143,8 @@ __attribute__((unused)) static void command_core(const char *program,
     build_must("test -s core");
 }
 
-/* What a dump shows must be what the program dumped into in.txt, but for the
- * date: byte for byte. */
+/* A dump by the command must equal the program's own dump in in.txt, except for
+ * the date: byte for byte. */
 __attribute__((unused)) static void command_must_dump(const char *source,
                                                       const char *what)
 {

@@ -23,9 +23,8 @@
     "( end=$(($(date +%%s) + 40)); until " __VA_ARGS__                         \
     "; do test $(date +%%s) -le $end || exit 1; sleep 0.05; done )"
 
-/* Writes a port that nobody has into a file that is not there yet. Nobody may
- * get it while its server is down: it is below those that the kernel gives to
- * who connects. */
+/* Writes a free port into a new file. No other program gets it while its server
+ * is down: it is below the kernel's range for outgoing connections. */
 __attribute__((unused)) static void port_make(const char *file)
 {
     build_must("until test -s %s; do python3 -c \"import random, socket; s = "
@@ -40,15 +39,14 @@ __attribute__((unused)) static void port_make(const char *file)
           "socket.create_connection((\\\"127.0.0.1\\\", $(cat " port           \
           ")))\" 2>said")
 
-/* Waits until nobody listens at the ports of some files: a server that was
- * killed may hold them for a moment still, and the next one would not start. */
+/* Waits until the ports of some files are free: a killed server may hold them
+ * for a moment, and the next one would not start. */
 #define FREE(files)                                                            \
     UNTIL("! python3 -c \"import socket, sys; [i for i in sys.argv[1:] if "    \
           "socket.socket().connect_ex((\\\"127.0.0.1\\\", int(i))) == 0] or "  \
           "sys.exit(1)\" $(cat " files ")")
 
-/* Starts a server. What is started here ends with the test: their ids are in
- * the file `pids`. */
+/* Starts a server. It ends with the test: all ids are in the file `started`. */
 __attribute__((unused)) static void hub_start(const char *more)
 {
     port_make("port");

@@ -149,7 +149,7 @@ static void *run_once(void *argument)
 
 /* ------------------------------------------------------------- hand-offs -- */
 
-/* 8 threads record under a mutex, until it has changed hands so often. */
+/* 8 threads record under a mutex, until it has changed hands `hops` times. */
 static void relay_by_mutex(uintptr_t hops)
 {
     struct relay relay = {.runners = 8, .hops = hops};

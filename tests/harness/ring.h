@@ -25,8 +25,8 @@ static inline uintptr_t ring_word(uintptr_t key, uintptr_t word)
     uintptr_t x = (key + word * 40503u) * (uintptr_t)0x9e3779b97f4a7c15u;
     return word % 4 == 0 && word < 12 ? key : x ^ x >> 13;
 }
-#define RING_TIME 13 /* the number of the word that stands for the time */
-#ifndef RECORDER_CLOCK_ORDER /* such orders are made of the time */
+#define RING_TIME 13 /* the number of the word in the place of the time */
+#ifndef RECORDER_CLOCK_ORDER /* these orders are made from the time */
 #define RECORDER_TIME() ring_word(ring_key, RING_TIME)
 #endif
 #include "random.h"
@@ -91,8 +91,8 @@ static struct ring_site {
     uintptr_t format, caller;
 } ring_sites[RING_SITES];
 
-/* What record() returned to each writer for its latest records, how many it has
- * made, and which thread it is. */
+/* The results of record() for each writer's latest records, their number, and
+ * the writer's thread. */
 static struct ring_writer {
     uintptr_t order[RING_WITNESSES];
     uintptr_t made;
@@ -192,7 +192,7 @@ static inline void ring_learn(void)
 /* -------------------------------------------------------------- the readers --
  */
 
-/* Null, or what shows that an accepted slot is no record, or two. */
+/* Null, or the reason why an accepted slot is no record, or a mix of two. */
 static inline const char *ring_fault(uintptr_t commit,
                                      const struct recorder_record *r)
 {
@@ -279,9 +279,8 @@ static inline void ring_reader_stop(struct ring_reader *reader,
 /* --------------------------------------------------------- the quiet ring --
  */
 
-/* Nobody records now, and no record stopped half-way: every slot is whole, and
- * `records` (a call with 12 arguments is three) is what was kept, overwritten
- * and lost. */
+/* At rest, without an unfinished record: every slot is whole, and `records` (a
+ * call with 12 arguments is three) equals kept + overwritten + lost. */
 static inline void ring_expect_counted(uintptr_t records)
 {
     static struct ring_reader reader;
@@ -320,8 +319,8 @@ static inline void ring_expect_orders(uintptr_t last, uintptr_t count)
               (size_t)count);
 }
 
-/* All slots take part again: the next `slots` records of the caller each find
- * theirs with the first ticket, and then are what the ring holds. */
+/* All slots take part again: the caller's next records each find their slot
+ * with the first ticket, and fill the ring. */
 static inline void ring_expect_all_slots(uintptr_t who)
 {
     uintptr_t given_up = ring_head()->given_up, lost = ring_head()->lost, i;

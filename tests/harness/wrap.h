@@ -60,8 +60,8 @@ static void wrap_at(uintptr_t position, uintptr_t order, bool gave_up_lately)
     uintptr_t lap, slot;
     memset(wrap_ring(), 0, recorder_for_wrap.ring_bytes);
     *recorder_home_.order = order;
-    /* What becomes of a ring in which no slot ever gives up: all that changes
-     * in it, but for whole records, changes where the laps' bits are 0. */
+    /* The changes of a ring without slots that give up: except for whole
+     * records, all happen at laps whose bits are 0. */
     for (lap = WRAP_LAP; !gave_up_lately && lap && lap <= position;
          lap += WRAP_LAP) {
         wrap_quiet_at(lap - 2);
@@ -155,8 +155,8 @@ static const char *wrap_stopped(uintptr_t position, uintptr_t records,
     return wrap_expect(n - 1, order);
 }
 
-/* Goal: a mark of long ago is not taken for one that lies ahead. Method: slots
- * that never gave up, at 63 places over the range of positions. */
+/* Goal: an old mark is not taken for one ahead. Method: slots that never gave
+ * up, at 63 places over the range of positions. */
 static const char *wrap_old_marks(void)
 {
     uintptr_t i;
@@ -225,11 +225,11 @@ static void wrap_fill(uintptr_t count)
         record(wrap, "%zu %zu %zu %zu", a, ~a, 3 * a, 5 * a);
 }
 
-/* Goal: two tickets never take one slot because the mark of one of them was
- * taken for an old one. Method: around the position where a mark of 0 begins to
- * look as if it lay ahead, A is stopped when its turn has come, B and C of the
- * two laps after it are stopped, a ticket of the third gives up; then B gives
- * up, C looks, and A goes on. All orders must be those of their arguments. */
+/* Goal: two tickets never take one slot by mistaking the mark of one of them
+ * for an old one. Method: around the position at which a mark of 0 begins to
+ * look as if it were ahead, A is stopped when its turn has come, B and C of the
+ * two next laps are stopped, a ticket of the third gives up; then B gives up, C
+ * looks, and A continues. All orders must match their arguments. */
 static const char *wrap_mixed(void)
 {
     uintptr_t base = 0 - WRAP_LAP, slot;

@@ -100,7 +100,7 @@ Test(alarms, waits_that_were_left)
 }
 
 /* Goal: memcached and redis under load: looks at the process find nothing, and
- * what clients get is what they get without. */
+ * clients get the same answers as without. */
 static void serve(const char *program, const char *options, const char *load)
 {
     build_needs(program);

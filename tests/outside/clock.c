@@ -11,7 +11,7 @@ TestSuite(clock_order, .init = build_begin, .fini = build_end, .timeout = 300);
 #define CHECK "python3 " BUILD_PROGRAMS "/clock.py"
 #define WITH BUILD_WARNINGS BUILD_INCLUDE
 
-/* Skips the test where the processor has no such clock. */
+/* Skips the test if the processor lacks the clock. */
 static void clock_begin(void)
 {
     pid_t pid;
@@ -26,8 +26,8 @@ static void clock_begin(void)
               "%s", build_text);
 }
 
-/* What is shown must have orders that ascend, and each of the numbers of `main`
- * and the part in its row, up to the last. */
+/* The dump must have ascending orders, and for each part the numbers of its
+ * row, up to the last. */
 static void must_be_in_order(const char *source)
 {
     build_must(RECORDER " dump --json --names \"whole|part.*\" %s >events",
@@ -35,9 +35,9 @@ static void must_be_in_order(const char *source)
     build_must(CHECK " row");
 }
 
-/* Goal: all that can be read of a program is read alike: of the process, of what
- * was saved of it, of a core file, and of its recording once it was killed.
- * Method: what the program dumps itself, byte for byte. */
+/* Goal: all readers of a program agree: of the process, of its saved recording,
+ * of a core file, and of its recording after a kill. Method: the program's own
+ * dump, byte for byte. */
 Test(clock_order, all_sources)
 {
     char text[32];
@@ -94,10 +94,10 @@ Test(clock_order, follow_and_clear)
     command_stop(pid);
 }
 
-/* Goal: the program goes by the counter where it must, and `list` says why.
- * Method: Linux that lives by another clock, or does not say; a program of 32
- * bits, which has no such orders, as other processors have none; a file without
- * the macro, in front of the others or behind, in C and C++. */
+/* Goal: the program falls back to the counter if it must, and reports the
+ * reason. Method: Linux with another clock, or an unknown one; a program of 32
+ * bits, which has no clock orders, like other processors; a file without the
+ * macro, before the others or after, in C and C++. */
 Test(clock_order, falls_back, .init = build_long)
 {
     static const struct {
@@ -211,8 +211,8 @@ Test(clock_order, exports_and_gdb)
     command_stop(pid);
 }
 
-/* Goal: a program that forbids itself rdtsc goes on to record, with the clock
- * that LIMITS of recorder.h names; without it, it dies, as they say. */
+/* Goal: a program that forbids itself rdtsc continues to record with the clock
+ * that LIMITS of recorder.h names; without it, it dies, as they warn. */
 Test(clock_order, counter_is_forbidden)
 {
 #ifdef __x86_64__

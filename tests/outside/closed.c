@@ -15,8 +15,8 @@ static void build(void)
                "-o closed " BUILD_PROGRAMS "/closed.c -ldl");
 }
 
-/* No record shows words of a library that took the place of its own. The last
- * one's library is open. */
+/* No record shows words of a library that replaced its own. The last record's
+ * library is open. */
 static void must_be_true(const char *what)
 {
     for (int i = 1; i <= 3; i++)
@@ -58,9 +58,9 @@ static void must_be_true_of(const char *how)
     command_stop(pid);
 }
 
-/* Goal: a format or a text whose library was closed is never that of another
- * library at its address. Method: three libraries of one layout, one after the
- * other, by all readers. */
+/* Goal: a format or a text of a closed library is never another library's at
+ * its address. Method: three libraries of one layout, one after the other, by
+ * all readers. */
 Test(closed, libraries_lend_no_words)
 {
     build();

@@ -1,4 +1,5 @@
-/* What records on this machine is found: processes, names, packed files. */
+/* Finding programs that record on this machine: processes, names, packed
+ * files. */
 /* SPDX-License-Identifier: MIT */
 #include "harness/command.h"
 
@@ -16,14 +17,14 @@ static void named(char name[32])
     build_must("cp program %s", name);
 }
 
-/* Without times: of a program that noted none, each reader measures anew how
- * fast its clock ticks. */
+/* Without times: if the program measured no rate, each reader measures the rate
+ * of its clock again. */
 #define UNTIMED                                                                \
     "--line \"{order} {location} T{thread} {recorder}: {message}\" "
 
-/* Goal: `recorder ps` shows what records, how fast, and where; nothing else.
- * Method: a program at a known rate, with and without a recording, beside one
- * without recorders. */
+/* Goal: `recorder ps` shows all recording processes, their rates and places,
+ * and no others. Method: a program at a known rate, with and without a
+ * recording, beside one without recorders. */
 Test(find, ps)
 {
     char name[32], line[128];
@@ -110,8 +111,8 @@ Test(find, recorder_file_not_heeded)
     }
 }
 
-/* Goal: a SOURCE may be a program's name, where that is one process; a file
- * that can be read comes first; whatever is wrong is said. */
+/* Goal: a SOURCE may be a program's name, if one process has it; a readable
+ * file comes first; errors have messages. */
 Test(find, by_name)
 {
     char name[32], line[64], many[128];
@@ -200,8 +201,9 @@ Test(find, all_registries, .init = build_long)
 
 /* ---------------------------------------------------------------- packed -- */
 
-/* Goal: what gzip or zstd packed is read as it is. Method: every kind of file
- * in both, in two pieces behind each other, and one copied twice. */
+/* Goal: files packed by gzip or zstd are read like unpacked ones. Method: every
+ * kind of file in both, in two pieces after each other, and one copied
+ * twice. */
 Test(find, packed)
 {
     int pid = (int)command_start("env RECORDER_FILE=kept ./program quiet");
@@ -222,8 +224,8 @@ Test(find, packed)
                "ls | grep recorder-; test $? = 1");
 }
 
-/* Runs the command on a file; it must fail in so much memory, with a sentence
- * that has this in it. */
+/* Runs the command on a file; it must fail within limited memory, with a
+ * sentence that contains `must`. */
 static void refused(const char *file, const char *text)
 {
     cr_assert_eq(build_run("ulimit -v 1000000; exec timeout 20 " RECORDER
@@ -232,8 +234,8 @@ static void refused(const char *file, const char *text)
     cr_assert(strstr(build_text, text), "%s", build_text);
 }
 
-/* Goal: what is packed may be cut off, damaged or made to harm: that is said,
- * in bounded time, memory and room on the disk. */
+/* Goal: packed files that are cut off, damaged or hostile give a message, in
+ * bounded time, memory and disk space. */
 Test(find, hostile_packed, .init = build_long)
 {
     int pid = (int)command_start("./program quiet");
@@ -269,7 +271,7 @@ Test(find, hostile_holes, .init = build_long)
 
 /* ------------------------------------------------------------ completion -- */
 
-/* What bash completes the last of these words to, sorted. */
+/* The completions of bash for the last of these words, sorted. */
 static void completes(const char *words, const char *to)
 {
     build_must(RECORDER " --bash-completion >complete && "
@@ -299,7 +301,7 @@ Test(find, completion)
     completes(words, "silent small ");
     sprintf(words, "dump %s --names s", name);
     completes(words, "silent small ");
-    /* bash makes words of = and : of their own. */
+    /* bash splits words at = and : as well. */
     completes("dump --color =", "always auto never ");
     completes("dump --color = n", "never ");
     sprintf(words, "set %d s", pid);
@@ -328,7 +330,7 @@ Test(find, completion)
     completes(words, to);
     command_stop(pid);
     command_stop(other);
-    /* The list of formats is that of export. */
+    /* The list of formats equals export's. */
     build_run(RECORDER " export nix saved");
     for (const char *format = "perfetto\0ctf\0vcd\0"
                               "sqlite\0json\0csv\0";
@@ -352,8 +354,8 @@ Test(find, completion_runs_nothing)
     build_must("test ! -e bad");
 }
 
-/* Goal: without /proc, in a bare chroot, nobody says that a process is not
- * there; programs record, and say why they made no recording. */
+/* Goal: without /proc, in a bare chroot, no message claims that a process does
+ * not exist; programs record, and report why they made no recording. */
 Test(find, without_proc)
 {
     static const char *const says[] = {

@@ -48,7 +48,7 @@ static pid_t follower_of(const char *name, const char *options, pid_t of)
     return follower(name, options, text);
 }
 
-/* What the system says of a process; "": nothing. */
+/* A field of a process from the system; "": none. */
 static const char *process_says(pid_t pid, const char *what)
 {
     static char text[8192];
@@ -65,7 +65,8 @@ static const char *process_says(pid_t pid, const char *what)
     return text;
 }
 
-/* Does a follower wait for its next look? And how often did it fall asleep? */
+/* True while a follower waits for its next look; and the number of its
+ * sleeps. */
 static bool is_asleep(pid_t pid)
 {
     return atoi(process_says(pid, "syscall")) == SYS_ppoll;
@@ -91,9 +92,8 @@ static bool has_begun(pid_t pid)
     return true;
 }
 
-/* Waits until it has seen what was recorded before: it sleeps, and does so
- * anew, again as that may end a look that began before, and once more as it may
- * have slept in the midst of one. */
+/* Waits until the follower has seen all earlier records: it sleeps, and falls
+ * asleep twice more, as it may have been in the middle of a look. */
 static void has_looked(pid_t pid)
 {
     double limit = seconds_now() + 60;
@@ -113,8 +113,8 @@ static void follower_ends(pid_t pid)
               (unsigned)status);
 }
 
-/* What it said on stderr: how many it missed; and that the program is gone, and
- * no more. */
+/* The follower's stderr: the number of missed records; and that the program is
+ * gone, and no more. */
 static uint64_t missed(const char *name)
 {
     char text[64], line[256];
@@ -139,8 +139,8 @@ static uint64_t missed(const char *name)
     return all;
 }
 
-/* How many records that check themselves it showed: each is whole, and comes
- * behind the one before. */
+/* The number of self-checking records in its output: each is whole, and follows
+ * the one before. */
 static uint64_t shown(const char *name, bool as_json)
 {
     char line[1024];
@@ -168,9 +168,9 @@ static uint64_t shown(const char *name, bool as_json)
     return count;
 }
 
-/* Goal: nothing is invented, shown twice or out of order, and what is not shown
- * is said to be missed: shown + missed = recorded, exactly. Method: followers
- * start; then 4 threads record, at full speed or slowly, some times. */
+/* Goal: no record is invented, shown twice or out of order, and each missing
+ * one is counted: shown + missed = recorded, exactly. Method: followers start;
+ * then 4 threads record, at full speed or slowly, some times. */
 static uint64_t burst(uint64_t each, int us, unsigned times)
 {
     static const struct {
@@ -210,7 +210,7 @@ static uint64_t burst(uint64_t each, int us, unsigned times)
     return all;
 }
 Test(follow, at_full_speed) { burst(2000000, 0, 1); }
-/* Each time no more than the ring holds: whoever is late misses nothing. */
+/* Each time at most one ring of records: a late follower misses none. */
 Test(follow, slowly)
 {
     cr_assert_eq(burst(250, 1000, 3), 4 * 4 * 250 * 3, "some were missed");
@@ -218,7 +218,7 @@ Test(follow, slowly)
 
 /* ------------------------------------------------------------------ ends -- */
 
-/* What counts does so slowly, and no more than a ring holds. */
+/* The counting program records slowly, at most one ring at a time. */
 #define COUNTS "./program count 1000 20000"
 
 static int last_recorded(void)
@@ -231,7 +231,7 @@ static int last_recorded(void)
     return last;
 }
 
-/* Waits until so many more have been counted; the last. */
+/* Waits until `more` numbers have been counted; returns the last. */
 static int counted(int more)
 {
     int last = last_recorded() + more;
@@ -260,8 +260,8 @@ static void numbers(const char *name, int *first, int *last)
     fclose(file);
 }
 
-/* Goal: it ends when the program does, in whatever way, and showed what was
- * recorded up to an interval before; --last 10 is where it begins. */
+/* Goal: it ends when the program does, in any way, and shows the records up to
+ * an interval before the end; --last 10 is its start. */
 Test(follow, ends_with_the_program)
 {
     for (int killed = 0; killed < 2; killed++) {
@@ -290,9 +290,9 @@ Test(follow, ends_with_the_program)
     }
 }
 
-/* Goal: what was seen is shown as it was said, though the program is gone by
- * then, and its formats and strings with it. Method: it ends between two looks
- * that are far apart, behind the one that saw its last words. */
+/* Goal: seen records are shown with their formats and strings, even if the
+ * program has ended since. Method: it ends between two looks that are far
+ * apart, after the look that saw its last words. */
 Test(follow, last_words)
 {
     for (int i = 0; i < 6; i++) {
@@ -335,9 +335,8 @@ Test(follow, ends_with_exec)
     }
 }
 
-/* Goal: of records that take several slots, what was missed is said in records,
- * as an estimate. Method: a follower is stopped while 5000 of two slots
- * come. */
+/* Goal: for records of several slots, the missed count is in records, as an
+ * estimate. Method: a follower is stopped while 5000 of two slots come. */
 Test(follow, missed_are_records)
 {
     pid_t program = command_start("./program copies 5000"), pid;
@@ -356,8 +355,9 @@ Test(follow, missed_are_records)
               is, missed("out"));
 }
 
-/* Goal: a recording is followed until nobody writes it, whatever process id the
- * program had where it ran. Method: in a namespace, where it is 1 or 2. */
+/* Goal: a recording is followed until no process writes it, even if the program
+ * had another process id in its namespace. Method: in a namespace, with id 1 or
+ * 2. */
 Test(follow, a_recording_of_another_namespace)
 {
     int first, last, status;
@@ -380,8 +380,7 @@ Test(follow, a_recording_of_another_namespace)
               "%d of %d", last, last_recorded());
 }
 
-/* Goal: it ends when nobody reads what it says, though there is no more to say
- * for long. */
+/* Goal: it ends when its output has no reader, even without new records. */
 Test(follow, ends_with_its_reader)
 {
     pid_t program = command_start("./program quiet");
@@ -411,8 +410,9 @@ Test(follow, a_recording_to_the_end)
               "%d of %d", last, last_recorded());
 }
 
-/* Goal: what comes later is followed, too. Method: a thread starts, and a
- * library is opened; all records of one program, in order, none missing. */
+/* Goal: later threads and libraries are followed, too. Method: a thread starts,
+ * and a library is opened; all records of one program, in order, none
+ * missing. */
 Test(follow, later_threads_and_libraries, .init = build_long)
 {
     char line[256];
@@ -443,7 +443,7 @@ Test(follow, later_threads_and_libraries, .init = build_long)
               lines[0], lines[1], lines[2]);
 }
 
-/* Goal: it refuses what nothing is added to. */
+/* Goal: it refuses sources that cannot grow. */
 Test(follow, refuses)
 {
     command_core("./program", "in.txt");
@@ -456,14 +456,14 @@ Test(follow, refuses)
 
 /* ---------------------------------------------------------- live readers -- */
 
-/* Goal: who reads a program that records at full speed never sees half a
+/* Goal: a reader of a program that records at full speed never sees half a
  * record. Method: dumps of a ring that 4 threads fill, all the time. */
 Test(follow, live_dumps_are_whole)
 {
     pid_t program = command_start("./program flood 4");
     uint64_t count = 0;
-    /* A ring may be lapped before it is read: then nothing is left of what was
-     * there when the dump began. How often depends on the machine. */
+    /* A ring may be lapped before it is read: then no record from the start of
+     * the dump is left. The frequency depends on the machine. */
     for (int i = 0; i < 15 || (count < 1000 && i < 1000); i++) {
         command_must("dump %d | { grep \"^[0-9]\" || true; } >out", program);
         count += shown("out", false);

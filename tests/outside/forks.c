@@ -12,8 +12,9 @@ static void step(const char *where);
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Runs in the child in front of recorder.h's own handler, since it is entered
- * first: the constructors of recorders are of priority 101, too, but behind. */
+/* Runs in the child before recorder.h's own handler, since it is registered
+ * first: the constructors of recorders have priority 101, too, but come
+ * later. */
 static void wait_for_parent(void);
 __attribute__((constructor(101))) static void wait_in_child(void)
 {
@@ -41,8 +42,8 @@ static void one(uintptr_t i)
     record(forked, "%zu %zu %zu %zu", i, 3 * i, 5 * i, 7 * i);
 }
 
-/* Stands for a handler that interrupts record() at a step: the child records
- * there for laps, and only then goes on with what was interrupted. */
+/* Simulates a handler that interrupts record() at a step: the child records
+ * there for laps, and only then continues the interrupted record. */
 static void step(const char *where)
 {
     uintptr_t i;
@@ -57,7 +58,7 @@ static void step(const char *where)
 }
 
 /* The child's copy is made in a handler of fork(): here, before it, the parent
- * goes on and records for laps, where it shall. */
+ * continues to record for laps, if told to. */
 static void wait_for_parent(void)
 {
     char byte;
@@ -126,7 +127,7 @@ static void program(const char *path)
 }
 
 /* Goal: whole; a record that a handler interrupted, and that the child of a
- * fork() in this handler goes on with, mixes with no other, and its slot comes
+ * fork() in this handler continues, mixes with no other, and its slot comes
  * back. Method: fork at each step of a record, in programs whose children have
  * no file, or their own; the child copies its parent's rings at once, or when
  * the parent has overwritten them. */

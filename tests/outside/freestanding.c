@@ -1,4 +1,4 @@
-/* What the headers need where there is no operating system. */
+/* The needs of the headers without an operating system. */
 /* SPDX-License-Identifier: MIT */
 #include "harness/build.h"
 
@@ -6,7 +6,7 @@
 
 TestSuite(freestanding, .init = build_begin, .fini = build_end, .timeout = 300);
 
-/* Is a word one of those in a list, which begins and ends with a space? */
+/* True if a word is in a list, which begins and ends with a space. */
 static bool is_in(const char *list, const char *word)
 {
     char spaced[300];
@@ -15,24 +15,23 @@ static bool is_in(const char *list, const char *word)
     return strstr(list, spaced) != NULL;
 }
 
-/* What processors cannot do, compilers do by functions of their own. */
+/* The compilers' own functions for missing instructions. */
 static const char arithmetic[] =
     " __aeabi_d2f __aeabi_idiv __aeabi_idivmod __aeabi_ldivmod __aeabi_llsl "
     "__aeabi_llsr __aeabi_lmul __aeabi_uidiv __aeabi_uidivmod "
     "__aeabi_uldivmod __ashldi3 __divdi3 __gnu_thumb1_case_shi "
     "__gnu_thumb1_case_sqi __gnu_thumb1_case_uhi __gnu_thumb1_case_uqi "
     "__lshrdi3 __moddi3 __truncdfsf2 __udivdi3 __umoddi3 ";
-/* What they may call without being asked; a dump copies structures. */
+/* The functions that they may call unasked; a dump copies structures. */
 static const char memory[] =
     " memcpy memset memmove memcmp __aeabi_memcpy __aeabi_memcpy4 "
     "__aeabi_memcpy8 __aeabi_memclr __aeabi_memclr4 __aeabi_memclr8 ";
 
-/* No header but what comes with the compiler. */
+/* Only headers that come with the compiler. */
 #define GCC_HEADERS "-nostdinc -isystem $(%s -print-file-name=include) "
 #define CLANG_HEADERS "-nostdinc -isystem $(%s -print-resource-dir)/include "
 
-/* Compiles the program in all ways, and looks at what it asks the linker
- * for. */
+/* Compiles the program in all ways, and looks at its undefined symbols. */
 static void needs_nothing(const char *compiler, const char *headers,
                           const char *options)
 {
@@ -72,10 +71,10 @@ static void needs_nothing(const char *compiler, const char *headers,
         }
 }
 
-/* Goal: the headers call nothing but what the port defines, need no
- * thread-local storage and no atomic that is a call, and include nothing but
- * what stands beside the compiler; recording needs not even memcpy. Method: the
- * undefined symbols of a program that uses all of the interface. */
+/* Goal: the headers call only functions of the port, need no thread-local
+ * storage and no atomic that is a call, and include only the compiler's
+ * headers; recording needs not even memcpy. Method: the undefined symbols of a
+ * program that uses all of the interface. */
 Test(freestanding, native, .init = build_long)
 {
     needs_nothing("gcc", GCC_HEADERS, "-std=c11");
@@ -110,7 +109,7 @@ Test(freestanding, mips_big_endian)
 }
 
 /* Goal: triggers act by the macros of a port, with and without atomic
- * instructions; what a machine without a system has not is refused. */
+ * instructions; actions that need a system are refused. */
 Test(freestanding, triggers, .init = build_long)
 {
     static const char *const options[] = {"", "-DBARE_MASKS"};
@@ -151,7 +150,7 @@ static void says(const char *compiler, const char *port, const char *text)
               text, build_text);
 }
 
-/* Goal: who ports is told what is missing. */
+/* Goal: a porter gets a message for each missing macro. */
 Test(freestanding, what_is_missing_is_said)
 {
     static const char ready[] = "#define RECORDER_THREAD() 1\\n"

@@ -1,4 +1,5 @@
-/* The commands of gdb say what the recorder command says, of all sources. */
+/* The commands of gdb print the same as the recorder command, for all
+ * sources. */
 /* SPDX-License-Identifier: MIT */
 /*
  * Real gdb in batch mode, on processes, core files, recordings and gdbserver.
@@ -84,7 +85,7 @@ static void must_agree(const char *gdb, const char *source)
                source, source, source, verb, source);
 }
 
-/* Each of these, a newline behind each, must be in what the last gdb said. */
+/* The last output of gdb must contain each of these lines. */
 static void said(const char *texts)
 {
     char text[256];
@@ -122,7 +123,7 @@ static void everywhere(const char *flags, bool alone)
     build_must("rm -f kept");
     leave_core("RECORDER_FILE=kept ./program abort");
     must_agree("./program core", "core");
-    build_must("mv kept away"); /* gdb takes what it lacks for zeros */
+    build_must("mv kept away"); /* gdb shows zeros for missing memory */
     build_must(GDB "./program core -ex \"pipe recorder list | cat >gdb.list\"; "
                RECORDER " list core | diff - gdb.list && "
                "grep \"its rings are not in there\" gdb.list");
@@ -137,8 +138,8 @@ Test(gdb, stripped_and_static, .init = build_long)
 {
     everywhere("-s -static", true);
 }
-/* A core file as QEMU writes it: without a list of files, and without what is
- * in them. The formats stand behind a gap between sections. */
+/* A core file as QEMU writes it: without a list of files, and without their
+ * contents. The formats follow a gap between sections. */
 Test(gdb, core_without_files, .init = build_long)
 {
     compile("-static -Wl,-z,noseparate-code", true);
@@ -211,9 +212,9 @@ Test(gdb, at_selects_the_thread_that_wrote, .init = build_long)
     said("Its thread was reader (\n; a recording has no stacks.\n");
 }
 
-/* Goal: the source that it shows is the program's, where code of the recorder
- * stands last before the call returns, too, as it does where a double is made of
- * an integer; with -flto no function says which file it is of. */
+/* Goal: it shows the program's source, even if code of the recorder comes last
+ * before the call returns, for example the conversion of an integer to a
+ * double; with -flto no function has a file. */
 Test(gdb, at_shows_source_of_the_program, .init = build_long)
 {
     static const char *const flags[] = {"-O1", "-O2 -flto=1"};
@@ -238,8 +239,8 @@ Test(gdb, at_shows_source_of_the_program, .init = build_long)
     }
 }
 
-/* Goal: `recorder set` changes and clears the running program, or does
- * nothing. Method: the recorder command tells what they did. */
+/* Goal: `recorder set` changes and clears the running program, or does nothing.
+ * Method: the recorder command shows the results. */
 Test(gdb, set_and_clear)
 {
     int pid;
@@ -300,11 +301,12 @@ Test(gdb, help_and_completion)
               "%s", build_text);
 }
 
-/* The program has noted no rate of its ticks: each reader measures it anew. */
+/* The program has measured no rate of its ticks: each reader measures it
+ * again. */
 #define NO_TIMES " | sed \"s/^\\([0-9]* \\[\\)[0-9]*[.][0-9]*/\\1/\" "
 
-/* Goal: of libraries that share nothing, each can be chosen, as the command
- * does it by --registry; that there are several is said. */
+/* Goal: each of several libraries that share nothing can be chosen, as the
+ * command does by --registry; a line reports that there are several. */
 Test(gdb, several_registries, .init = build_long)
 {
     char gdb[64], address[32], *at;
@@ -340,7 +342,7 @@ Test(gdb, several_registries, .init = build_long)
     stop(pid);
 }
 
-/* Goal: what is wrong is said, and nothing is guessed. */
+/* Goal: errors are reported, and nothing is guessed. */
 Test(gdb, errors, .init = build_long)
 {
     compile("-g", true);
@@ -467,8 +469,8 @@ Test(gdb, deadlocks_are_named, .init = build_long)
              " deposit holds cash, taken at \n waits for mutex bank of T\n");
 }
 
-/* Goal: one thread alone is shown by number, id and name; and a name that is
- * none is said. Where nothing can be told, that is said, too. */
+/* Goal: a single thread is shown by number, id and name; an unknown name is
+ * reported. So is a source without threads. */
 Test(gdb, threads_are_chosen)
 {
     pid_t pid;

@@ -1,4 +1,5 @@
-/* hooks/ with stand-ins of kernels, and what recorder_switch.h costs unused. */
+/* hooks/ with simulated kernels, and the price of recorder_switch.h when
+ * unused. */
 /* SPDX-License-Identifier: MIT */
 #include "harness/command.h"
 
@@ -6,10 +7,10 @@ TestSuite(hooks, .init = build_begin, .fini = build_end, .timeout = 300);
 
 #define HOOKS TEST_ROOT "/tests/hooks/"
 
-/* Goal: what `recorder sched` says of a kernel's threads and interrupts is
- * what the kernel counted. Method: a stand-in of ours, which has the names that
- * the hooks rely on, chooses threads by chance, 3,000 times; it is read while
- * it lives, as its threads' names stand in its memory. */
+/* Goal: `recorder sched` agrees with the kernel's own counts of threads and
+ * interrupts. Method: our simulation, with the names that the hooks need,
+ * chooses threads by chance, 3,000 times; it is read while it lives, because
+ * the names of threads are in its memory. */
 static void kernel(const char *name, const char *files, unsigned ended)
 {
     static const char *const compilers[] = {

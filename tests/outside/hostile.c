@@ -1,4 +1,4 @@
-/* Files that lie: damaged, cut off, made to harm a reader. */
+/* Hostile files: damaged, cut off, made to harm a reader. */
 /* SPDX-License-Identifier: MIT */
 #define BUILD_SECONDS 200 /* the whole command, under sanitizers */
 #include "harness/command.h"
@@ -23,8 +23,8 @@ static void begin(const char *flags)
                " save $pid -o good; status=$?; kill $pid; exit $status");
 }
 
-/* Runs the replay for longer than a command may take, and says what it said:
- * how many cases there were, and of them refused. */
+/* Runs the replay for longer than a command may take, and returns its counts:
+ * of cases, and of refused ones. */
 static void replay(const char *how, unsigned long *cases,
                    unsigned long *refused)
 {
@@ -53,10 +53,10 @@ static void mutations(const char *flags)
     cr_assert(refused > 0 && refused < cases / 2, "%s", build_text);
 }
 
-/* Goal: no words in a file harm its reader, or pass what it shows. Method:
- * words of registry, recorders, rings, commit words and formats are changed, a
- * few at a time, in a recording that this very build made and reads; under the
- * sanitizers; each byte of what is shown is looked at. */
+/* Goal: no words in a file harm its reader, or pass its escapes. Method: words
+ * of registry, recorders, rings, commit words and formats are changed, a few at
+ * a time, in a recording that this very build made and reads; under the
+ * sanitizers; each byte of the output is checked. */
 Test(hostile, mutated, .init = build_long)
 {
     mutations("");
@@ -66,11 +66,10 @@ Test(hostile, mutated_32_bits, .init = build_long)
     mutations("-m32");
 }
 
-/* Goal: what is true of the reader is true of all that stands on it: each verb
- * that reads a file, each export, the page, gdb's library, librecorder, a
- * program given by hand. Method: words and headers of a good recording, or of
- * its program, are changed; every byte that is shown is looked at, and what is
- * saved is read. */
+/* Goal: the same for all users of the reader: each verb that reads a file, each
+ * export, the page, gdb's library, librecorder, a program given by hand.
+ * Method: words and headers of a good recording, or of its program, are
+ * changed; every byte of the output is checked, and saved files are read. */
 Test(hostile, every_target, .init = build_long)
 {
     static const char *const targets[] = {"show", "function", "export", "save",
@@ -121,9 +120,9 @@ Test(hostile, symbols, .init = build_long)
     cr_assert(at_random("symbols", wanted) < wanted, "%s", build_text);
 }
 
-/* Goal: reading ends and harms nobody, whatever a program's lists of tasks, its
- * descriptions of them, its kernels and saved contexts hold; each within the
- * replay's limits of time and memory. */
+/* Goal: reading ends and harms nothing, for any contents of a program's lists
+ * of tasks, its descriptions of them, its kernels and saved contexts; each
+ * within the replay's limits of time and memory. */
 Test(hostile, lists_of_tasks, .init = build_long)
 {
     unsigned wanted = scaled(1000);
@@ -186,8 +185,8 @@ Test(hostile, cut_32_bits, .init = build_long)
 
 /* --------------------------------------------------------------- command -- */
 
-/* What the command makes of ./bad: an exit status of 0 and events whose orders
- * ascend, or of 1 and why. Returns the status. */
+/* The command's result for ./bad: an exit status of 0 and events with ascending
+ * orders, or of 1 and a reason. Returns the status. */
 static int command_reads(const char *what)
 {
     char *line;
@@ -281,11 +280,11 @@ static void keeps_secret(const char *line, int status, const char *words)
                        build_text);
 }
 
-/* Goal: a file shows nobody what stands in other files of who reads it. Method:
- * a core file and a recording name a private file where they named the program
- * that their formats and strings are in, then a pipe; neither is opened, by any
- * verb. A file that is named where the program has no build-id is not, either,
- * until the user names it. */
+/* Goal: a file cannot show the contents of its reader's other files. Method: a
+ * core file and a recording name a private file in the place of the program
+ * with their formats and strings, then a pipe; no verb opens either. Without a
+ * build ID of the program, a named file is not opened, either, until the user
+ * names it. */
 Test(hostile, names_a_private_file, .init = build_long)
 {
     for (int i = 0; i < 2; i++) {
@@ -321,7 +320,7 @@ Test(hostile, names_a_private_file, .init = build_long)
 
 /* ------------------------------------------------------------- terminals -- */
 
-/* What a shell command says, be it an error, must be plain text. */
+/* The output of a shell command, even an error, must be plain text. */
 static void is_plain(const char *line)
 {
     const char *at;
@@ -414,10 +413,10 @@ static void bad_word(long at, uint64_t word)
               fwrite(&word, sizeof word, 1, file) == 1 && fclose(file) == 0);
 }
 
-/* Goal: what a file costs its reader is what it has on the disk, not its
- * length: 20 GB of nothing take neither time nor memory. Method: behind a good
- * recording and a core file stand 20 GB that are a hole; the recording's note
- * of where the registry is, is gone, so that it is looked for, and one of the
+/* Goal: the price of reading a file depends on its size on disk, not on its
+ * length: 20 GB of holes take neither time nor memory. Method: a hole of 20 GB
+ * follows a good recording and a core file; the recording's note with the
+ * registry's address is removed, so that it is searched for, and one of the
  * segments, then the notes, are as long as the file. */
 Test(hostile, sparse)
 {
@@ -428,8 +427,8 @@ Test(hostile, sparse)
     build_must(RECORDER " save %d -o saved", (int)pid);
     command_stop(pid);
     for (int i = 0; i < 2; i++) {
-        /* Elf64_Ehdr is 64 bytes, Elf64_Phdr 56; p_filesz stands at 32. The
-         * first is PT_NOTE. */
+        /* Elf64_Ehdr is 64 bytes, Elf64_Phdr 56; p_filesz is at 32. The first
+         * is PT_NOTE. */
         build_must("sed s/RECORDER/RECORDED/ %s >bad && truncate -s 20G bad",
                    named[i]);
         cr_assert_eq(sparse("dump bad >out"), 0, "%s: %s", named[i],

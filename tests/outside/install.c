@@ -1,4 +1,5 @@
-/* What make install writes, make uninstall removes, and make says is missing. */
+/* make install writes files, make uninstall removes them, make names missing
+ * ones. */
 /* SPDX-License-Identifier: MIT */
 #define BUILD_SECONDS 250 /* clang over all tools */
 #include "harness/build.h"
@@ -18,8 +19,8 @@ static void said(const char *text)
     cr_expect(strstr(build_text, text), "no \"%s\" in:\n%s", text, build_text);
 }
 
-/* Goal: nothing is written outside of PREFIX. Method: in a name space of its
- * own where all other files can only be read. */
+/* Goal: no file outside of PREFIX is written. Method: in a private name space
+ * with all other files read-only. */
 Test(install, inside_prefix)
 {
     if (build_run("unshare -rm mount --bind . . 2>&1") != 0)
@@ -76,8 +77,8 @@ Test(install, gdb_only_when_meant)
     build_must(INSTALL " GDBINIT=$PWD/asked && test -e asked/recorder.gdb");
 }
 
-/* Goal: what was installed goes, all of it, and nothing else. Method: files and
- * folders of others stand there before; it is installed twice. */
+/* Goal: all installed files are removed, and no others. Method: other files and
+ * folders exist there before; it is installed twice. */
 Test(install, uninstall_removes_all)
 {
     build_must("mkdir -p p/bin p/share/man/man1 p/include/recorder && "
@@ -99,8 +100,8 @@ Test(install, uninstall_removes_all)
                     "test -z \"$(find d -mindepth 1)\"");
 }
 
-/* Goal: a list of what is installed that was tampered with removes no file that
- * is not below PREFIX. */
+/* Goal: a manipulated list of installed files removes no file outside of
+ * PREFIX. */
 Test(install, uninstall_stays_inside)
 {
     build_must("mkdir -p victim/dir p && touch victim/file file && " INSTALL
@@ -136,8 +137,8 @@ Test(install, used_by_pkg_config)
     said("net ");
 }
 
-/* Goal: what is missing is named, with its package, and nothing is installed.
- * Method: a compiler that knows no sqlite and no libseccomp. */
+/* Goal: missing libraries are named, with their packages, and nothing is
+ * installed. Method: a compiler that knows no sqlite and no libseccomp. */
 Test(install, names_what_is_missing)
 {
     build_must(
@@ -178,7 +179,7 @@ Test(install, works_without_apt)
     cr_expect_null(strstr(build_text, "make deps"), "%s", build_text);
 }
 
-/* Goal: nobody becomes root by make alone. */
+/* Goal: make alone makes no user root. */
 Test(install, asks_no_sudo)
 {
     build_must("printf \"#!/bin/sh\\necho asked; exit 1\\n\" >sudo && "
@@ -191,8 +192,8 @@ Test(install, asks_no_sudo)
     cr_expect_null(strstr(build_text, "asked"), "%s", build_text);
 }
 
-/* Goal: who builds by clang sees no warning. Method: the commands of make, with
- * a compiler that writes nothing. */
+/* Goal: a build by clang has no warning. Method: the commands of make, with a
+ * compiler that writes nothing. */
 Test(install, clang_is_silent, .init = build_long)
 {
     build_needs("clang");

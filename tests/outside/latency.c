@@ -39,7 +39,7 @@ static void play(const char *text)
 Test(latency, as_counted_by_hand)
 {
     play("1000 text > 1 main 0 0 0\n" /* frame 1 ... */
-         "2000 text > 2 main 0 0 0\n" /* ends behind frame 2 */
+         "2000 text > 2 main 0 0 0\n" /* ends after frame 2 */
          "3000 text < 2 main 0 0 0\n" /* 1 us */
          "5500 text < 1 main 0 0 0\n" /* 4.5 us */
          "6000 text < 7 main 0 0 0\n" /* of no frame */
@@ -70,7 +70,7 @@ Test(latency, as_counted_by_hand)
     cr_assert_eq(command("latency rec --from \"> main [34]\" --to \"isp.*\" "
                          "--by 2 --deadline 2us"),
                  1);
-    /* The same twice is a period; what it takes, by a bar. */
+    /* The same twice is a period; the times, by a bar. */
     command_must("latency rec --from \"> .*\" --to \"> .*\" --histogram");
     cr_assert_str_eq(
         build_text,
@@ -83,7 +83,7 @@ Test(latency, as_counted_by_hand)
         "%s", build_text);
 }
 
-/* Goal: headings: who was ready until it runs, by either form of a switch. */
+/* Goal: headings: from ready to running, by either form of a switch. */
 Test(latency, by_heading)
 {
     play("1000 in - 1 sensor 0 0 0\n"
@@ -114,7 +114,7 @@ Test(latency, by_heading)
               "%s", build_text);
 }
 
-/* Goal: what cannot be measured is a sentence. */
+/* Goal: a sentence reports records that cannot be measured. */
 Test(latency, refusals)
 {
     play("1000 text > 1 main 0 0 0\n2000 text < 1 main 0 0 0\n");

@@ -1,4 +1,4 @@
-/* Locks whose holders have ended: nobody can release them, and nobody else is
+/* Locks whose holders have ended: no thread can release them, none other is
  * blamed. */
 /* SPDX-License-Identifier: MIT */
 #include "harness/command.h"
@@ -46,8 +46,9 @@ Test(leaks, a_lock_of_an_ended_thread)
     must_say(", which has ended; no thread can release it");
 }
 
-/* Goal: where the order of ids alone is known, two threads may be the holder: the same
- * is said of a thread that leaked the lock and of one that has it. */
+/* Goal: if only the order of ids is known, two threads may be the holder: the
+ * output is the same for the thread that leaked the lock and for one that has
+ * it. */
 Test(leaks, an_id_that_may_have_come_again)
 {
     static const char *const ways[] = {"soon", "late", "wrapped"};
@@ -66,8 +67,8 @@ Test(leaks, an_id_that_may_have_come_again)
     }
 }
 
-/* Goal: recorder run knows when each thread began and what it holds: the thread
- * that leaked the lock is named, not the one that has its id now. */
+/* Goal: recorder run knows the start of each thread and its locks: the output
+ * names the thread that leaked the lock, not the one that has its id now. */
 Test(leaks, an_id_that_came_again_as_recorded)
 {
     pid_t pid = start(RECORDER " run -q -o rec", "soon");

@@ -1,11 +1,10 @@
-/* A log counts what it writes and what it missed, exactly, and loses no
- * chunk. */
+/* A log counts its written and missed records, exactly, and loses no chunk. */
 /* SPDX-License-Identifier: MIT */
 #include "harness/command.h"
 
 TestSuite(log, .init = build_begin, .fini = build_end, .timeout = 300);
 
-/* Compiles ./log of programs/ with rings of so many slots. */
+/* Compiles ./log of programs/ with rings of `slots`. */
 static void log_build(unsigned slots)
 {
     build_once("gcc -O2 -DSLOTS=%u " BUILD_INCLUDE "-o log " BUILD_PROGRAMS
@@ -23,7 +22,7 @@ static pid_t log_start(unsigned threads, unsigned records, unsigned rate,
     return command_start(line);
 }
 
-/* Logs into ./chunks, with `options`, what the program does when it is told to
+/* Logs into ./chunks, with `options`, the program's output until its signal to
  * go; its status is in ./status. */
 static void log_runs(pid_t pid, const char *options)
 {
@@ -50,8 +49,8 @@ static long long listed(const char *recorder, const char *member)
     return atoll(at + strlen(name));
 }
 
-/* Of recorders whose records take one slot, each was written or missed; of
- * those with continuations, each slot. */
+/* For recorders of one-slot records, each record was written or missed; for
+ * others, each slot. */
 static void counts_must_be(unsigned threads, unsigned records, const char *what)
 {
     const struct {
@@ -101,7 +100,8 @@ Test(log, counts_are_exact, .init = build_long)
     }
 }
 
-/* Goal: what was overwritten before a log began is no fault of the log. */
+/* Goal: records that were overwritten before a log began do not count as
+ * missed. */
 Test(log, begins_late)
 {
     pid_t pid;
@@ -118,9 +118,9 @@ Test(log, begins_late)
     cr_assert_eq(listed("few", "slots_overwritten"), 936);
 }
 
-/* Goal: what the chunks hold is what the program has: copied texts, 12
- * arguments, reals, a library that is closed meanwhile. Method: rings so large
- * that nothing is overwritten; dumps of both; and chunks one by one. */
+/* Goal: the chunks contain all that the program has: copied texts, 12
+ * arguments, reals, a library that is closed in between. Method: rings so large
+ * that they overwrite nothing; dumps of both; and chunks one by one. */
 Test(log, is_what_the_program_has, .init = build_long)
 {
     pid_t pid;
@@ -228,9 +228,9 @@ Test(log, survives_kills_between_chunks)
     cr_assert(parts > 0 && parts < calls, "%u of %u have a part", parts, calls);
 }
 
-/* Goal: a log can be read while it is written: chunks that are renamed and
- * deleted meanwhile are no fault. Method: some five chunks a second, of which
- * the last two are kept, are dumped again and again; nothing is complained of. */
+/* Goal: a log can be read while it is written, although chunks are renamed and
+ * deleted. Method: some five chunks a second, of which the last two are kept,
+ * are dumped again and again, without a complaint. */
 Test(log, is_read_while_it_is_written)
 {
     pid_t pid;
@@ -247,7 +247,7 @@ Test(log, is_read_while_it_is_written)
     command_stop(pid);
 }
 
-/* Goal: a log has what was chosen, and counts what it left out. Method: one
+/* Goal: a log has the chosen records, and counts the others. Method: one
  * recorder of two has severities. */
 Test(log, counts_what_it_leaves_out)
 {
@@ -267,7 +267,7 @@ Test(log, counts_what_it_leaves_out)
     cr_assert(strstr(build_text, " LEFT OUT\n"), "%s", build_text);
 }
 
-/* Goal: what a log holds is bounded, by size or age, and the oldest goes first.
+/* Goal: a log is bounded, by size or age, and its oldest chunk goes first.
  * Method: many more records than are kept. */
 Test(log, keeps_as_much_as_it_should, .init = build_long)
 {
@@ -325,7 +325,7 @@ Test(log, says_that_the_disk_is_full)
     command_stop(pid);
 }
 
-/* Goal: files of others are left alone, a log that is there above all. */
+/* Goal: files of others are left alone, an existing log above all. */
 Test(log, overwrites_nothing)
 {
     pid_t pid;
@@ -347,8 +347,8 @@ Test(log, overwrites_nothing)
     command_stop(pid);
 }
 
-/* Goal: chunks that are missing or damaged are said, and harm nobody. Method:
- * of a log of several chunks one is deleted, one cut, one of another program; a
+/* Goal: missing or damaged chunks are reported, and harm nothing. Method: of a
+ * log of several chunks one is deleted, one cut, one of another program; a
  * chunk is cut at every length, and its bytes are flipped. */
 Test(log, damaged_chunks_are_said, .init = build_long)
 {
@@ -391,10 +391,10 @@ Test(log, damaged_chunks_are_said, .init = build_long)
             (i * 37 + 129) & 0xff, i);
 }
 
-/* Goal: what happens to one chunk costs no record of another, and no record is
- * shown twice; damage is counted, and the status is 1. Method: a chunk in the
- * middle is cut, zeroed, copied, renamed; the records that all intact chunks
- * have, each dumped alone, must all be shown. */
+/* Goal: damage to one chunk costs no record of another, and no record is shown
+ * twice; damage is counted, and the status is 1. Method: a chunk in the middle
+ * is cut, zeroed, copied, renamed; the records of all intact chunks, each
+ * dumped alone, must all be shown. */
 Test(log, damage_stays_in_its_chunk)
 {
     static const struct {

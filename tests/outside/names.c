@@ -1,4 +1,4 @@
-/* Names that formats give their arguments, and what chooses records by them. */
+/* Names that formats give their arguments, and choices of records by them. */
 /* SPDX-License-Identifier: MIT */
 #include "harness/build.h"
 
@@ -12,7 +12,7 @@ static void begin(void)
 }
 TestSuite(names, .init = begin, .fini = build_end, .timeout = 300);
 
-/* The last command said so, line by line. */
+/* The last command printed these lines. */
 static void said(const char *wanted)
 {
     cr_expect_str_eq(build_text, wanted, "%s:\n%s", build_command, build_text);
@@ -20,8 +20,8 @@ static void said(const char *wanted)
 
 /* ----------------------------------------------------------------- names -- */
 
-/* Goal: "bytes=%d" names its argument, quotes and 0x between or not; what is no
- * name is none. */
+/* Goal: "bytes=%d" names its argument, with or without quotes and 0x between;
+ * other texts are no names. */
 Test(names, in_json)
 {
     build_must(COMMAND "dump --json rec >all && sed -n \"1p;2p;4p;25p\" all | "
@@ -83,7 +83,7 @@ Test(names, in_traces)
 
 /* --------------------------------------------------------------- filters -- */
 
-/* Chooses, and prints the orders that are left, with a blank behind each. */
+/* Chooses, and prints the remaining orders, with a blank after each. */
 static void chosen(const char *options, const char *orders)
 {
     build_must(COMMAND
@@ -159,7 +159,7 @@ Test(names, choose_in_every_verb)
     cr_expect_eq(build_run(COMMAND "list --rates rec --where a"), 2);
 }
 
-/* Goal: what is wrong is said. */
+/* Goal: errors are reported. */
 Test(names, wrong_conditions)
 {
     static const char *const some[][2] = {

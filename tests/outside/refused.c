@@ -1,4 +1,4 @@
-/* What recorder.h must not let pass: each is refused, in words. */
+/* Mistakes that recorder.h must refuse at compile time, each in words. */
 /* SPDX-License-Identifier: MIT */
 /*
     Each file in tests/refused is wrong in one place. Its first line is
@@ -18,7 +18,7 @@
 
 TestSuite(refused, .init = build_begin, .fini = build_end);
 
-/* What stands between `mark` and the comment's end, of one line; or "". */
+/* The text between `begin` and the comment's end, of one line; or "". */
 static const char *told(char *line, const char *mark)
 {
     char *from = strstr(line, mark), *end;
@@ -31,7 +31,7 @@ static const char *told(char *line, const char *mark)
     return from;
 }
 
-/* Is one of the sentences, parted by " || ", in a line that tells an error? */
+/* True if an error line has one of the sentences, which " || " divides. */
 static bool said(char *text, const char *sentences)
 {
     char *line, *line_end;
@@ -105,8 +105,8 @@ static unsigned refuse_all(const char *compiler, const char *ending)
     return count;
 }
 
-/* Goal: what cannot be recorded is told when it is compiled, in C. Method: each
- * wrong file must fail by the sentence that it expects, the right one pass. */
+/* Goal: records that cannot be made are refused at compile time, in C. Method:
+ * each wrong file must fail with its expected sentence, the right one pass. */
 Test(refused, in_c)
 {
     cr_assert_gt(refuse_all("gcc", ".c"), 0);

@@ -52,8 +52,8 @@ static pid_t program(void)
     return command_start("./command quiet");
 }
 
-/* Goal: a far process is as good a source as a near one; so is what names
- * functions, where the program's file is missing. */
+/* Goal: a far process is as good a source as a near one; so is a far source of
+ * functions' names, if the program's file is missing here. */
 Test(remote, a_far_process_is_a_source)
 {
     int pid = (int)program();
@@ -79,7 +79,7 @@ Test(remote, a_far_process_is_a_source)
                " save named.rec --last 1 -o last.rec && for i in "
                "again last; do " RECORDER
                " dump --function $i.rec | grep \"third (main+\"; done");
-    /* What changes a process, or goes on, needs a near one. */
+    /* Verbs that change a process, or run on, need a near one. */
     cr_assert_eq(FAR("set ssh:a:%d main=0", pid), 1);
     cr_assert_eq(FAR("view --live ssh:a:%d", pid), 1);
     command_stop(pid);

@@ -34,7 +34,7 @@ static void must_say(const char *command, const char *text)
     cr_assert_str_eq(build_text, text, "%s", command);
 }
 
-/* Of what the last command said. */
+/* The last command's output. */
 static void must_have(const char *what)
 {
     cr_assert(strstr(build_text, what), "no \"%s\" in\n%s", what, build_text);
@@ -46,8 +46,8 @@ static void must_not_have(const char *what)
 
 /* ------------------------------------------------------------- unchanged -- */
 
-/* Goal: each interposed function answers as without, errors, errno, deadlocks
- * that are told, cancellation, in a child of fork(), too. */
+/* Goal: each interposed function answers as without: errors, errno, refused
+ * deadlocks, cancellation, in a child of fork(), too. */
 Test(run, calls_answer_alike, .init = build_long)
 {
     build_c("run_calls", "");
@@ -117,9 +117,9 @@ Test(run, languages_allocators_sanitizers, .init = build_long)
         fprintf(stderr, "left out: ThreadSanitizer does not run here\n");
 }
 
-/* Goal: programs that close descriptors which are not theirs, fork and spawn from
- * threads, close libraries whose threads locked, and end in odd ways, say and
- * end as without; what they left is read, and none of it is a deadlock. */
+/* Goal: programs that close foreign descriptors, fork and spawn from threads,
+ * close libraries with locked locks, and end in odd ways, print and end as
+ * without; their recordings are readable, and contain no deadlock. */
 Test(run, odd_programs)
 {
     static const struct {
@@ -143,7 +143,7 @@ Test(run, odd_programs)
     build_must("test ! -e *.rec");
 }
 
-/* Goal: valgrind reports of a program what it reports without, by each tool;
+/* Goal: valgrind's reports on a program are the same as without, by each tool;
  * with the first its threads are seen. */
 Test(run, valgrind, .init = build_long)
 {
@@ -162,7 +162,7 @@ Test(run, valgrind, .init = build_long)
     command_must("threads *.rec | grep \"made by T1.* main run_modes.c:\"");
 }
 
-/* Goal: compressors put out the same bytes, and what they left is read. */
+/* Goal: compressors write the same bytes, and their recordings are readable. */
 Test(run, compressors, .init = build_long)
 {
     static const char *const lines[][2] = {{"pigz", "pigz -c -p 4"},
@@ -227,7 +227,7 @@ Test(run, python)
 
 /* ----------------------------------------------------------------- truth -- */
 
-/* The counts of threads that ended, in counts.rec, are those in ./own. */
+/* The counts of ended threads, in counts.rec, equal those in ./own. */
 static void must_sum_up(void)
 {
     command_must(
@@ -239,7 +239,7 @@ static void must_sum_up(void)
         "p, \\\"other\\\", o }\" >seen; diff own seen && rm counts.rec");
 }
 
-/* Goal: counts are those of a program that knows its own. */
+/* Goal: counts equal a program's own counts. */
 Test(run, counts_are_exact)
 {
     build_c("run_counts", "");
@@ -263,9 +263,9 @@ Test(run, each_lock_is_counted)
     cr_assert_str_eq(build_text, "200\n");
 }
 
-/* Goal: a stack that is known by comparison is the one that an unwinder finds,
- * also where functions have frames of many sizes, in which old return addresses
- * lie. Most are known: so it unwinds seldom. */
+/* Goal: a stack known by comparison equals an unwinder's result, even if
+ * functions have frames of many sizes with stale return addresses. Most are
+ * known: it rarely unwinds. */
 Test(run, stacks_are_those_of_an_unwinder)
 {
     static const char *const kinds[] = {"", " alloca"};
@@ -282,7 +282,7 @@ Test(run, stacks_are_those_of_an_unwinder)
     }
 }
 
-/* Goal: a lock on the stack of main's thread is said to be there, live and
+/* Goal: a lock on the stack of main's thread is shown with that place, live and
  * after SIGKILL. */
 Test(run, locks_on_the_stack_of_main)
 {
@@ -298,8 +298,8 @@ Test(run, locks_on_the_stack_of_main)
                  "T1 *[0-9]\"");
 }
 
-/* Goal: a program that becomes itself anew leaves two recordings under one
- * name: the first is kept beside. */
+/* Goal: a program that executes itself again leaves two recordings under one
+ * name: the first is kept beside the second. */
 Test(run, the_same_program_again)
 {
     build_c("run_modes", "");
@@ -332,8 +332,8 @@ Test(run, counts_are_exact_elsewhere)
     }
 }
 
-/* Goal: who made a thread, and for what, is known; each wait has its end, what
- * it waited for, and the place of the program. */
+/* Goal: the maker of a thread and its start function are known; each wait has
+ * its end, its object, and the program's place. */
 Test(run, records)
 {
     build_c("run_modes", "");
@@ -352,9 +352,9 @@ Test(run, records)
     build_must("grep \"thread_life 1 joined 0x[0-9a-f]*: 0\" lines");
 }
 
-/* Goal: functions, variables and what a thread runs have the names of their
- * source in C++, from the process and from its recording; json has the symbol,
- * too. Method: looks until the thread waits. */
+/* Goal: functions, variables and start functions have the names of their C++
+ * source, from the process and from its recording; json has the symbol, too.
+ * Method: looks until the thread waits. */
 Test(run, names_of_cxx)
 {
     pid_t pid;
@@ -378,8 +378,8 @@ Test(run, names_of_cxx)
     command_stop(pid);
 }
 
-/* Goal: the CPU that a thread started on, and that it went on on behind a wait,
- * is recorded. Method: the program may run on one alone. */
+/* Goal: the CPU on which a thread started, and on which it resumed after a
+ * wait, is recorded. Method: the program may run on one alone. */
 Test(run, cpu_numbers)
 {
     const unsigned *rseq = dlsym(RTLD_DEFAULT, "__rseq_size");
@@ -404,7 +404,7 @@ Test(run, cpu_numbers)
 }
 
 /* Goal: routines of pthread_once() that throw, are cancelled, call it again or
- * fork do as without; who runs one is said to those that wait for it. */
+ * fork do as without; the waiting threads show the running one. */
 Test(run, once)
 {
     pid_t pid;
@@ -497,8 +497,8 @@ Test(run, events_are_those_of_the_header)
     fclose(file);
 }
 
-/* Goal: what another version of the library recorded is refused, not misread;
- * dump shows it. */
+/* Goal: recordings of another version of the library are refused, not misread;
+ * dump shows them. */
 Test(run, other_versions_are_refused)
 {
     static const char *const other[] = {"\\x01run0 ", "\\x01run11", " run1 "};
@@ -576,8 +576,8 @@ Test(run, threads_of_all_kinds)
     must_be_alike("", "./run_modes threads 2000 32768", 0);
 }
 
-/* Goal: where more threads live than are seen, that is said, and those of which
- * nothing is known are shown once. Method: 1,100 wait for a lock. */
+/* Goal: if more threads live than are seen, a line reports it, and unknown ones
+ * are shown once. Method: 1,100 wait for a lock. */
 Test(run, more_threads_than_are_seen, .init = build_long)
 {
     pid_t pid;
@@ -597,8 +597,8 @@ Test(run, more_threads_than_are_seen, .init = build_long)
     must_not_have("DEADLOCK");
 }
 
-/* Goal: a child of fork() has a file if it makes a thread, and no other;
- * what it runs has its own. */
+/* Goal: a child of fork() has a file if it makes a thread, else none; a program
+ * that it executes has another. */
 Test(run, forks)
 {
     build_c("run_modes", "");
@@ -617,9 +617,9 @@ Test(run, forks)
 }
 
 /* Goal: a daemon, which forks twice, leaves its session and folder and closes
- * its descriptors, has a recording of its own, where it was asked for; it is
- * read while it runs and after SIGKILL. What its thread took and called in front
- * of fork() is its own, not another's: it holds what it held, and locks in both
+ * its descriptors, has its own recording, at the requested path; it is read
+ * while it runs and after SIGKILL. Its thread's locks and calls before fork()
+ * are its own, not another's: it still holds its locks, and locks in both
  * orders alone. */
 Test(run, daemons)
 {
@@ -695,7 +695,7 @@ Test(run, forks_copy_few_pages)
 }
 
 /* Goal: a library that makes threads before the program begins, and a program
- * with recorders of its own, exported or not, share numbers and a file. */
+ * with recorders, exported or not, share numbers and a file. */
 Test(run, early_and_own, .init = build_long)
 {
     build_must("gcc -shared -fPIC -o libearly.so " BUILD_PROGRAMS
@@ -748,7 +748,8 @@ Test(run, versions_of_conditions)
 
 /* --------------------------------------------------------------- refused -- */
 
-/* Goal: what cannot run, or not be seen, gets one line that says why. */
+/* Goal: a program that cannot run, or cannot be seen, gets one line with the
+ * reason. */
 Test(run, refused)
 {
     static const struct {
@@ -800,9 +801,9 @@ Test(run, refused)
                "\"records to $PWD/a%%.bash.$(cat pid) \" said");
 }
 
-/* Goal: a program, or one that it starts, whose glibc is older than the library's
- * is not ended by its loader. Method: the library needs nothing of libc, and of
- * the loader what its first version had. */
+/* Goal: a program, or its child, with an older glibc than the library's is not
+ * ended by its loader. Method: the library needs nothing of libc, and only the
+ * loader's first version. */
 Test(run, older_glibc)
 {
     build_must("nm -D -u " TEST_ROOT "/build/lib/librecorder-run.so | sed "
@@ -830,8 +831,8 @@ Test(run, defines_what_the_library_calls)
     cr_assert_eq(atoi(build_text), 3);
 }
 
-/* Goal: what a recorded program starts says nothing more than without: programs
- * of 32 bits, and static ones. */
+/* Goal: children of a recorded program print nothing more than without:
+ * programs of 32 bits, and static ones. */
 Test(run, children_of_other_kinds)
 {
     build_must(
@@ -846,9 +847,9 @@ Test(run, children_of_other_kinds)
     must_be_alike("", "sh -c ./five", 5);
 }
 
-/* Goal: a program's path may be of any length, and no write goes behind an array.
- * Method: a command compiled as distributions do, which checks
- * the size of what realpath() writes to; and a path of 3,000 bytes. */
+/* Goal: a program's path may be of any length, and no write goes past an array.
+ * Method: a command compiled as in distributions, with a check of realpath()'s
+ * buffer; and a path of 3,000 bytes. */
 Test(run, long_paths)
 {
     build_must("gcc -std=gnu11 -D_GNU_SOURCE -O2 -U_FORTIFY_SOURCE "

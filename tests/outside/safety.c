@@ -13,8 +13,8 @@ TestSuite(safety, .timeout = 400);
 
 /* ----------------------------------------------------------------- calls -- */
 
-/* What POSIX calls async-signal-safe (signal-safety(7)), or is a plain system
- * call or a compiler's own. */
+/* POSIX's async-signal-safe functions (signal-safety(7)), plain system calls,
+ * and the compiler's own. */
 static const char *const allowed[] = {
     "write", "read", "close", "pipe", "poll", "fcntl", "clock_gettime",
     "sigaction", "sigprocmask", "sigpending",
@@ -28,7 +28,7 @@ static const char *const allowed[] = {
     "__stack_chk_fail", "__dso_handle",
     /* at the program's start, or where recorder_file() is called, only: */
     "getenv", "secure_getenv", "__register_atfork", "dl_iterate_phdr"};
-/* What the program safe.c itself calls. */
+/* The calls of the program safe.c itself. */
 static const char *const of_the_program[] = {
     "alarm", "pthread_create", "signal", "setitimer", "fopen", "malloc", "free",
     "fprintf", "fflush", "flockfile", "ftrylockfile", "funlockfile", "usleep",
@@ -197,7 +197,7 @@ Test(safety, every_call_may_fail, .init = build_begin, .fini = build_end)
 /* -------------------------------------------------------------- scribble -- */
 
 static uint64_t state;
-/* Words that might do harm: near limits, near what is there, or any. */
+/* Words that might do harm: near limits, near valid addresses, or any. */
 static uintptr_t bad_word(const uintptr_t *there)
 {
     static const char *const formats[] = {
@@ -206,7 +206,7 @@ static uintptr_t bad_word(const uintptr_t *there)
     uint64_t r = random_of(&state);
     switch (r >> 8 & 15) {
     case 0: return 0;
-    case 1: return r >> 16 & 2047;           /* a text of so many bytes */
+    case 1: return r >> 16 & 2047;           /* a text of this length */
     case 2: return UINTPTR_MAX - (r >> 16 & 63);
     case 3: return *there ^ (uintptr_t)1 << (r >> 16 & 63);
     case 4: return *there + (r >> 16 & 127) - 64;

@@ -1,11 +1,11 @@
-/* What recorder save writes is what a program writes, but is not the
+/* recorder save writes the same kind of file as a program, but not the
  * program's. */
 /* SPDX-License-Identifier: MIT */
 #include "harness/command.h"
 
 TestSuite(saved, .init = build_begin, .fini = build_end, .timeout = 300);
 
-/* A program that records into the file "recording", and what is saved of it. */
+/* A program that records into the file "recording", and its saved recording. */
 static pid_t start_and_save(void)
 {
     pid_t pid;
@@ -15,9 +15,9 @@ static pid_t start_and_save(void)
     return pid;
 }
 
-/* Goal: whoever reads the one kind of recording reads the other. Method: the
- * owners and types of all notes, in their order, as eu-readelf has them, and
- * the layout and the registry in ours. */
+/* Goal: a reader of one kind of recording reads the other. Method: the owners
+ * and types of all notes, in their order, by eu-readelf, and the layout and the
+ * registry in ours. */
 Test(saved, has_the_notes_of_a_recording)
 {
     command_stop(start_and_save());
@@ -32,8 +32,8 @@ Test(saved, has_the_notes_of_a_recording)
                3 * sizeof(void *));
 }
 
-/* Goal: a saved recording is nobody's to move or to replace, though the process
- * that it names is gone. Method: a program is told to record into it. */
+/* Goal: no process moves or replaces a saved recording, although its named
+ * process is gone. Method: a program is told to record into it. */
 Test(saved, is_left_alone_by_programs)
 {
     command_stop(start_and_save());
@@ -44,9 +44,9 @@ Test(saved, is_left_alone_by_programs)
     cr_assert_neq(build_run("test -e saved.old"), 0);
 }
 
-/* Goal: what is saved of a process that ends meanwhile is whole, or is not
- * there, and that is said. Method: the process has ended, as far as the command
- * is told, behind each seventh of its reads. */
+/* Goal: the recording of a process that ends during the save is whole, or it
+ * does not exist and a message reports it. Method: for the command, the process
+ * ends after each seventh of its reads. */
 Test(saved, is_whole_or_not_there)
 {
     pid_t pid;

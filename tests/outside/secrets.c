@@ -1,4 +1,4 @@
-/* What recordings leave out: a program's secrets. */
+/* Recordings leave out a program's secrets. */
 /* SPDX-License-Identifier: MIT */
 #include "harness/command.h"
 
@@ -32,7 +32,7 @@ static void must_hide(const char *file)
                file);
 }
 
-/* All that is asked of a process is said of a file, too. */
+/* All answers about a process hold for a file, too. */
 static void must_agree(pid_t pid, const char *file)
 {
     static const char *const verbs[] = {"dump", "list", "dump --last 3"};
@@ -44,8 +44,8 @@ static void must_agree(pid_t pid, const char *file)
                    pid, file, verbs[i], pid, file, pid, file);
 }
 
-/* Goal: what is saved of a process has what its records show, and no other byte
- * of its stack, heap, data, environment and arguments. */
+/* Goal: a process's saved recording has all that its records need, and no other
+ * byte of its stack, heap, data, environment and arguments. */
 Test(secrets, are_not_saved)
 {
     pid_t pid = start("", "quiet");

@@ -4,7 +4,7 @@
 #include "harness/command.h"
 
 /* Leaves a.rec, b.rec and c.rec of programs that recorded at the same time;
- * the clocks of the hosts web1 and web2 are told to be off by 2 s. */
+ * labels declare the clocks of web1 and web2 wrong by 2 s. */
 static void recordings_make(void)
 {
     static const char *const names[] = {"a", "b", "c"};
@@ -37,10 +37,10 @@ TestSuite(several, .init = recordings_make, .fini = build_end, .timeout = 400);
 
 #define LINE "--line \"{order} {wall} {message}\""
 
-/* Goal: the events of each source stand in its order, as alone, and those of
- * all by time. Method: without the names in front, the lines of each source
- * are its own dump; programs whose clocks are 2 s apart each follow the other;
- * two whose clocks agree are mixed. */
+/* Goal: the events of each source keep their order, and those of all are sorted
+ * by time. Method: without the names in front, the lines of each source are its
+ * own dump; programs whose clocks are 2 s apart each follow the other; two
+ * whose clocks agree are mixed. */
 Test(several, sources_are_merged_by_time)
 {
     static const char *const titles[] = {"web1", "c   ", "web2"};
@@ -57,15 +57,15 @@ Test(several, sources_are_merged_by_time)
     build_must("grep -x \"web1 CLOCK -2.000 s, +-400.0 us, WHICH ITS TIMES "
                "HAVE\" all && grep -x \"web2 CLOCK +2.000 s, +-unknown, .*\" "
                "all && test $(grep -c CLOCK all) = 2");
-    /* The same moment: who is told another offset goes among the others. */
+    /* The same moment: another offset moves a source among the others. */
     command_must("save a.rec -o same.rec --label offset_ns=0 --label host=x");
     command_must("dump same.rec c.rec " LINE " | grep number >all");
     build_must("test $(cut -c 1 all | uniq | wc -l) -gt 20");
     build_must("sed \"s/^. *[0-9]* //\" all | cut -c 1-26 | sort -c");
 }
 
-/* Goal: a source that cannot be read is told of, and takes no other along.
- * Method: one that is no file, one cut off, one of noise among two good ones. */
+/* Goal: an unreadable source is reported, and stops no other. Method: one that
+ * is no file, one cut off, one of noise among two good ones. */
 Test(several, one_damaged_source_stops_no_other)
 {
     build_must("head -c 700 b.rec >cut.rec; seq 1000 >noise.rec");
@@ -157,7 +157,7 @@ Test(several, outputs_tell_sources_apart)
                ":.[0-9]*.,.clock.:.-2.000 s, +-400.0 us.},\" all.html");
 }
 
-/* Goal: waveforms of several sources are those of each, in a scope of its own
+/* Goal: waveforms of several sources equal those of each, in a scope with its
  * name, on one time axis; gtkwave's reader takes them. */
 Test(several, waves_of_each_have_a_scope)
 {
@@ -176,8 +176,8 @@ Test(several, waves_of_each_have_a_scope)
                "\"var wire .*_T1_command \" | grep -x 2");
 }
 
-/* Goal: two sources of one name are told apart, and labels are no columns that
- * there are anyway. */
+/* Goal: two sources of one name are distinguished, and labels never repeat
+ * existing columns. */
 Test(several, names_and_labels)
 {
     command_must("dump a.rec a.rec --last 2 " LINE " >all");
@@ -190,7 +190,7 @@ Test(several, names_and_labels)
     cr_assert_eq(command("dump a.rec --label Host=1"), 2);
     cr_assert_eq(command("dump a.rec --label host"), 2);
     cr_assert_eq(command("save a.rec -o x.rec --label offset_ns=soon"), 2);
-    /* What a recording says of itself is shown escaped, and kept by save. */
+    /* A recording's facts about itself are shown escaped, and kept by save. */
     build_must(RECORDER " save a.rec -o x.rec --label "
                "\"host=$(printf \"w\\033[31m\")\" --last 3");
     command_must("dump x.rec c.rec --last 500 " LINE " >all");
@@ -246,9 +246,9 @@ Test(several, clocks_are_waited_for_once)
         command_stop(all[i]);
 }
 
-/* Goal: a million events of 60 recordings take no more than those recordings one
- * by one, and half as much again, and 100 recordings at most 250 MB. On an idle
- * machine all are there in 3 s. Method: the processor's time of both, the least
+/* Goal: a million events of 60 recordings take at most half as much again as
+ * those recordings one by one, and 100 recordings at most 250 MB. On an idle
+ * machine the result takes 3 s. Method: the processor's time of both, the least
  * of some. */
 Test(several, a_million_events_of_60_recordings, .init = build_long)
 {

@@ -69,8 +69,8 @@ Test(severity, least_is_compiled_away, .init = build_long)
                    " && strings it.o | grep -q \"site of none\"",
                    compilers[i], level); /* without a severity: it stays */
     }
-    /* What stays is recorded as before. One whose severity is not the first
-     * word of its heading stays, too. */
+    /* The rest is recorded as before. A severity that is not the first word of
+     * its heading stays, too. */
     build_must("gcc " WITH "-DRECORDER_SEVERITY_LEAST=2 -o program " PROGRAM
                " && ./program end >end && grep \" two \" in.txt | "
                "sed \"s/.*] //\" | sort | uniq -c | tr -s \" \"");
@@ -116,7 +116,7 @@ Test(severity, readers_agree, .init = build_long)
                    gdb);
     }
     command_stop(pid);
-    /* What they agree on is right. */
+    /* Their common answer is right. */
     build_must("grep -a f.c: in.txt | sed \"s/.*] //\"");
     cr_assert_str_eq(build_text, "net: \\x01s3 without an end\n"
                                  "net: \\x01\\x01s3\\x02twice\n"

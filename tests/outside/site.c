@@ -1,4 +1,4 @@
-/* The documentation is true: what the tutorial types, and where links lead. */
+/* The documentation is true: the commands of the tutorial, and the links. */
 /* SPDX-License-Identifier: MIT */
 #include "harness/build.h"
 
@@ -6,7 +6,8 @@
 
 TestSuite(site, .init = build_begin, .fini = build_end, .timeout = 300);
 
-/* Goal: a newcomer who types what docs/tutorial.md says sees what it shows. */
+/* Goal: a newcomer who types the commands of docs/tutorial.md sees its
+ * output. */
 Test(site, tutorial)
 {
     build_must("ulimit -c 0; export RECORDER=" TEST_ROOT " PATH=" TEST_ROOT
@@ -14,7 +15,7 @@ Test(site, tutorial)
                "/docs/tutorial.md");
 }
 
-/* Goal: so does who types what the pages on servers and on libraries say. */
+/* Goal: the same for the pages on servers and on libraries. */
 Test(site, server_and_library, .init = build_long)
 {
     static const char *const pages[] = {"server", "library"};
@@ -25,7 +26,7 @@ Test(site, server_and_library, .init = build_long)
                    pages[i], pages[i], pages[i]);
 }
 
-/* Goal: each page of docs/ is in the menu, each link leads somewhere, and the
+/* Goal: each page of docs/ is in the menu, each link has a target, and the
  * reference has the names of the headers. */
 Test(site, links)
 {

@@ -6,10 +6,10 @@ TestSuite(sources, .init = build_begin, .fini = build_end, .timeout = 300);
 
 /* ----------------------------------------------------------- executables -- */
 
-/* Goal: whatever a program's executable is like, and however wide its words,
- * the command shows what the program itself would. Method: a program dumps all
- * kinds of records, then waits, or leaves a core file; the command's dump of
- * either is compared with that, byte for byte. */
+/* Goal: for any kind of executable and any width of words, the command shows
+ * the program's own dump. Method: a program dumps all kinds of records, then
+ * waits, or leaves a core file; the command's dump of either is compared with
+ * its dump, byte for byte. */
 static void executable_core(const char *compiler, const char *core)
 {
     char text[64];
@@ -49,7 +49,7 @@ Test(sources, without_debug_information, .init = build_long)
 {
     executable("gcc -O0 -g0");
 }
-/* Nothing shows that the file is what ran: the user names it. */
+/* Nothing proves that the file is the program: the user names it. */
 Test(sources, without_build_id, .init = build_long)
 {
     executable_core("gcc -O2 -Wl,--build-id=none",
@@ -133,7 +133,8 @@ static void build_parts(void)
                "-L. -lone -Wl,-rpath,.");
 }
 
-/* Dumps without what differs from run to run; what it says must be this. */
+/* Dumps without the parts that differ from run to run; the rest must be
+ * this. */
 #define SHOWS(source, ...)                                                     \
     do {                                                                       \
         build_must(RECORDER " dump %s 2>&1 | sed -e \"s/ AT .*UTC, PROGRAM .*, PID .*,/,/" \
@@ -152,7 +153,7 @@ static void build_parts(void)
     "recorder-registry) shows another: 0x\n"
 
 /* Goal: recorders in libraries are found: linked, opened later, in a program
- * with recorders of its own and in one without. */
+ * with recorders and in one without. */
 Test(sources, libraries, .init = build_long)
 {
     char text[128], address[32], *at;
@@ -174,7 +175,8 @@ Test(sources, libraries, .init = build_long)
                 "DUMPING two SIZE 64, 3 ENTRIES\n"
                 OF_PART("1", "2", "3", "one") OF_PART("4", "5", "6", "two"));
     command_stop(pid);
-    /* Two programs in one process: which, is told, and can be chosen. */
+    /* Two programs in one process: a line names both, and either can be
+     * chosen. */
     pid = command_start("./bare ./libone.so:one ./libtwo.so:two");
     snprintf(text, sizeof text, "%d", (int)pid);
     command_must("list %s", text);
@@ -212,8 +214,8 @@ static unsigned long own_count(const char *what)
     return strtoul(build_text, NULL, 10);
 }
 
-/* A dump's records of the program are without a gap, and its heading counts the
- * others: those that were overwritten before, and while it read. */
+/* A dump's records of the program have no gap, and its heading counts the
+ * others: those overwritten before, and during the read. */
 static void own_must_be_counted(void)
 {
     unsigned long first = own_number("head"), last = own_number("tail");
@@ -265,7 +267,8 @@ Test(sources, library_that_comes_and_goes, .init = build_long)
         cr_assert_str_eq(build_text, __VA_ARGS__, "%s: %s", line, build_text); \
     } while (0)
 
-/* Goal: a program of 32 bits has its times, whoever reads it first. */
+/* Goal: a program of 32 bits has its times, no matter which reader comes
+ * first. */
 Test(sources, times_of_32_bits, .init = build_long)
 {
     pid_t pid;
@@ -280,8 +283,8 @@ Test(sources, times_of_32_bits, .init = build_long)
                "done");
 }
 
-/* Writes what a source's records say of their times into a file: here, or where
- * the clocks of this machine stand otherwise. */
+/* Writes a source's times into a file: here, or with shifted clocks of the
+ * machine. */
 static void times_of(const char *source, const char *where, const char *file)
 {
     build_must("%s " RECORDER " dump --line \"{seconds} {message}\" %s "
@@ -297,10 +300,10 @@ static void times_match(const char *source, const char *where)
                "exit 1 } } END { exit n != 20 }\"");
 }
 
-/* Goal: a program's times are known wherever it is read, or what it left
- * behind: after the machine was started anew or slept, or when its clock was
- * set. Method: a time namespace, where CLOCK_MONOTONIC is days ahead; the
- * program records for 400 ms. What was saved there is read here, too. */
+/* Goal: a program's times are known wherever it, or its recording, is read:
+ * after the machine was restarted or slept, or when its clock was set. Method:
+ * a time namespace, where CLOCK_MONOTONIC is days ahead; the program records
+ * for 400 ms. A recording saved there is read here, too. */
 static void times_elsewhere(const char *compiler)
 {
     static const char there[] = "unshare -T --monotonic 500000 -f";
@@ -377,7 +380,7 @@ Test(sources, heads_tell_program_and_times)
         cr_assert(ends > end_of_file - 5 && ends < end_of_file + 2, "%s",
                   build_text);
     }
-    /* What runs ends now; it is named as it was started. */
+    /* The running program ends now; its name is the one at its start. */
     pid = command_start("./links/other quiet");
     command_must("dump %d", pid);
     cr_assert(sscanf(build_text, "FLIGHT RECORDER DUMP AT %*s %*s UTC, PROGRAM "
@@ -387,10 +390,10 @@ Test(sources, heads_tell_program_and_times)
     command_stop(pid);
 }
 
-/* Goal: of a program with a clock of its own, of which it has not noted how
- * fast it runs, no times are invented; of one that has, they are right. Method:
- * the first reads its clock only in record(); the second's runs three times as
- * fast as real time, and its own dump is what must be shown. */
+/* Goal: for a program with its own clock of unmeasured rate, no times are
+ * invented; with a measured rate, they are right. Method: the first reads its
+ * clock only in record(); the second's runs three times as fast as real time,
+ * and its own dump is the expected output. */
 Test(sources, times_of_a_clock_of_its_own)
 {
     pid_t pid;
@@ -409,7 +412,7 @@ Test(sources, times_of_a_clock_of_its_own)
     command_must_dump("core", "its own clock");
 }
 
-/* Goal: what is no source is refused in words. */
+/* Goal: a wrong source is refused in words. */
 Test(sources, wrong_files)
 {
     build_must("mkdir folder && : >empty && echo text >text.txt &&"
@@ -455,9 +458,9 @@ Test(sources, program_of_a_core)
           "recorder: core: nothing: No such file or directory\n");
 }
 
-/* Goal: --function names what the very build has there that ran, wherever its
- * file is by now, or nothing. Method: what takes its name is of another
- * build-id, and of another name for main(); then there is none. */
+/* Goal: --function names the functions of the very build that ran, wherever its
+ * file is now, or nothing. Method: a file in its place has another build ID,
+ * and another name for main(); then there is none. */
 Test(sources, functions_of_the_build_that_ran, .init = build_long)
 {
     static const char *const by_now[] = {"true",
@@ -486,8 +489,9 @@ Test(sources, functions_of_the_build_that_ran, .init = build_long)
     }
 }
 
-/* Goal: a core file that was cut off shows what is there, says that it was, and
- * is never taken for a whole one. Method: it is cut at 60 lengths. */
+/* Goal: a truncated core file shows its remaining records, reports the
+ * truncation, and is never taken for a whole one. Method: it is cut at 60
+ * lengths. */
 Test(sources, cut_off_core, .init = build_long)
 {
     long size, cut;
@@ -515,8 +519,8 @@ Test(sources, cut_off_core, .init = build_long)
                       "headers\n");
 }
 
-/* Goal: what was laid out by another version of recorder.h is not guessed at.
- * Method: a header with another RECORDER_LAYOUT. */
+/* Goal: memory in the layout of another version of recorder.h is not guessed
+ * at. Method: a header with another RECORDER_LAYOUT. */
 Test(sources, other_layout, .init = build_long)
 {
     char text[256];
@@ -536,8 +540,8 @@ Test(sources, other_layout, .init = build_long)
     command_stop(pid);
 }
 
-/* Goal: what layout 1 left behind is read: it had no lanes of one thread, and a
- * shorter registry. Method: a header with that number and size; the dump is as
+/* Goal: recordings of layout 1 are read: it had no lanes of one thread, and a
+ * shorter registry. Method: a header with that number and size; the dump equals
  * that of a program with this one. */
 Test(sources, layout_1, .init = build_long)
 {
@@ -558,7 +562,7 @@ Test(sources, layout_1, .init = build_long)
 
 /* ------------------------------------------------------------- processes -- */
 
-/* Goal: a process that cannot be read is refused, with what would help. */
+/* Goal: an unreadable process is refused, with advice. */
 Test(sources, wrong_processes)
 {
     char text[256];

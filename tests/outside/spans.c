@@ -1,4 +1,4 @@
-/* RECORDER_SPAN: what it records, what it costs; recorder spans. */
+/* RECORDER_SPAN: its records and its price; recorder spans. */
 /* SPDX-License-Identifier: MIT */
 #include "harness/build.h"
 
@@ -122,8 +122,8 @@ Test(spans, mistakes_are_refused)
 /* ------------------------------------------------------------------ cost -- */
 
 /* Goal: a span costs its two records and nothing else: no call, and no code
- * where nobody says RECORDER_SPAN. Method: the size of a function with a span
- * beside that of one with two records, and the functions that are there. */
+ * without RECORDER_SPAN. Method: the size of a function with a span beside that
+ * of one with two records, and the list of functions. */
 Test(spans, cost_two_records)
 {
     unsigned long span, two;
@@ -152,8 +152,8 @@ static void async_recording(void)
 }
 
 /* Goal: a span that begins in one thread ends in another, by its id; arrows
- * lead through its records; one that is forgotten, or begins no more, harms
- * none. Method: what each export says, read by another program. */
+ * follow its records; a span without an end, or without a beginning, harms
+ * none. Method: each export, read by another program. */
 Test(spans, across_threads_in_exports, .init = build_long)
 {
     static const char *const formats[] = {"perfetto", "sqlite"};
@@ -172,9 +172,9 @@ Test(spans, across_threads_in_exports, .init = build_long)
 
 /* ------------------------------------------------------------------ verb -- */
 
-/* Goal: recorder spans counts each span once, with its own time, whatever is
- * forgotten, crosses or was never begun. Method: spans as chance has them,
- * beside what the records of the dump come to. */
+/* Goal: recorder spans counts each span once, with its own time, even among
+ * forgotten, crossing or never begun ones. Method: random spans, compared with
+ * sums over the records of the dump. */
 Test(spans, all_are_counted, .init = build_long)
 {
     uint64_t random = seed_of("all_are_counted");
@@ -189,7 +189,7 @@ Test(spans, all_are_counted, .init = build_long)
                    random_of(&random));
 }
 
-/* Goal: a newcomer sees what there is, and what is wrong. */
+/* Goal: a newcomer sees the spans, and the errors. */
 Test(spans, table)
 {
     static const char *const must[] = {

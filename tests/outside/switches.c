@@ -1,4 +1,4 @@
-/* recorder sched: what a scheduler counts, what nobody knows, hostile ones. */
+/* recorder sched: a scheduler's own counts, unknown states, hostile files. */
 /* SPDX-License-Identifier: MIT */
 #include "harness/command.h"
 
@@ -73,7 +73,7 @@ Test(switches, as_counted_by_hand)
         "CPU              SPAN THREADS INTERRUPTS    IDLE\n"
         "0             1.00 ms 100.00%      3.60%  49.99%\n",
         "%s", build_text);
-    /* Of a part of the time, with what was before known. */
+    /* Of a part of the time, with known earlier states. */
     command_must("sched rec --since 0.0001s --until 500us --thread encoder");
     build_must(RECORDER " sched rec --since 0.0001s --until 500us --json |"
                         " head -n 1");
@@ -116,16 +116,18 @@ static void must_say(const char *script, const char *rows)
 Test(switches, nothing_is_guessed)
 {
     player_build();
-    /* The run of who did not leave ends; a second `in` counts nothing. */
+    /* The run of a thread that did not leave ends; a second one does not
+     * count. */
     must_say("0 in - 1 main 0 0 0\n10 in - 1 main 0 0 0\n"
              "30 in - 2 isp 0 0 0\n100 sleep - 0 - 0 0 0\n",
              "1 main 1 30 0 0 0 70 0\n2 isp 1 70 0 0 0 30 0\n");
-    /* But where the end of each run is told, it is unknown. */
+    /* But if the end of each run is recorded, it is unknown. */
     must_say("0 in k 1 main 0 0 0\n10 out b 1 main 0 0 0\n"
              "20 in k 1 main 0 0 0\n50 in k 2 isp 0 0 0\n"
              "70 out p 2 isp 0 0 0\n100 sleep - 0 - 0 0 0\n",
              "1 main 2 10 0 10 0 80 1\n2 isp 1 20 30 0 0 50 0\n");
-    /* `out` without `in`: the time before is unknown, whatever was said. */
+    /* without `out`: the time before is unknown, regardless of other
+     * records. */
     must_say("0 ready - 1 main 0 0 0\n40 out b 1 main 0 0 0\n"
              "100 sleep - 0 - 0 0 0\n",
              "1 main 0 0 0 60 0 40 1\n");
@@ -147,7 +149,8 @@ Test(switches, nothing_is_guessed)
              "20 in - 1 isp 0 0 0\n50 out e 1 isp 0 0 0\n"
              "70 in - 1 isp 0 0 0\n100 sleep - 0 - 0 0 0\n",
              "1 isp 2 60 0 0 20 20 0\n1 main 1 10 0 0 90 0 0\n");
-    /* Who left and was never heard of has no name; nobody left for id 0. */
+    /* A thread that left and has no other record has no name; none left for id
+     * 0. */
     must_say("0 switch p 1 main 0 0 7\n10 switch b 2 isp 0 0 0\n"
              "20 sleep - 0 - 0 0 0\n",
              "1 main 1 10 0 0 0 10 0\n2 isp 1 10 0 0 0 10 0\n"
@@ -156,8 +159,8 @@ Test(switches, nothing_is_guessed)
     must_say("0 strange - 1 main 0 0 0\n10 strange p 2 isp 0 0 0\n"
              "20 sleep - 0 - 0 0 0\n",
              "1 main 1 10 0 0 0 10 0\n2 isp 1 10 0 0 0 10 0\n");
-    /* Interrupts: what has no exit took an unknown time, and `exit` of what was
-     * not entered counts nothing. */
+    /* Interrupts: one without an exit took an unknown time, and `exit` without
+     * an entry does not count. */
     play("0 enter - 1 tick 0 0 0\n10 enter - 2 uart 0 0 0\n"
          "20 enter - 3 isp 0 0 0\n40 exit - 9 idle 0 0 0\n"
          "50 exit - 2 uart 0 0 0\n60 exit - 1 tick 0 0 0\n"
@@ -355,9 +358,9 @@ static void sim_write(void)
     fclose(to);
 }
 
-/* Goal: every figure is that of a scheduler that counts by itself. Method: one
- * with 8 threads and 3 processors, which records a switch as one record or as
- * two, and does what it likes. */
+/* Goal: every figure equals a scheduler's own. Method: one with 8 threads and 3
+ * processors, which records a switch as one record or as two, and schedules by
+ * chance. */
 Test(switches, equal_a_scheduler)
 {
     chances = seed_of("equal_a_scheduler");
@@ -373,9 +376,9 @@ Test(switches, equal_a_scheduler)
     }
 }
 
-/* Goal: what a ring overwrote is unknown, and nothing else. Method: the records
- * that it kept alone say the same; interrupts off, of another ring that kept
- * all, reach back further, and change no state. */
+/* Goal: times whose records were overwritten are unknown, and no others.
+ * Method: the kept records alone give the same; interrupts off, of another ring
+ * that kept all, reach back further, and change no state. */
 Test(switches, overwritten_is_unknown)
 {
     chances = seed_of("overwritten_is_unknown");
@@ -401,8 +404,8 @@ Test(switches, overwritten_is_unknown)
 
 /* --------------------------------------------------------------- exports -- */
 
-/* Goal: what exports show adds up to the table. Method: random schedules; read
- * back VCD and, by protoc, Perfetto's states. */
+/* Goal: the exports add up to the table. Method: random schedules; read back
+ * VCD and, by protoc, Perfetto's states. */
 Test(switches, exports_add_up)
 {
     chances = seed_of("exports_add_up");
@@ -419,9 +422,9 @@ Test(switches, exports_add_up)
     }
 }
 
-/* Goal: of several sources, what ran is shown for each, below its own process
- * or, in Perfetto's tables, as its own machine. Method: random schedules of two;
- * the sums by source and thread of Perfetto's states are those of the tables. */
+/* Goal: switches of several sources are shown for each, below its process or,
+ * in Perfetto's tables, as a separate machine. Method: random schedules of two;
+ * the sums by source and thread of Perfetto's states equal the tables'. */
 Test(switches, of_several_sources_stand_apart)
 {
     chances = seed_of("of_several_sources_stand_apart");
@@ -444,8 +447,8 @@ Test(switches, of_several_sources_stand_apart)
     }
 }
 
-/* Goal: sigrok reads the wires of --plain; never do two threads run at once on
- * the one processor, and what runs is what the script says. */
+/* Goal: sigrok reads the wires of --plain; two threads never run at once on the
+ * one processor, and the running one is the script's. */
 Test(switches, sigrok_reads_wires)
 {
     player_build();
@@ -474,8 +477,8 @@ Test(switches, sigrok_reads_wires)
                      "%s", build_text);
 }
 
-/* Goal: of a run on Linux it says what perf sched says. Method: both look at
- * threads that spin, sleep and yield; as root, where perf is there. Up to five
+/* Goal: for a run on Linux it agrees with perf sched. Method: both look at
+ * threads that spin, sleep and yield; as root, if perf is installed. Up to five
  * runs: on a busy machine perf loses events. */
 Test(switches, as_perf_sched, .init = build_long)
 {

@@ -32,8 +32,8 @@ Test(tasks, the_header_compiles, .init = build_long)
                " -o on -lpthread && ./on table && ./on scarce");
 }
 
-/* Goal: what a task records bears its name, on whatever thread, and so does what
- * its copy in a child of fork() records. */
+/* Goal: a task's records have its name, on any thread, and so have the records
+ * of its copy in a child of fork(). */
 Test(tasks, records_bear_the_name_of_their_task)
 {
     static const char *const lines[] = {"worker: of the worker\n",
@@ -87,8 +87,8 @@ static pid_t start(const char *arguments)
     snprintf(line, sizeof line, "./fibers %s", arguments);
     return command_start(line);
 }
-/* Makes the file `core` of a process, which goes on. Behind gdb its threads run
- * for a moment, until they wait again. */
+/* Makes a file of a process, which continues. After gdb its threads run for a
+ * moment, until they wait again. */
 static void core_of(pid_t pid)
 {
     build_must("gdb -p %d --batch -ex \"generate-core-file core\"; for i in "
@@ -97,7 +97,7 @@ static void core_of(pid_t pid)
                pid, pid);
 }
 
-/* The first line of JSON tells of a deadlock of these kinds, sorted. */
+/* The first line of JSON has a deadlock of these kinds, sorted. */
 static void deadlock_is_of(const char *source, const char *kinds)
 {
     command_must("tasks %s --json >json", source);
@@ -111,7 +111,7 @@ static void must_say(const char *text)
 {
     cr_assert(strstr(build_text, text), "no \"%s\" in\n%s", text, build_text);
 }
-/* A line that has a text must have another one behind it. */
+/* Another line must follow a line with this text. */
 static void must_say_on_line(const char *text, const char *then)
 {
     const char *at = strstr(build_text, text);
@@ -119,7 +119,7 @@ static void must_say_on_line(const char *text, const char *then)
     cr_assert(found && found < at + strcspn(at, "\n"), "no \"%s...%s\" in\n%s",
               text, then, build_text);
 }
-/* All that is said of ./fibers 3 locks,spin,still, in each kind of source. */
+/* The full output for ./fibers 3 locks,spin,still, for each kind of source. */
 static void must_show(const char *source)
 {
     command_must("tasks %s --stacks", source);
@@ -200,9 +200,9 @@ static void must_show_ring(const char *source)
     cr_assert(!strstr(build_text, "circle"), "%s", build_text);
 }
 
-/* Goal: tasks that are a ring of nodes without a head, and have the address of
- * their stack pointer and frame pointer, as those of uC++, are found with their
- * stacks: with and without frame pointers, live, in cores and recordings. */
+/* Goal: tasks in a ring of nodes without a head, with the address of their
+ * stack pointer and frame pointer, as in uC++, are found with their stacks:
+ * with and without frame pointers, live, in cores and recordings. */
 Test(tasks, a_ring_of_nodes_with_contexts_elsewhere)
 {
     static const char *const options[] = {"-O0 -g", "-O2 -g"};
@@ -294,8 +294,8 @@ Test(tasks, deadlocks_of_tasks_and_threads)
     }
 }
 
-/* Goal: a task that runs and names no worker runs on the thread whose stack
- * pointer lies where its own stack does. */
+/* Goal: a running task that names no worker runs on the thread whose stack
+ * pointer is in its stack's part of memory. */
 Test(tasks, who_runs_is_found_by_stack_pointers, .init = build_long)
 {
     char sources[2][16] = {"", "core"};
@@ -415,8 +415,8 @@ Test(tasks, aarch64)
     }
 }
 
-/* Goal: it works for optimized programs, and for those without names of
- * functions: frames are counted then. */
+/* Goal: it works for optimized programs, and without names of functions: frames
+ * are counted then. */
 Test(tasks, optimized_and_stripped, .init = build_long)
 {
     pid_t pid;
@@ -479,7 +479,7 @@ Test(tasks, a_number_names_the_task_everywhere)
 }
 
 /* Goal: a task without a number in its description has the last record of the
- * row with its name, and one that runs under no name that of its worker. */
+ * row with its name; a running one without a name has its worker's. */
 Test(tasks, last_records_without_numbers)
 {
     static const char *const modes[] = {"3 locks,spin,still",
@@ -498,8 +498,8 @@ Test(tasks, last_records_without_numbers)
     }
 }
 
-/* Goal: how long a state lasts is what has passed: of what goes on, since it
- * began, of a core file, until the last thing in it. */
+/* Goal: the length of a state is the time since its beginning, in a core file
+ * up to its last record. */
 Test(tasks, states_have_times)
 {
     static const char look[] =
@@ -534,9 +534,9 @@ Test(tasks, states_have_times)
 
 /* ------------------------------------------------------------------ race -- */
 
-/* Goal: every stack that is printed is one that a task had; one of 500 may be
- * the upper part of it, where the task went on and came back between two looks.
- * Method: two workers switch 1000 tasks at full speed, from five depths. */
+/* Goal: every printed stack is one that a task had; one of 500 may be only the
+ * upper part, if the task ran and returned between two looks. Method: two
+ * workers switch 1000 tasks at full speed, from five depths. */
 Test(tasks, stacks_of_a_busy_program_are_no_mixes, .init = build_long)
 {
     int looks = scaled(100) < 5 ? 5 : (int)scaled(100);
@@ -544,7 +544,7 @@ Test(tasks, stacks_of_a_busy_program_are_no_mixes, .init = build_long)
     build_fibers("-O0 -g");
     pid = start("1000 busy 2 16384");
     for (int i = 0; i < looks; i++) {
-        if (i % 5 == 4) { /* what is saved is no mix either */
+        if (i % 5 == 4) { /* saved stacks are no mixtures, either */
             command_must("save %d -o x.rec", pid);
             command_must("tasks x.rec --json --stacks >json");
         } else {
@@ -568,9 +568,9 @@ Test(tasks, stacks_of_a_busy_program_are_no_mixes, .init = build_long)
     command_stop(pid);
 }
 
-/* Goal: a task whose worker was stopped on the way to save its context, when
- * its state is the next one already, is not shown as that of before: it was so
- * in one of 30,000 stacks of a busy machine. */
+/* Goal: a task whose worker was stopped before it saved the task's context,
+ * while the state is the next one already, is not shown with its earlier stack:
+ * that happened in one of 30,000 stacks of a busy machine. */
 Test(tasks, a_context_that_is_not_saved_yet)
 {
     pid_t pid;
@@ -593,8 +593,8 @@ Test(tasks, a_context_that_is_not_saved_yet)
 
 /* --------------------------------------------------------------- hostile -- */
 
-/* Goal: damaged descriptions, lists and tasks end with a warning; what is not
- * damaged is shown. */
+/* Goal: damaged descriptions, lists and tasks end with a warning; undamaged
+ * ones are shown. */
 Test(tasks, damage_is_told, .init = build_long)
 {
     static const struct {
@@ -625,8 +625,8 @@ Test(tasks, damage_is_told, .init = build_long)
     }
 }
 
-/* Goal: no recording crashes or hangs the reader. Method: words of a good one are
- * changed to others, and to others of its own, which are addresses in it. */
+/* Goal: no recording crashes or hangs the reader. Method: words of a good one
+ * are changed to others, also to its own words, which are addresses in it. */
 Test(tasks, scribbled_recordings)
 {
     static unsigned char good[1 << 20], bad[sizeof good];

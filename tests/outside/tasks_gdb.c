@@ -40,7 +40,7 @@ static void must_say_in_order(const char *const *lines, size_t count)
                       sizeof((const char *const[]){__VA_ARGS__}) /             \
                           sizeof(char *))
 
-/* A tour, and what it says. */
+/* A tour, and its output. */
 static const char tour[] =
     "recorder groups\n"
     "recorder workers\n"
@@ -115,8 +115,8 @@ static const char sum[] =
     "  return h.hexdigest()\n";
 
 /* Goal: groups, workers, tasks, and a tour through three stacks and back, in a
- * running process and in a core file; registers and writable memory are the same
- * before and behind it. */
+ * running process and in a core file; registers and writable memory are the
+ * same before and after it. */
 Test(tasks_gdb, a_tour_shows_stacks_and_changes_nothing)
 {
     build_fibers();
@@ -154,8 +154,8 @@ Test(tasks_gdb, names_are_escaped)
     cr_assert_null(strchr(build_text, '\33'), "%s", build_text);
 }
 
-/* Goal: where a task is not to be shown, it is said why, and the tour stays where
- * it is. */
+/* Goal: if a task cannot be shown, a message gives the reason, and the tour
+ * stays. */
 Test(tasks_gdb, errors_say_what_is_wrong)
 {
     build_fibers();
@@ -186,7 +186,7 @@ Test(tasks_gdb, errors_say_what_is_wrong)
              "\"T0\"", "#1  ", "in right (fiber=");
 }
 
-/* Ways to go on from steps(); %d is the line of "there". */
+/* Ways to continue from steps(); %d is the line of "there". */
 static const char *const ways[] = {"next",
                                    "nexti",
                                    "step",
@@ -210,7 +210,7 @@ static int line_of(const char *text)
     return atoi(build_text);
 }
 
-/* Goal: all ways to go on end where they would have without a tour. */
+/* Goal: all ways to continue end at the same place as without a tour. */
 Test(tasks_gdb, the_program_goes_on_as_without_a_tour, .init = build_long)
 {
     static const char *const tours[] = {
@@ -250,8 +250,8 @@ Test(tasks_gdb, the_program_goes_on_as_without_a_tour, .init = build_long)
     cr_assert_eq(count, WAYS);
 }
 
-/* Goal: a hook of the user's stays, and is named; MI steps from where the
- * program stands. */
+/* Goal: a hook of the user's stays, and is named; MI steps from the program's
+ * position. */
 Test(tasks_gdb, hooks_and_interfaces_of_others, .init = build_long)
 {
     build_fibers();

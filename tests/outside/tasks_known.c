@@ -36,8 +36,8 @@ static void must_show_pth(const char *source)
     cr_assert_null(strstr(build_text + 1, "DEADLOCK"), "%s", build_text);
 }
 
-/* Goal: names and states are those that Pth itself tells, live and from a core
- * file, and waits and stacks are the threads' own. */
+/* Goal: names and states equal Pth's own, live and from a core file, and waits
+ * and stacks are the threads' own. */
 Test(tasks_known, pth)
 {
     char source[16];
@@ -58,8 +58,8 @@ Test(tasks_known, pth)
     must_show_pth("core");
 }
 
-/* Goal: a debugger that knows nothing of this finds the libraries in a
- * recording, and through their functions those of the program. */
+/* Goal: a debugger without our help finds the libraries in a recording, and
+ * through their functions the program's. */
 Test(tasks_known, other_tools_see_saved_threads_of_pth)
 {
     pid_t pid;
@@ -102,8 +102,8 @@ static void must_show_boost(const char *source)
     must_say("\n10 tasks");
 }
 
-/* Goal: fibers of both threads' schedulers, what they wait for and their stacks,
- * live and from a core file, of the release library without symbols. */
+/* Goal: fibers of both threads' schedulers, their waits and their stacks, live
+ * and from a core file, of the release library without symbols. */
 Test(tasks_known, boost_fiber, .init = build_long)
 {
     char source[16];
@@ -143,8 +143,8 @@ Test(tasks_known, boost_fiber, .init = build_long)
 
 /* -------------------------------------------------------------- ucontext -- */
 
-/* Goal: contexts of swapcontext() have stacks, in the task or where a pointer
- * of it leads, and one that never ran stands at its function. */
+/* Goal: contexts of swapcontext() have stacks, in the task or through a pointer
+ * of it, and one that never ran is at its function. */
 Test(tasks_known, ucontext)
 {
     static const char *const kinds[] = {"", "-m32 -DPOINTERS", "-DPOINTERS",
@@ -157,7 +157,7 @@ Test(tasks_known, ucontext)
                    "/tasks_ucontext.c -o program",
                    kinds[i]);
         pid = command_start("./program");
-        command_rests(pid); /* else the stack of what runs is not known */
+        command_rests(pid); /* else the stack of the running one is unknown */
         command_must("tasks %d --stacks", pid);
         command_stop(pid);
         must_say("2 tasks: ");
@@ -186,7 +186,7 @@ static void must_say_in_order(const char *const *lines)
     must_say_in_order((const char *const[]){__VA_ARGS__, NULL})
 
 #define KERNELS_NEED "arm-none-eabi-gcc", "qemu-system-arm", "gdb-multiarch"
-/* Builds a kernel for a Cortex-M, runs it under qemu until its tasks stand, and
+/* Builds a kernel for a Cortex-M, runs it under qemu until its tasks wait, and
  * keeps its memory in ram.bin; `commands` of gdb are given then. */
 static void kernel_run(const char *name, const char *flags, const char *board,
                        const char *commands)
@@ -212,9 +212,9 @@ static void kernel_run(const char *name, const char *flags, const char *board,
     "\"recorder task withdraw\" -ex stepi -ex \"printf \\\"LEVEL %d \\\", "    \
     "\\$_thread - 1\" -ex bt"
 
-/* Goal: threads of a kernel with ThreadX's structures, on a Cortex-M3 behind a
- * stub and in its memory: list, waits, stacks; and the program goes on from where
- * it stands. Method: qemu and a kernel of our own; members are found by debug
+/* Goal: threads of a kernel with ThreadX's structures, on a Cortex-M3 through a
+ * stub and in its memory: list, waits, stacks; and the program continues from
+ * the same place. Method: qemu and our own kernel; members are found by debug
  * information. */
 Test(tasks_known, threadx)
 {
@@ -246,7 +246,7 @@ Test(tasks_known, threadx)
     must_say("it has ThreadX, but no debug information of TX_THREAD.");
 }
 
-/* What the memory of programs/tasks_freertos.c says. */
+/* The output for the memory of programs/tasks_freertos.c. */
 static void freertos_says(bool other)
 {
     command_must("tasks " KERNEL_IMAGE " --stacks");

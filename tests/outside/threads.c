@@ -41,7 +41,7 @@ static void until_pid(const char *verb, pid_t pid, const char *says)
 
 /* ------------------------------------------------------------- deadlocks -- */
 
-/* Threads that wait for each other, how many, and what each waits for. */
+/* Threads that wait for each other, their number, and the wait of each. */
 static const struct deadlock {
     const char *arguments;
     int threads;
@@ -60,7 +60,7 @@ static const struct deadlock {
      "wants waits for mutex cash of"}};
 enum { DEADLOCKS = sizeof deadlocks / sizeof *deadlocks };
 
-/* Is the deadlock the first that was said, and whole? */
+/* True if the deadlock is the first in the output, and whole. */
 static void must_name(const struct deadlock *d, bool has_names)
 {
     char head[64];
@@ -142,8 +142,8 @@ Test(threads, a_deadlock_of_500)
     command_stop(pid);
 }
 
-/* Goal: nothing that goes on is called a deadlock. Method: threads take locks
- * as fast as they can, in an order that allows none; in one look at a time,
+/* Goal: running threads are never reported as a deadlock. Method: threads take
+ * locks as fast as they can, in an order that allows none; to a single look,
  * they often seem to wait in a circle. */
 Test(threads, a_busy_program_has_no_deadlock)
 {
@@ -160,8 +160,8 @@ Test(threads, a_busy_program_has_no_deadlock)
     command_stop(pid);
 }
 
-/* Goal: who waits for a thread that has ended is told so, also where that is
- * the first of its process. */
+/* Goal: a thread that waits for an ended thread is shown with it, even if that
+ * is the first of its process. */
 Test(threads, holders_may_have_ended)
 {
     char source[64];
@@ -204,8 +204,8 @@ Test(threads, robust_locks_are_held_by_who_recovers)
     cr_assert_null(strstr(build_text, "2147483647"), "%s", build_text);
 }
 
-/* Goal: a lock that another process holds is said to be its; a futex that no
- * function of the libc waits for is named by its variable, and by who waits. */
+/* Goal: a lock held by another process is shown with it; a futex without a
+ * waiting function of the libc is named by its variable, and by its waiters. */
 Test(threads, holders_may_be_of_another_process)
 {
     char holds[64];
@@ -238,8 +238,8 @@ Test(threads, signals_wait_for_their_condition)
     command_stop(pid);
 }
 
-/* Goal: a wait for a condition is told from one for its mutex, also where both
- * are the same command to the kernel, as of glibc 2.31. */
+/* Goal: a wait for a condition is distinguished from one for its mutex, even if
+ * both are the same command to the kernel, as in glibc 2.31. */
 Test(threads, conditions_of_older_libcs)
 {
     char holder[64];
@@ -278,7 +278,7 @@ Test(threads, places_are_those_of_the_program)
 
 /* ----------------------------------------------------------------- waits -- */
 
-/* What each thread of ./threads kinds is said to do, behind its name. */
+/* The expected output for each thread of ./threads kinds, after its name. */
 static const char *const kinds[][2] = {
     {"late", "waits for mutex late_mutex of MAIN"},
     {"mutex", "waits for mutex cash of MAIN"},
@@ -300,7 +300,7 @@ static const char *const kinds[][2] = {
     {"reader", "waits in read of "}};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
-/* Checks the text of `threads`; `main`: who holds the locks. */
+/* Checks the text of `locks`: the holders of the locks. */
 static void must_tell_kinds(const char *what, const char *main_thread,
                             bool has_names)
 {
@@ -348,8 +348,9 @@ Test(threads, every_kind_of_wait_is_told_of_a_static_program,
 {
     kinds_live("gcc -O2 -g -static");
 }
-/* Goal: who waits for good, as the kernel refused a deadlock of mutexes that
- * inherit priorities, is said to; the other waits for a mutex of that one. */
+/* Goal: a thread that waits for good, because the kernel refused a deadlock of
+ * mutexes that inherit priorities, is shown so; the other waits for a mutex of
+ * that one. */
 Test(threads, a_deadlock_that_the_kernel_refused_is_told)
 {
     pid_t pid;
@@ -405,7 +406,7 @@ Test(threads, every_kind_of_wait_is_told_without_symbols_of_the_libc)
         snprintf(what, sizeof what, " %s %.*s", kinds[i][0],
                  (int)strcspn(kinds[i][1], "M"), kinds[i][1]);
         if (strcmp(kinds[i][0], "timed") == 0)
-            strcpy(what, " timed waits for mutex"); /* perhaps: mutex? */
+            strcpy(what, " timed waits for mutex"); /* possibly a mutex */
         cr_assert(strstr(build_text, what), "no %s in\n%s", what, build_text);
     }
     command_stop(pid);
@@ -436,8 +437,8 @@ Test(threads, deadlocks_are_named_in_words_of_32_bits)
               "%s", build_text);
     command_stop(pid);
 }
-/* Goal: of programs of musl, whose library has no tables of its frames and
- * notes few holders: what each waits for, and where. */
+/* Goal: programs of musl, whose library has no tables of its frames and notes
+ * few holders: the wait of each thread, and its place. */
 Test(threads, waits_of_musl)
 {
     static const char *const says[] = {
@@ -468,8 +469,7 @@ Test(threads, waits_of_musl)
 
 /* ---------------------------------------------------------------- stacks -- */
 
-/* Goal: stacks are those that gdb finds, which stops the process for that and
- * has all registers. */
+/* Goal: stacks equal gdb's, which stops the process and has all registers. */
 static void stacks_of(const char *compiler, const char *arguments)
 {
     pid_t pid;
@@ -537,7 +537,7 @@ Test(threads, equal_stacks_are_shown_once)
     command_stop(pid);
 }
 
-/* Goal: who runs is stopped only if that is asked for. */
+/* Goal: a running thread is stopped only on request. */
 Test(threads, only_stop_shows_the_stack_of_a_thread_that_runs,
      .init = build_long)
 {
@@ -577,7 +577,7 @@ Test(threads, stop_waits_for_nobody_in_vain)
     command_stop(pid);
 }
 
-/* Goal: no thread so much as wakes up because somebody looks. */
+/* Goal: no thread as much as wakes up because of a look. */
 Test(threads, nobody_is_stopped)
 {
     static const char counts[] =
@@ -631,8 +631,8 @@ Test(threads, what_cannot_be_read_says_why)
     command_stop(pid);
 }
 
-/* Goal: so it is for who may not read a process. Method: root starts it, and
- * another user looks, also at one of his own that forbids it. */
+/* Goal: the same for a user who may not read a process. Method: root starts it,
+ * and another user looks, also at one of his own that forbids it. */
 Test(threads, what_may_not_be_read_says_so)
 {
     static const char nobody[] =
@@ -740,7 +740,7 @@ Test(threads, names_are_escaped)
 }
 
 /* Goal: threads of a program with recorders have the numbers of its records;
- * its recordings have no stacks, and that is said. */
+ * its recordings have no stacks, and a line reports that. */
 Test(threads, numbers_are_those_of_the_registry, .init = build_long)
 {
     pid_t pid;

@@ -13,7 +13,7 @@ static pid_t fill(void)
     return command_start("env RECORDER_FILE=t.rec ./twice");
 }
 
-/* Runs a dump through twice.py; what is in it and what is torn. */
+/* Runs a dump through twice.py; returns its records and torn ones. */
 static void check(const char *dump, unsigned long *records, unsigned long *torn)
 {
     build_must("%s | " PYTHON "check", dump);
@@ -39,7 +39,7 @@ Test(twice, no_record_is_torn, .init = build_long)
     cr_assert_gt(records, 10ul * scaled(200));
 }
 
-/* Lets the program run for a while; it stands still then. */
+/* Lets the program run for a while; it then pauses. */
 static void goes_on(pid_t pid, useconds_t us)
 {
     int status;
@@ -49,9 +49,9 @@ static void goes_on(pid_t pid, useconds_t us)
     cr_assert(waitpid(pid, &status, WUNTRACED) == pid && WIFSTOPPED(status));
 }
 
-/* Goal: what changed between the copies is left out, and only that. Method: the
- * program stands still while it is copied; what a copy of a moving ring may
- * have is made by hand, and shows in one copy. */
+/* Goal: slots that changed between the copies are left out, and only these.
+ * Method: the program pauses while it is copied; changes by a moving ring are
+ * made by hand, and show in one copy. */
 Test(twice, what_changed_is_left_out)
 {
     unsigned long records, all, torn;
@@ -71,7 +71,7 @@ Test(twice, what_changed_is_left_out)
         build_must("cp t.rec b.rec; " PYTHON "torn a.rec b.rec >torn.rec");
         check(DUMP("torn.rec"), &records, &torn);
     }
-    cr_assert_gt(torn, 0ul); /* one copy lies */
+    cr_assert_gt(torn, 0ul); /* one copy is wrong */
     build_must("cat a.rec torn.rec >two.rec");
     check(DUMP("two.rec"), &records, &torn);
     cr_assert(torn == 0 && records < all, "%lu, %lu", records, torn);

@@ -9,7 +9,7 @@ static const char *const functions[] = {
     "reals",     "leaves_early", "chooses", "by_pointer", "main"};
 enum { FUNCTIONS = sizeof functions / sizeof *functions };
 
-/* All functions of programs/chain.c stand there, in this order. */
+/* All functions of programs/chain.c, in this order. */
 static void must_be_whole(const char *how)
 {
     const char *at = build_text;
@@ -48,8 +48,8 @@ Test(unwind, chains_are_whole)
     }
 }
 
-/* Goal: a stack that was recorded in part says so, and invents nothing; a file
- * that lies elsewhere is found there, or named. */
+/* Goal: a partially recorded stack is reported as such, and invents nothing; a
+ * file in another place is found there, or named. */
 Test(unwind, what_is_missing_is_said)
 {
     record_chain("gcc -O2");

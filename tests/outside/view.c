@@ -29,9 +29,9 @@ TestSuite(view, .init = build_begin, .fini = build_end, .timeout = 400);
         drive(#test, flags);                                                   \
     }
 
-/* What the page holds is what `recorder dump --json` says, event by event. */
+/* The page contains `dump --json`'s fields, event by event. */
 PROMISE(round_trip, "")
-/* What ran: a strip below each thread, a lane for each processor. */
+/* States: a strip below each thread, a lane for each processor. */
 Test(view, switches, .init = build_long)
 {
     static const char script[] = "0 in - 1 sensor 0 0 0\n"
@@ -84,25 +84,26 @@ Test(view, spans_by_name, .init = build_long)
 }
 /* Wheel, drag and keys move the view; the table follows; a span is measured. */
 PROMISE(zoom, "")
-/* A regular expression finds what it should, marked, in lanes and in order. */
+/* A regular expression finds the right events, marked, in lanes and in
+ * order. */
 LONG_PROMISE(search, "")
 /* A severity is shown in its colour, marked, and chosen by. */
 LONG_PROMISE(severity, "")
 /* The address holds time range, selection, hidden recorders and search. */
 LONG_PROMISE(link, "")
-/* Without a mouse: what it does can be done by keys. */
+/* Without a mouse: keys do all its work. */
 LONG_PROMISE(keys, "")
-/* A screen reader has a tree of lanes, a table, and what is selected. */
+/* A screen reader has a tree of lanes, a table, and the selection. */
 LONG_PROMISE(access, "")
 /* On a phone, fingers move and zoom, and nothing is cut off. */
 LONG_PROMISE(phone, "")
 /* Nothing is cut off or covered in a narrow window. */
 LONG_PROMISE(narrow, "")
-/* 32 recorders are told apart; a name has its colour in all pages. */
+/* 32 recorders are distinguishable; a name has its colour in all pages. */
 LONG_PROMISE(colours, "")
-/* Times of day are those of the records, and the zone is said. */
+/* Times of day agree with the records, and the zone is shown. */
 LONG_PROMISE(clock, "")
-/* What is waited for is said: a large page, a program, a browser too old. */
+/* Waits have a message: a large page, a program, a browser too old. */
 LONG_PROMISE(loading, "")
 /* The page's filter shows what --where and --grep choose. */
 LONG_PROMISE(filter, "")
@@ -113,7 +114,7 @@ LONG_PROMISE(gaps, "")
 /* New events arrive in several browsers, whatever strangers send, and the page
  * says that the program has ended. */
 LONG_PROMISE(live, "")
-/* What ran comes, too, where the kernel says it: strips and processors. */
+/* Switches come, too, if the kernel has them: strips and processors. */
 LONG_PROMISE(live_switches, "-include " TEST_ROOT "/recorder_kernel.h")
 /* A record whose time is not known is in the table. */
 LONG_PROMISE(timeless, "-DTIMELESS")

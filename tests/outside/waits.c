@@ -1,4 +1,4 @@
-/* Threads and locks that were recorded: deadlocks, orders, who made whom. */
+/* Recorded threads and locks: deadlocks, orders, makers of threads. */
 /* SPDX-License-Identifier: MIT */
 #include "harness/command.h"
 
@@ -28,7 +28,7 @@ static void until(const char *verb, const char *source, const char *says)
     cr_assert_fail("%s %s does not say \"%s\" but\n%s", verb, source, says,
                    build_text);
 }
-/* Waits until the recording has so many waits that have ended. */
+/* Waits until the recording has `count` ended waits. */
 static void until_waited(int count)
 {
     build_must("until test $(" RECORDER " threads --locks --json rec | sed -n "
@@ -88,9 +88,9 @@ static void must_name(const struct deadlock *d, const char *verb,
     must_say(d->waits);
 }
 
-/* Goal: a deadlock is named with what each thread holds and where it took that:
- * of the running process, from the recording of one that was killed, and, where
- * that is rare, from a core file. */
+/* Goal: a deadlock is named with each thread's locks and the places where it
+ * took them: of the running process, from the recording of a killed one, and,
+ * if that is rare, from a core file. */
 Test(waits, deadlocks_are_named)
 {
     build_waits();
@@ -129,10 +129,10 @@ Test(waits, a_deadlock_of_500, .init = build_long)
     cr_assert_eq(atoi(build_text), 500);
 }
 
-/* Goal: nothing that goes on is called a deadlock, nor is its order of locks a
- * circle. Method: threads take locks as fast as they can in the order of their
- * addresses; looks at the process and at its recording while it runs; and
- * recordings of processes that were killed at any time. */
+/* Goal: running threads are never reported as a deadlock, nor is their order of
+ * locks a circle. Method: threads take locks as fast as they can in the order
+ * of their addresses; looks at the process and at its recording while it runs;
+ * and recordings of processes that were killed at any time. */
 Test(waits, a_busy_program_has_no_deadlock)
 {
     int looks = scaled(200) < 20 ? 20 : (int)scaled(200), waited = 0;
@@ -157,8 +157,8 @@ Test(waits, a_busy_program_has_no_deadlock)
 
 /* --------------------------------------------------------------- holders -- */
 
-/* Goal: who waits for a thread that has ended is told so; nor is it a deadlock
- * if one thread gives back what another took and takes again. */
+/* Goal: a thread that waits for an ended one is shown with it; and it is no
+ * deadlock if one thread releases another's lock and takes it again. */
 Test(waits, holders_may_have_ended)
 {
     pid_t pid;
@@ -179,8 +179,8 @@ Test(waits, holders_may_have_ended)
     must_not_say("DEADLOCK");
 }
 
-/* Goal: in the child of fork() a lock that another thread of the parent held is
- * held by nobody who could give it back. */
+/* Goal: in the child of fork() a lock that another thread of the parent held
+ * has no holder that could release it. */
 Test(waits, a_lock_held_over_fork_is_held_by_nobody)
 {
     char source[16];
@@ -268,8 +268,8 @@ Test(waits, locks_taken_in_a_circle_are_named)
     cr_assert_eq(said("LOCK ORDER"), 4, "%s", build_text);
 }
 
-/* Goal: of locks that are no variables a circle says that its memory may have
- * been that of other locks; of variables it does not. */
+/* Goal: a circle of locks that are no variables has a note that other locks may
+ * have had their memory; a circle of variables has none. */
 Test(waits, circles_of_memory_say_that_it_may_be_used_again)
 {
     pid_t pid;
@@ -309,9 +309,9 @@ Test(waits, an_ended_thread_keeps_its_lock)
     must_say("still holds lost, taken at keep leak.c:3");
 }
 
-/* Goal: of a program that was killed in a deadlock, the waits that did not end
- * come first, and are said to go on; a thread that is blocked where nothing is
- * recorded is not said to have run. */
+/* Goal: in a program that was killed in a deadlock, the unfinished waits come
+ * first, marked as unfinished; a thread that is blocked without a record is not
+ * shown as running. */
 Test(waits, waits_that_never_ended)
 {
     build_must("cat >hang.c <<X\n"
@@ -339,7 +339,8 @@ Test(waits, waits_that_never_ended)
     must_say("  ran, or was blocked where nothing is recorded");
 }
 
-/* Goal: a circle that a third thread closes, which takes what two took before. */
+/* Goal: a circle that a third thread closes, with locks that two took
+ * before. */
 Test(waits, a_circle_by_a_third_thread_is_named)
 {
     pid_t pid;
@@ -351,10 +352,11 @@ Test(waits, a_circle_by_a_third_thread_is_named)
     must_say(" third took ring+0x28 at takes_pairs ");
 }
 
-/* Goal: circles of random programs are said if threads can come to a deadlock,
- * and only then: a lock that was destroyed or initialised is another one, and
- * a thread does nothing at once with what came before it or after its end.
- * Method: a script makes the programs, and knows the answer by vector clocks. */
+/* Goal: circles of random programs are reported if threads can come to a
+ * deadlock, and only then: a lock that was destroyed or initialised is a new
+ * one, and a thread does nothing at once with actions before its start or after
+ * its end. Method: a script makes the programs, and knows the answer by vector
+ * clocks. */
 Test(waits, circles_of_random_programs, .init = build_long)
 {
     for (int seed = 1; seed <= 40; seed++) {
@@ -370,10 +372,10 @@ Test(waits, circles_of_random_programs, .init = build_long)
     }
 }
 
-/* Goal: of thousands of locks that are taken at one place, the first sixteen
- * are recorded; a circle through two of them is said as perhaps one, and does
- * not fail a check. Locks that are taken in a row, each behind the one before,
- * are no circle. */
+/* Goal: of thousands of locks taken at one place, the first sixteen are
+ * recorded; a circle through two of them is reported as possible, and does not
+ * fail a check. Locks taken in a row, each after the one before, are no
+ * circle. */
 Test(waits, locks_of_a_kind_are_perhaps_a_circle)
 {
     pid_t pid;
@@ -420,8 +422,8 @@ Test(waits, waits_are_summed_up)
                "l[\\\"total_ns\\\"], l\n\"");
 }
 
-/* Goal: of a program without tables, whole stacks, by what it recorded of them;
- * not those of another thread that came to the same call by another way. */
+/* Goal: for a program without tables, whole stacks, from its own snapshots; not
+ * those of another thread that came to the same call by another way. */
 Test(waits, stacks_without_tables)
 {
     pid_t pid;
@@ -443,8 +445,8 @@ Test(waits, stacks_without_tables)
 }
 
 /* Goal: functions of libraries that were opened after the recording began are
- * named, of the build that ran and no other; where one library lay in the place
- * of another, nothing is said rather than what may be wrong. */
+ * named, of the build that ran and no other; if one library replaced another at
+ * its address, no name is shown rather than a wrong one. */
 Test(waits, libraries_opened_late_are_named)
 {
     static const char *const builds[] = {"one", "two"};
@@ -568,8 +570,8 @@ Test(waits, lines_of_docs_are_true)
                "\"Recorded by recorder run\"");
 }
 
-/* Goal: a script reads --json of a process and of a recording alike, and each
- * word of it is told in docs/threads.md. */
+/* Goal: a script reads --json of a process and of a recording alike, and
+ * docs/threads.md explains each word of it. */
 Test(waits, json_is_told_in_docs)
 {
     pid_t pid;
@@ -611,8 +613,8 @@ Test(waits, json_is_told_in_docs)
         "{\\\"cash\\\": int, \\\"bank\\\": int}, held(\\\"locks\\\")\n\"");
 }
 
-/* Goal: a picture shows any name as a terminal is shown it; a process that a
- * signal stopped is said to be. */
+/* Goal: a picture shows any name as a terminal would; a process that a signal
+ * stopped is shown as stopped. */
 Test(waits, odd_names_and_a_stopped_process)
 {
     pid_t pid;

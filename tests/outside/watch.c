@@ -1,5 +1,4 @@
-/* recorder watch: conditions, actions, and programs with triggers of their
- * own. */
+/* recorder watch: conditions, actions, and programs with triggers. */
 /* SPDX-License-Identifier: MIT */
 #include "harness/command.h"
 
@@ -41,7 +40,7 @@ static unsigned long order_of(const char *text, const char *what)
     return at ? strtoul(at, NULL, 10) : 0;
 }
 
-/* Goal: what is shown meets the condition; as often as is said. */
+/* Goal: shown records meet the condition; the number of actions is right. */
 Test(watch, each_condition)
 {
     static const struct {
@@ -90,8 +89,8 @@ Test(watch, each_condition)
     command_stop(program);
 }
 
-/* Goal: freeze comes soon: the program makes 3 records a millisecond; once more,
- * where the machine let it run for a second meanwhile. thaw undoes it. */
+/* Goal: freeze comes soon: the program makes 3 records a millisecond; once
+ * more, if the machine let it run for a second first. thaw undoes it. */
 Test(watch, freeze)
 {
     unsigned long seen, last;
@@ -125,7 +124,7 @@ Test(watch, freeze)
 }
 
 /* Goal: save makes a recording with the record in it; a command gets its line
- * and the id; what fails is said, and is status 1. */
+ * and the id; failures are reported, with status 1. */
 Test(watch, actions)
 {
     char path[128];
@@ -203,8 +202,8 @@ Test(watch, trouble)
     command_stop(program);
 }
 
-/* Goal: RECORDER_TRIGGERS sets triggers; list says who is watched, and set and
- * gdb keep that, over off and on, too. */
+/* Goal: RECORDER_TRIGGERS sets triggers; list shows the watched recorders, and
+ * set and gdb keep them, over off and on, too. */
 Test(watch, triggers_of_the_program)
 {
     int status;
@@ -252,7 +251,8 @@ Test(watch, triggers_of_the_program)
     }
 }
 
-/* Goal: a recording says what was frozen in its program, which is gone. */
+/* Goal: a recording shows the frozen recorders of its program, which is
+ * gone. */
 Test(watch, recording_says_frozen)
 {
     build_must("RECORDER_FILE=gone.rec RECORDER_TRIGGERS=\"disk: 1=9: freeze\" "
@@ -265,8 +265,7 @@ Test(watch, recording_says_frozen)
                                           "FROZEN\n"));
 }
 
-/* Goal: in a program for recorder 1.x, what it traces is still printed by
- * it. */
+/* Goal: in a program for recorder 1.x, its traces are still printed by it. */
 Test(watch, compat_is_called)
 {
     build_must("gcc -I" TEST_ROOT "/compat " BUILD_INCLUDE
