@@ -46,7 +46,7 @@ __attribute__((unused)) static void port_make(const char *file)
           "socket.socket().connect_ex((\\\"127.0.0.1\\\", int(i))) == 0] or "  \
           "sys.exit(1)\" $(cat " files ")")
 
-/* Starts a server. It ends with the test: all ids are in the file `started`. */
+/* Starts a server. It ends with the test: all ids are in the file `pids`. */
 __attribute__((unused)) static void hub_start(const char *more)
 {
     port_make("port");

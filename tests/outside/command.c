@@ -1,4 +1,4 @@
-/* What the recorder command says and does, verb by verb, as a user meets it. */
+/* The recorder command, verb by verb, as a user meets it. */
 /* SPDX-License-Identifier: MIT */
 #include "harness/command.h"
 
@@ -43,7 +43,7 @@ static void fails_for(int pid, const char *text, const char *format, ...)
 /* ------------------------------------------------------------------ dump -- */
 
 /* A time of 800 seconds ago and one in 800 seconds, as `date` writes them in a
- * zone, have all records between them; what is before the first has none. */
+ * zone, enclose all records; no record is before the first. */
 static void times_choose(int pid, const char *format, const char *zone)
 {
     build_must(
@@ -56,7 +56,7 @@ static void times_choose(int pid, const char *format, const char *zone)
     cr_assert_str_eq(build_text, "3\n0\n0\n", "%s: %s", format, build_text);
 }
 
-/* Goal: each option shows what it says. Method: three records of a program that
+/* Goal: each option does its work. Method: three records of a program that
  * waits, whole outputs. */
 Test(command, dump_options)
 {
@@ -115,7 +115,7 @@ Test(command, dump_options)
     build_must("! " RECORDER " dump %d --until 2001-01-01T00:00:00 | "
                "grep \"^[0-9]\"",
                pid);
-    /* What is not there is said, by each verb that chooses. */
+    /* Each verb that chooses reports missing things. */
     static const char *const choosing[] = {
         "dump",         "dump --json",        "list",
         "list --rates", "export json -o out", "view -o out"};
@@ -159,10 +159,10 @@ Test(command, dump_options)
     command_stop(pid);
 }
 
-/* Goal: a text that may be another than the one recorded is never shown as if
- * it were right: a ~ stands in front of it, and JSON says which arguments they
- * are. Method: three names that were in one buffer, read from a process and
- * from what was saved of it. */
+/* Goal: a text that may have changed since it was recorded is never shown as if
+ * it were right: a ~ precedes it, and JSON names the arguments. Method: three
+ * names that were in one buffer, read from a process and from its saved
+ * recording. */
 Test(command, texts_that_may_have_changed)
 {
     int pid = (int)command_start("./program names");
@@ -182,8 +182,8 @@ Test(command, texts_that_may_have_changed)
     command_stop(pid);
 }
 
-/* Goal: output that nobody reads on ends in peace; output that cannot be
- * written is an error. */
+/* Goal: output without a reader ends in peace; output that cannot be written is
+ * an error. */
 Test(command, output_that_fails)
 {
     static const char *const verbs[] = {"dump",         "list",
@@ -221,10 +221,9 @@ Test(command, terminal)
 
 /* ------------------------------------------------------------------ list -- */
 
-/* Goal: figures count records, as the lines of a dump do; what was overwritten
- * of records that take several slots is an estimate, and said to be one.
- * Method: records of 1 slot, and of 4: two with the arguments, two with a
- * text. */
+/* Goal: figures count records, as the lines of a dump do; for records of
+ * several slots, the overwritten ones are an estimate, marked as one. Method:
+ * records of 1 slot, and of 4: two with the arguments, two with a text. */
 Test(command, figures_are_records)
 {
     build_must("gcc -O1 -w " BUILD_INCLUDE "-o last " BUILD_PROGRAMS "/last.c; "
@@ -258,8 +257,8 @@ Test(command, figures_are_records)
         "unused         64     1     6K        0        0           0      0  on      "
         "Nothing\n",
         "%s", build_text);
-    /* What would keep a minute follows from slots and times: of `large`, whose
-     * records take one slot each, by the first and last of them. */
+    /* The slots for a minute follow from slots and times: for `large`, whose
+     * records take one slot each, from its first and last record. */
     command_must("list --sizes last.rec >sizes; " RECORDER
                  " dump last.rec --names large --json >large; "
                  "python3 " BUILD_PROGRAMS "/list_sizes.py && "
@@ -328,8 +327,8 @@ Test(command, list)
     REFUSES(1, "recorder: ", "list %d", pid);
 }
 
-/* Goal: a program without recorders is told from one that is quiet. Method: one
- * that was built with -DRECORDER_OFF, and one that only reads. */
+/* Goal: a program without recorders is distinguished from a quiet one. Method:
+ * one that was built with -DRECORDER_OFF, and one that only reads. */
 Test(command, no_recorders)
 {
     static const char *const verbs[] = {"list", "dump", "list --rates",
@@ -370,9 +369,9 @@ static int counted(void)
     return atoi(build_text);
 }
 
-/* Goal: the rate is that of the program. Method: the program tells how far it
- * came before and after; where the machine stalls, once more. An interval is
- * never shorter than was asked for: that bounds the rate. */
+/* Goal: the rate is the program's. Method: the program prints its progress
+ * before and after; if the machine stalls, once more. An interval is never
+ * shorter than requested: that bounds the rate. */
 Test(command, stat)
 {
     int pid = (int)command_start("./program count 1000000 1000"), lines;
@@ -405,8 +404,8 @@ Test(command, stat)
     command_stop(pid);
 }
 
-/* A copied text bears no time: where one is the oldest that is kept, stat does
- * not take it for the start of the machine. */
+/* A copied text has no time: as the oldest kept record, it does not count as
+ * the start of the machine. */
 Test(command, span_of_copied_texts)
 {
     double seconds;
@@ -421,8 +420,8 @@ Test(command, span_of_copied_texts)
               "%s", build_text);
 }
 
-/* Where the time of the oldest record is not known, as on 32-bit machines that
- * of one from before the last wraps of the clock, there is no span. */
+/* If the time of the oldest record is unknown, for example from before the last
+ * wraps of a 32-bit clock, there is no span. */
 Test(command, span_without_a_beginning)
 {
     build_must(
@@ -445,7 +444,7 @@ Test(command, span_without_a_beginning)
                                  "net:16:2:2:-:-:-:-\n");
 }
 
-/* Goal: set does what it says, all of it or nothing. */
+/* Goal: set does all of its work, or none. */
 
 /* --------------------------------------------------- set, clear and save -- */
 
@@ -487,7 +486,8 @@ Test(command, set)
     command_stop(pid);
 }
 
-/* Goal: what was cleared is not shown, to anybody; what comes then is. */
+/* Goal: cleared records are hidden from all readers; later records are
+ * shown. */
 Test(command, clear)
 {
     int pid = (int)command_start("./program burst 1 3 0");
@@ -512,8 +512,8 @@ Test(command, clear)
 }
 
 /* Goal: dumps with --clear show each record exactly once, while threads record;
- * none is lost between what is shown and what is cleared. Method: threads
- * number their records; what all dumps show is all numbers, each once. */
+ * none is lost between showing and clearing. Method: threads number their
+ * records; all dumps together show all numbers, each once. */
 Test(command, clear_shows_what_it_clears)
 {
     pid_t pid;

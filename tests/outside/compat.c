@@ -1,4 +1,4 @@
-/* Programs in the words of recorder 1.x, and what they show. */
+/* Programs in the words of recorder 1.x, and their output. */
 /* SPDX-License-Identifier: MIT */
 #include "harness/build.h"
 
@@ -123,7 +123,7 @@ static const char everything_cxx[] = "0 0\n"
                                      "cxx: twelve 1 2 3 4 5 6 7 8 9 10 11 12\n"
                                      "10\n";
 
-/* Goal: a program that uses every name shows what it showed, line by line, with
+/* Goal: a program that uses every name has the same output, line by line, with
  * nothing to link. */
 static void check_c(const char *compiler)
 {
@@ -241,7 +241,7 @@ static const char display_shows[] =
     "frames: helped 1\n";
 
 /* Goal: programs of the kinds that use recorder 1.x, of several files each,
- * compile without a word and show what they record. */
+ * compile without a word and show their records. */
 Test(compat, compiler, .init = build_long)
 {
     static const char *const compilers[] = {
@@ -329,7 +329,7 @@ Test(compat, ring_operations)
                "/compat/recorder -o ring " COMPAT "ring.c && ./ring");
 }
 
-/* Goal: what is wrong at build time is told in words. */
+/* Goal: errors at build time are reported in words. */
 Test(compat, refused)
 {
     static const struct {
@@ -380,7 +380,7 @@ Test(compat, refused)
 static const unsigned corpus[2][10] = {{24, 82, 112, 86, 41, 1, 0, 0, 0, 0},
                                        {47, 80, 93, 76, 47, 9, 4, 2, 1, 1}};
 
-/* One statement of n arguments, and what it shows; one in five is a string. */
+/* One statement of n arguments, and its output; one in five is a string. */
 static void corpus_statement(FILE *program, FILE *shows, unsigned id,
                              unsigned n)
 {
@@ -498,9 +498,9 @@ Test(compat, environment_signals_background, .init = build_long)
     output_must_be("2\n");
 }
 
-/* Goal: a crash shows the newest records, 1000 lines in all, unless it is told
- * to show all; what it says of that is true here, too, where RECORDER_DUMP
- * names recorders. Method: RECORDER_DUMP with and without a setting. */
+/* Goal: a crash shows the newest records, 1000 lines in all, or all on request;
+ * its own lines on that are true here, too, if RECORDER_DUMP names recorders.
+ * Method: RECORDER_DUMP with and without a setting. */
 Test(compat, a_crash_shows_the_last)
 {
     build_must("gcc -std=c11 " WARNINGS INCLUDE "-o x " COMPAT "signals.c");

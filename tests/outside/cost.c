@@ -1,4 +1,4 @@
-/* What a record costs, and that it can be interrupted anywhere in it. */
+/* The price of a record, and interruptions anywhere in it. */
 /* SPDX-License-Identifier: MIT */
 /*
  * The tests look at a program of their own, so that they see the code that a
@@ -68,7 +68,7 @@ static int fail(const char *what)
     printf("record %zu: %s\n", (size_t)made, what);
     return 1;
 }
-/* All slots whole; the orders are there, each once. */
+/* All slots whole; each order exists once. */
 static int check(const uintptr_t *orders, unsigned count)
 {
     const struct recorder_ring *ring = looked_at;
@@ -97,8 +97,8 @@ static int check(const uintptr_t *orders, unsigned count)
     return 0;
 }
 
-/* Stops before and after each record: the argument says of which kind. When it
- * goes on after the second stop it looks at the ring. */
+/* Stops before and after each record: the argument is its kind. After the
+ * second stop it looks at the ring. */
 int main(int count, char **arguments)
 {
     const char *kind = count > 1 ? arguments[1] : "";
@@ -161,7 +161,7 @@ int main(int count, char **arguments)
         orders[2] = orders[0] + 2;
         if (last_in_handler)
             orders[records++] = last_in_handler;
-        if (done) /* the signal that says so made no record */
+        if (done) /* the signal before this stop made no record */
             return 0;
         if (check(orders, stops ? 1 : records))
             return 1;
@@ -185,7 +185,7 @@ Test(cost, only_on_x86_64)
 }
 #else
 
-/* Builds the program; false, with a word, where there is no such compiler. */
+/* Builds the program; false, with a word, without the compiler. */
 static bool build(const char *compiler)
 {
     if (!build_has(compiler) || !build_has("objdump") || !build_has("nm"))
@@ -203,11 +203,11 @@ enum { LINES_MAX = 2000 };
 static struct line {
     unsigned long at, target;
     char word[16]; /* of the instruction; "lock" where that is before it */
-    bool memory;   /* an operand stands in memory */
+    bool memory;   /* an operand is in memory */
 } lines[LINES_MAX];
 static unsigned lines_count;
 
-/* Reads the listing of a function; `called` is what it calls first. */
+/* Reads the listing of a function; `called` is its first callee. */
 static void read_function(const char *name, char *called, size_t size)
 {
     char start[100], *line, *next;
@@ -239,7 +239,7 @@ static void read_function(const char *name, char *called, size_t size)
 }
 
 /* Follows all ways from a line to a return that make no call and do not leave
- * the function. Notes how many locked instructions lie on each. */
+ * the function. Notes the number of locked instructions on each. */
 static bool walked[LINES_MAX][8], returns_after[8];
 static void walk(unsigned i, unsigned locked)
 {
@@ -270,8 +270,9 @@ static void walk(unsigned i, unsigned locked)
 }
 
 /* Goal: a record is at most two locked read-modify-writes, and no call. Method:
- * the listing of what a call site calls; all ways through it that make no call.
- * A way with two is there, and one with one, of a thread in its own lane. */
+ * the listing of a call site's callee; all ways through it without a call.
+ * There must be a way with two, and one with one, of a thread in its own
+ * lane. */
 Test(cost, two_locked_instructions_and_no_call)
 {
     unsigned i, j, seen = 0;
@@ -310,8 +311,8 @@ static unsigned long size_of(const char *name)
     return size;
 }
 
-/* Goal: a call with 4 arguments takes at most 80 bytes of code where it stands.
- * Method: by how much a function with one more of them is larger. */
+/* Goal: a call with 4 arguments takes at most 80 bytes of code at its call
+ * site. Method: the growth of a function by one more call. */
 Test(cost, at_most_80_bytes_a_call)
 {
     unsigned i, seen = 0;
@@ -346,8 +347,8 @@ static const char compiled[] =
     "    return recorder_dump() != 1;\n"
     "}\n";
 
-/* What the time of the file above is measured against: sorts, counts and
- * numbers, 32 times. */
+/* The reference for the time of the file above: sorts, counts and numbers, 32
+ * times. */
 static const char reference[] =
     "#define PART(n) int part##n(unsigned *a, unsigned size, char *to) {\\\n"
     "    unsigned i, j, number, seen[256] = {0};\\\n"
@@ -425,9 +426,9 @@ Test(cost, no_large_function)
     }
 }
 
-/* Goal: the same. Method: the time that gcc takes, over what it takes for a
- * file of our own: the least of turns that alternate, five and, where that is too
- * much, up to 15. */
+/* Goal: the same. Method: the time that gcc takes, over its time for a file of
+ * ours: the least of alternating turns, five and, if that is too much, up to
+ * 15. */
 Test(cost, compiles_soon, .init = build_long)
 {
     double base = 0, whole = 0, without = 0;
@@ -451,8 +452,8 @@ Test(cost, compiles_soon, .init = build_long)
 
 /* ------------------------------------------------------- single steps -- */
 
-/* Lets the program go on, and waits until it stops for a trap. Its exit is
- * returned; -1 while it is there. */
+/* Continues the program, and waits until it stops for a trap. Returns its exit
+ * status; -1 while it lives. */
 enum how { STEP, RUN };
 static int go_on(pid_t child, enum how how, int signal_number)
 {

@@ -24,8 +24,8 @@ enum to {
     READ,        /* a pipe that is read */
     SLOWLY,      /* ... from 50 ms after the first byte on */
     NONBLOCK,    /* ... and does not block */
-    FULL,        /* a pipe that is full and that nobody reads */
-    STALLED,     /* a pipe that nobody reads */
+    FULL,        /* a full pipe without a reader */
+    STALLED,     /* a pipe without a reader */
     NO_READER,   /* a pipe without a reader */
     CLOSED,      /* nothing */
     DEVICE_FULL, /* /dev/full */
@@ -33,8 +33,8 @@ enum to {
 };
 struct child {
     int status;
-    double seconds, unread; /* that it ran; that nobody looked at its pipe */
-    char text[1 << 20];     /* what it said */
+    double seconds, unread; /* that it ran; that its pipe had no reader */
+    char text[1 << 20];     /* its output */
     size_t size;
     bool hung;
     /* The core file. */
@@ -44,7 +44,7 @@ struct child {
 };
 enum { HANG_SECONDS = 100 }; /* a second of one of many on a processor */
 
-/* Reads what stands in the core file of the thread that crashed. */
+/* Reads the core file's data of the thread that crashed. */
 static void read_core(struct child *child)
 {
     static char notes[1 << 16];
@@ -116,7 +116,7 @@ static void become(const char *program, const char *mode, const char *way,
     _exit(126);
 }
 
-/* Waits for the child, and reads meanwhile what it says. */
+/* Waits for the child, and reads its output. */
 static void attend(struct child *child, pid_t pid, int fd, bool reads,
                    int during)
 {
@@ -198,9 +198,9 @@ static void run_once(struct child *child, const char *program, const char *mode,
     read_core(child);
 }
 
-/* Runs the program in the test's folder. `during`: a signal that comes in the
- * midst of its dump, where that is read SLOWLY. A dump waits for a second for
- * its reader: once more, where the machine let nobody read for as long. */
+/* Runs the program in the test's folder. `signal`: comes in the middle of its
+ * dump, if that is read SLOWLY. A dump waits for a second for its reader: once
+ * more, if the machine stalled the reader for as long. */
 static void run(struct child *child, const char *program, const char *mode,
                 const char *way, enum to to, int during)
 {
@@ -212,8 +212,8 @@ static void run(struct child *child, const char *program, const char *mode,
 
 /* ------------------------------------------------------------------ dumps */
 
-/* One whole dump at `text`: what the signal was, the header, a line a recorder
- * and a line a record, ascending. Returns its end, or null and why. */
+/* Checks one whole dump at `text`: the signal, the header, a line a recorder
+ * and a line a record, ascending. Returns its end, or null and the reason. */
 static const char *dump_end(const char *text, int sig, bool last,
                             const char **why)
 {
@@ -264,7 +264,7 @@ static const char *dump_end(const char *text, int sig, bool last,
 enum {
     LATER = 1,    /* others record on: the last words are not the last line */
     MOVED = 2,    /* it dies elsewhere: in a handler, which has a stack now */
-    CODELESS = 4, /* the kernel tells no more why */
+    CODELESS = 4, /* the kernel gives no further reason */
     ONCE = 8,     /* takes long: in one build only */
     DYNAMIC = 16, /* needs a library */
     IN_CPP = 32
@@ -344,7 +344,7 @@ static bool same_page_offset(unsigned long a, unsigned long b)
     return ((a ^ b) & 4095) == 0;
 }
 
-/* Did it die as the bare one did? */
+/* True if it died as the bare one did. */
 static void expect_same_death(const char *build, const char *name,
                               unsigned flags)
 {
@@ -362,7 +362,7 @@ static void expect_same_death(const char *build, const char *name,
               bare.code, bare.address);
 }
 
-/* Is what it said what the bare one said, with these dumps put in? */
+/* True if its output equals the bare one's, with these dumps put in. */
 static void expect_dumps(const char *build, const struct way *way)
 {
     static char rest[sizeof dumped.text];
@@ -430,11 +430,11 @@ static void expect_ways(const char *compiler, const char *flags, unsigned skip)
             expect_way(build, &ways[i]);
 }
 
-/* Goal: a program that crashes, in whatever way and at whatever moment, writes
- * one whole dump that ends with what it recorded last, and then dies as it
- * would have: of the same signal, with the same core file. Method: each way
- * twice, without handlers and with; status, core file (signal, code, address,
- * where the thread was) and what else was said must be equal. */
+/* Goal: a program that crashes, in any way and at any moment, writes one whole
+ * dump that ends with its last record, and then dies as without: of the same
+ * signal, with the same core file. Method: each way twice, without handlers and
+ * with; status, core file (signal, code, address, the thread's position) and
+ * the other output must be equal. */
 Test(crashes, dump_and_die) { expect_ways("gcc", "-O2", IN_CPP); }
 Test(crashes, dump_and_die_unoptimized, .init = build_long)
 {
@@ -510,7 +510,7 @@ Test(crashes, sandbox_that_refuses, .init = build_long)
                        dumped.text);
 }
 
-/* Goal: wherever stderr leads to, the program dies in time, of its crash. */
+/* Goal: for any stderr, the program dies in time, of its crash. */
 Test(crashes, stderr_of_any_kind, .init = build_long)
 {
     static const struct {
@@ -541,7 +541,7 @@ Test(crashes, stderr_of_any_kind, .init = build_long)
     }
 }
 
-/* Goal: what is written to a file is the dump that a pipe would get. */
+/* Goal: a dump to a file equals a dump to a pipe. */
 Test(crashes, stderr_a_file, .init = build_long)
 {
     static const struct way null = {"null", SIGSEGV, 1, 0, 0};
@@ -584,7 +584,7 @@ Test(crashes, seen_by_gdb, .init = build_long)
                 strncpy(of_bare, build_text, sizeof of_bare - 1);
         }
         if (i == 1) {
-            /* The address is that of who sent it: a process id. */
+            /* The address is the sender's: a process id. */
             *strstr(of_bare, "$3") = '\0';
             *strstr(build_text, "$3") = '\0';
         }
@@ -604,7 +604,7 @@ static void build_last(void)
 }
 #define LAST "ulimit -c 0; unset RECORDER_DUMP; "
 
-/* Lines of what was said that hold a word. */
+/* Lines of the output with a word. */
 static unsigned lines_with(const char *word)
 {
     const char *at = build_text;
@@ -616,7 +616,7 @@ static unsigned lines_with(const char *word)
     return count;
 }
 
-/* Lines of what was said, less the shell's own. */
+/* Lines of the output, without the shell's own. */
 static unsigned lines_of_ours(void)
 {
     return lines_with("\n") - lines_with("Segmentation fault");
@@ -718,13 +718,13 @@ Test(crashes, settings_refused, .init = build_long)
     memcpy(line, "to=", 3);
     line[sizeof line - 1] = '\0';
     build_must(LAST "./last refused %s", line);
-    /* of the environment: the program goes on without it */
+    /* of the environment: the program continues without it */
     build_run(LAST "RECORDER_DUMP=form=x ./last crash");
     cr_expect_eq(lines_of_ours(), 1002, "%.200s", build_text);
 }
 
-/* Goal: a dump goes to the file that is asked for; what it holds stays, a link
- * is not followed, and where there can be none, stderr gets the dump. */
+/* Goal: a dump goes to the requested file; its contents stay, a link is not
+ * followed, and if no file can be made, stderr gets the dump. */
 Test(crashes, dump_to_a_file)
 {
     build_last();
@@ -764,8 +764,8 @@ Test(crashes, dump_to_a_file)
     }
 }
 
-/* Goal: where the records are in a recording, a dump says its path and how to
- * read it, and no more unless it is asked to. */
+/* Goal: if the records are in a recording, a dump prints its path and the way
+ * to read it, and no more without a request. */
 Test(crashes, dump_with_a_recording)
 {
     build_last();
@@ -781,9 +781,10 @@ Test(crashes, dump_with_a_recording)
                "test $(grep -c . said) = 4");
 }
 
-/* Goal: whatever a crash has overwritten, the dump ends, and the program dies of
- * its own signal. Method: children that overwrite random words of the registry,
- * recorders, rings, tables, triggers and recordings; their signal and time. */
+/* Goal: after a crash has overwritten anything, the dump ends, and the program
+ * dies of its own signal. Method: children that overwrite random words of the
+ * registry, recorders, rings, tables, triggers and recordings; their signal and
+ * time. */
 Test(crashes, overwritten_memory)
 {
     build_must("gcc -O2 " BUILD_WARNINGS BUILD_INCLUDE BUILD_PROGRAMS
@@ -795,8 +796,8 @@ Test(crashes, overwritten_memory)
                "./overwritten 1 %u", scaled(2000));
 }
 
-/* Goal: a dump for SIGUSR1 that meets a fault ends, and the program goes on, and
- * so does a thread that faults meanwhile with a handler of its own. */
+/* Goal: a dump for SIGUSR1 that meets a fault ends, and the program continues,
+ * and so does a thread that faults at the same time with its own handler. */
 Test(crashes, faults_meanwhile)
 {
     build_must("gcc -O2 " BUILD_INCLUDE BUILD_PROGRAMS

@@ -23,8 +23,8 @@ Test(debian, version)
                "| diff version -");
 }
 
-/* Goal: dpkg-buildpackage builds packages of a fresh copy, lintian has nothing
- * to say of them, and what they hold records and reads. */
+/* Goal: dpkg-buildpackage builds packages of a fresh copy, lintian has no
+ * complaint, and the installed files record and read. */
 Test(debian, packages, .init = build_long)
 {
     build_needs("dpkg-buildpackage", "dh", "lintian");

@@ -1,4 +1,4 @@
-/* What recorder diff says of a good run and a bad one. */
+/* recorder diff on a good run and a bad one. */
 /* SPDX-License-Identifier: MIT */
 #include "harness/command.h"
 #include "harness/shown.h"
@@ -19,8 +19,8 @@ TestSuite(diff, .init = begin, .fini = build_end, .timeout = 400);
 
 enum { BUGS = 15 };
 
-/* What the cause looks like, of the bugs of tests/programs/diff.c: a line that
- * has all of these. */
+/* The sign of the cause, for the bugs of tests/programs/diff.c: a line with all
+ * of these. */
 static const char *const causes[BUGS + 1][3] = {
     {NULL},
     {"order: ", "after pool: \"not found %u\"", "\"unlock table\" comes"},
@@ -48,8 +48,8 @@ static void run(unsigned bug, unsigned seed, const char *name)
               status, build_text);
 }
 
-/* The number of the line of build_text, from 1, that tells the cause; 0: none
- * among so many. */
+/* The number of the line of build_text, from 1, that names the cause; 0: none
+ * of the first `lines`. */
 static int told(unsigned bug, int lines)
 {
     const char *at = build_text;
@@ -68,9 +68,9 @@ static int told(unsigned bug, int lines)
     return 0;
 }
 
-/* Goal: the cause of a bug stands among the first five lines, in nine of ten
- * pairs of recordings. Method: fifteen bugs, several seeds; each run differs in
- * length, in requests and in which thread serves them. */
+/* Goal: the cause of a bug is among the first five lines, in nine of ten pairs
+ * of recordings. Method: fifteen bugs, several seeds; runs differ in length, in
+ * requests and in the threads that serve them. */
 Test(diff, causes_come_first, .init = build_long)
 {
     uint64_t state = seed_of("causes_come_first");
@@ -99,8 +99,8 @@ Test(diff, causes_come_first, .init = build_long)
     cr_assert(found * 10 >= pairs * 9);
 }
 
-/* Leaves a recording of a good run; once more, where it took twice as long as
- * the shortest so far: a machine that is busy elsewhere held it up. */
+/* Leaves a recording of a good run; once more, if it took twice as long as the
+ * shortest: another load delayed it. */
 static void run_undisturbed(uint64_t *state, const char *name)
 {
     static double least = 1e9;
@@ -114,9 +114,9 @@ static void run_undisturbed(uint64_t *state, const char *name)
     }
 }
 
-/* Goal: of two good runs nothing is told, in 95 of 100 pairs. Method: each of
- * some recordings with each other. One of them may differ: a machine that is
- * busy elsewhere held a run up for 0.8 s, and that was told. */
+/* Goal: of two good runs no difference is reported, in 95 of 100 pairs. Method:
+ * each of some recordings with each other. One of them may differ: another load
+ * once delayed a run by 0.8 s, which was reported. */
 Test(diff, good_runs_are_alike)
 {
     uint64_t state = seed_of("good_runs_are_alike");
@@ -152,9 +152,8 @@ Test(diff, good_runs_are_alike)
     cr_assert((told_of - (runs > 3 ? most : 0)) * 20 <= pairs);
 }
 
-/* Goal: what a ring overwrote is neither new nor gone. Method: a run
- * of eight times the requests, whose rings went round, against one that has its
- * start. */
+/* Goal: overwritten records are neither new nor gone. Method: a run of eight
+ * times the requests, with full rings, against one with its start. */
 Test(diff, overwritten_is_not_gone)
 {
     static const char *const kinds[] = {". new: ", ". gone: ", ". order: "};
@@ -170,11 +169,11 @@ Test(diff, overwritten_is_not_gone)
         cr_assert_not_null(strstr(build_text, i ? "GOOD has not its beginning"
                                                 : "BAD has not its beginning"),
                            "%s", build_text);
-        /* An order that is said to be chance is one: threads race. */
+        /* An order that is reported as chance is one: threads race. */
         for (int k = 0; k < 2 + status; k++)
             cr_assert_null(strstr(build_text, kinds[k]), "%s", build_text);
     }
-    /* What is new is told for all that. */
+    /* New records are reported anyway. */
     build_must("RECORDER_FILE=bad.rec ./program 5 3 8");
     cr_assert_eq(command("diff long.rec bad.rec"), 1);
     cr_assert(told(5, 5), "%s", build_text);
@@ -182,8 +181,8 @@ Test(diff, overwritten_is_not_gone)
     cr_assert(told(5, 5), "%s", build_text);
 }
 
-/* Goal: of two builds that is said, and records are the same for all that their
- * lines moved. Method: a bug, and three lines in front. */
+/* Goal: two builds are reported, and records are the same although their lines
+ * moved. Method: a bug, and three lines in front. */
 Test(diff, two_builds)
 {
     run(0, 1, "good");
@@ -215,7 +214,7 @@ Test(diff, processes)
     command_stop(bad);
 }
 
-/* Goal: statuses are those of diff(1); options select as in other verbs. */
+/* Goal: statuses equal diff(1)'s; options select as in other verbs. */
 Test(diff, statuses_and_selections)
 {
     run(0, 1, "good");
@@ -239,7 +238,7 @@ Test(diff, statuses_and_selections)
     cr_assert_eq(command("diff --thread worker good.rec bad.rec"), 1, "%s",
                  build_text);
     cr_assert(told(5, 5), "%s", build_text);
-    /* A busy machine may make a difference there, too: not that of disk. */
+    /* A busy machine may make a difference there, too, but not in disk. */
     cr_assert_leq(command("diff --names \"net|main\" good.rec bad.rec"), 1, "%s",
                   build_text);
     cr_assert_null(strstr(build_text, "disk: "), "%s", build_text);
@@ -248,8 +247,8 @@ Test(diff, statuses_and_selections)
                  0, "%s", build_text);
 }
 
-/* Goal: --json has what the text has, and each record that it shows is one of
- * the dump, but for its times, which are taken anew with each reading. */
+/* Goal: --json agrees with the text, and each of its records is in the dump,
+ * except for its times, which differ with each reading. */
 Test(diff, json_agrees)
 {
     run(0, 1, "good");
@@ -286,8 +285,8 @@ Test(diff, json_agrees)
         "python3 check.py");
 }
 
-/* Goal: damaged recordings neither crash nor hang it, nor pass through what
- * harms a terminal. Method: words all over both are overwritten by chance. */
+/* Goal: damaged recordings neither crash nor hang it, nor pass harmful bytes to
+ * a terminal. Method: words all over both are overwritten by chance. */
 Test(diff, hostile, .init = build_long)
 {
     uint64_t state = seed_of("hostile");
@@ -349,8 +348,8 @@ static bool is_near(double is, double must)
     return fabs(is - must) <= 1e-3 * must;
 }
 
-/* Goal: the tests give what their definitions do. Method: small cases, summed
- * or multiplied out by hand or by Python's math module. */
+/* Goal: the tests agree with their definitions. Method: small cases, summed or
+ * multiplied out by hand or by Python's math module. */
 Test(diff, statistics_are_right)
 {
     double a[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};

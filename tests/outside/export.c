@@ -1,4 +1,4 @@
-/* What recorder export writes, as tools of others read it. */
+/* The files of recorder export, read by other people's tools. */
 /* SPDX-License-Identifier: MIT */
 #define BUILD_SECONDS 150 /* gtkwave, on a busy machine */
 #include "harness/build.h"
@@ -38,7 +38,7 @@ static void export_as(const char *format)
     build_must(EXPORT "%s $(cat source) -o out.%s", format, format);
     cr_assert_not_null(strstr(build_text, must), "%s: %s", format, build_text);
 }
-/* What a tool read of it, or it itself, must say what the dump does. */
+/* A tool's view of it, or the file itself, must agree with the dump. */
 static void must_agree(const char *format, const char *file)
 {
     build_must("python3 " BUILD_PROGRAMS "/export.py %s %s dump", format, file);
@@ -88,7 +88,7 @@ Test(export, dump_is_json)
     build_must(EXPORT "json $(cat source) -o out.json && cmp out.json dump");
 }
 
-/* Goal: an argument that is a wide character or text is what the message shows,
+/* Goal: an argument that is a wide character or text equals the message's text,
  * in UTF-8; a precision counts its bytes. */
 Test(export, wide_characters_are_whole)
 {
@@ -117,8 +117,8 @@ Test(export, csv_reads_back)
     must_agree("csv", "out.csv");
 }
 
-/* Goal: what a program recorded is its user's alone, in each kind of file: other
- * users of the machine may not read it. */
+/* Goal: a program's records belong to its user alone, in each kind of file:
+ * other users of the machine may not read them. */
 Test(export, files_are_for_their_owner)
 {
     build_must("umask 000; for i in perfetto vcd sqlite json csv ctf; do "
@@ -244,9 +244,9 @@ Test(export, ctf_fields_have_names_of_their_own)
                        "%s", build_text);
 }
 
-/* Goal: gtkwave shows, at the time of each record, what was recorded. Method:
- * its script shows all signals; another prints the values that the window has;
- * and its other reader, which converts files. */
+/* Goal: gtkwave shows the records, at their times. Method: its script shows all
+ * signals; another prints the values in the window; and its other reader, which
+ * converts files. */
 Test(export, vcd_reads_back)
 {
     build_must(EXPORT "vcd $(cat source) -o out.vcd");
@@ -268,7 +268,7 @@ Test(export, plain_vcd_is_for_sigrok)
     cr_assert_eq(build_run("ls out.tcl"), 2, "wires need no script");
 }
 
-/* Goal: --messages shows what was recorded where formats would be. */
+/* Goal: --messages shows messages in place of formats. */
 Test(export, messages_are_names)
 {
     build_must(EXPORT "perfetto --messages $(cat source) -o out && "
@@ -294,8 +294,8 @@ Test(export, sqlite_reads_back)
         "%s", build_text);
 }
 
-/* Goal: a file of one record, and one of none, is read by the tools, too; what
- * is missing is said. */
+/* Goal: the tools read a file of one record, too, and one of none; missing
+ * records are reported. */
 Test(export, few_records)
 {
     static const char *const select[] = {"--since 100s", "--names ui --last 1"};
@@ -339,7 +339,7 @@ Test(export, chooses_records)
 
 /* ------------------------------------------------------------------ view -- */
 
-/* Goal: a value that is none is said, as by export. */
+/* Goal: a wrong value is reported, as by export. */
 Test(export, view_says_what_is_no_value)
 {
     build_must(RECORDER " view $(cat source) -o out --value none:1=a "
@@ -351,8 +351,8 @@ Test(export, view_says_what_is_no_value)
     cr_expect_null(strstr(build_text, "net has"), "%s", build_text);
 }
 
-/* Goal: in a folder that others write to, too, the page follows nobody's link
- * and fills nobody's pipe. */
+/* Goal: in a folder that others write to, too, the page follows no foreign link
+ * and fills no foreign pipe. */
 Test(export, view_follows_no_link)
 {
     static const char *const traps[] = {"ln -s dear", "mkfifo"};
@@ -412,7 +412,7 @@ Test(export, full_disk_leaves_nothing)
     }
 }
 
-/* Goal: what cannot be written is said, before and after. */
+/* Goal: failures to write are reported, before and after. */
 Test(export, bad_places_are_said)
 {
     build_must("mkdir out full && echo dear >full/file");
@@ -435,8 +435,8 @@ Test(export, bad_places_are_said)
     cr_assert_str_eq(build_text, "dear\n1\n");
 }
 
-/* Goal: a file that is there is replaced as a whole, links go on to point at
- * it, pipes and devices stay; an empty folder is as good as none. */
+/* Goal: an existing file is replaced as a whole, links still point to it, pipes
+ * and devices stay; an empty folder is like none. */
 Test(export, replaces_files_only)
 {
     build_must("echo old >file && ln -s file link && mkfifo pipe && "
@@ -450,7 +450,7 @@ Test(export, replaces_files_only)
     build_must(EXPORT "ctf $(cat source) -o folder/empty/");
     build_must("test $(babeltrace2 folder/empty 2>/dev/null | wc -l) = "
                "$(wc -l <dump)");
-    /* A user who opened a file to others has opened what takes its place. */
+    /* A user who opened a file to others has opened its replacement. */
     build_must("echo old >mode && chmod 640 mode && " RECORDER
                " export json $(cat source) -o mode && stat -c %%a mode");
     cr_assert_str_eq(build_text, "640\n");
@@ -458,8 +458,8 @@ Test(export, replaces_files_only)
     cr_assert_str_eq(build_text, "0\n");
 }
 
-/* Goal: beside a waveform, only a script of ours is replaced. Method: a file of
- * somebody's, a link to one, and a script of an earlier export. */
+/* Goal: beside a waveform, only a script of ours is replaced. Method: a
+ * stranger's file, a link to one, and a script of an earlier export. */
 Test(export, script_replaces_only_ours)
 {
     build_must("echo precious >x.tcl && echo dear >file && ln -s file y.tcl");
@@ -481,7 +481,7 @@ Test(export, script_replaces_only_ours)
                         "grep Zoom_Full z.tcl");
 }
 
-/* Goal: standard output gets what the file does. */
+/* Goal: standard output gets the same bytes as the file. */
 Test(export, streams)
 {
     for (int i = 0; i < FILES; i++) {
@@ -495,7 +495,7 @@ Test(export, streams)
     }
 }
 
-/* Goal: what is asked wrongly is said, with status 2. */
+/* Goal: a wrong call is reported, with status 2. */
 Test(export, misuse_is_said)
 {
     static const struct {

@@ -225,7 +225,7 @@ Test(find, packed)
 }
 
 /* Runs the command on a file; it must fail within limited memory, with a
- * sentence that contains `must`. */
+ * sentence that contains `text`. */
 static void refused(const char *file, const char *text)
 {
     cr_assert_eq(build_run("ulimit -v 1000000; exec timeout 20 " RECORDER

@@ -9,14 +9,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Programs run as root and as nobody, who may do the same: a user of each case
- * alone, as what rings lock is counted by user. */
+/* Programs run as root and as the user "nobody", both with the same rights: a
+ * separate user for each case, because locked rings count by user. */
 static char nobody[80];
 static const char *const users[] = {"", nobody};
 
-/* Compiles programs/kernel.c as ./kernel. Skips the test where this machine
- * lets nobody see its switches, with what it said. */
-static int sysctl_lock; /* who changes what the kernel allows has it alone */
+/* Compiles programs/kernel.c as ./kernel. Skips the test if this machine hides
+ * switches, with the program's message. */
+static int sysctl_lock; /* alone, as it changes the kernel's settings */
 static void kernel_begin(void)
 {
     sysctl_lock = open(TEST_ROOT "/build/kernel.lock",
@@ -42,7 +42,7 @@ static bool is_user(size_t i)
     fprintf(stderr, "left out: nobody cannot run here\n");
     return false;
 }
-/* Runs a case as root and as nobody. */
+/* Runs a case as root and as the user "nobody". */
 static void each_user(const char *what)
 {
     for (size_t i = 0; i < 2; i++)
@@ -51,7 +51,7 @@ static void each_user(const char *what)
 }
 
 /* Goal: exact. Method: five kinds of threads, in a parent and its child; the
- * counts are those of /proc/self/task/TID/status and schedstat, to the unit. */
+ * counts equal /proc/self/task/TID/status and schedstat, to the unit. */
 Test(kernel, counts_are_those_of_proc)
 {
     each_user("counts");
@@ -61,8 +61,8 @@ Test(kernel, threads_that_are_there_already, .init = build_long)
     each_user("before");
 }
 
-/* Goal: poured + overwritten are all, whatever is lost, dumped, and read from
- * outside meanwhile. */
+/* Goal: poured + overwritten are all, with losses, dumps, and reads from
+ * outside at the same time. */
 Test(kernel, overwritten_is_counted)
 {
     each_user("full");
@@ -102,7 +102,7 @@ Test(kernel, switches_lie_in_their_calls)
     }
 }
 
-/* Goal: one row a thread, by whomever; those that have ended are there. */
+/* Goal: one row a thread, whoever makes it; ended threads have one, too. */
 Test(kernel, threads_come_and_go)
 {
     for (unsigned i = 0; i < scaled(20) + 1; i++)
@@ -143,7 +143,7 @@ Test(kernel, library_comes_and_goes)
 
 /* ----------------------------------------------------------- environment -- */
 
-/* One line is said, and status and output are as they were. */
+/* One line is printed, and status and output are as they were. */
 static void must_refuse(const char *user, const char *how, const char *what,
                         const char *says)
 {
@@ -279,9 +279,9 @@ Test(kernel, crashes_have_their_switches)
     cr_assert(strstr(build_text, "switches: thread"), "%s", build_text);
 }
 
-/* Goal: survives. kill -9 leaves all in the recording but the last
- * milliseconds; a recording without a thread has what was poured. Once more,
- * where the machine let the program run and not the thread that pours. */
+/* Goal: survives. After kill -9 all but the last milliseconds are in the
+ * recording; a recording without a thread has the poured switches. Once more,
+ * if the machine ran the program and not the pouring thread. */
 Test(kernel, kill_leaves_them_in_the_recording)
 {
     for (unsigned i = 0, tries = 0; i < scaled(10) + 1; i++) {
@@ -307,7 +307,8 @@ Test(kernel, kill_leaves_them_in_the_recording)
 
 /* --------------------------------------------------------------- outside -- */
 
-/* What dump or follow said, in the file "lines". Returns how many switches. */
+/* The output of dump or follow, in the file "lines". Returns the number of
+ * switches. */
 static int check(pid_t pid)
 {
     char of[16] = "";
@@ -317,8 +318,8 @@ static int check(pid_t pid)
     return atoi(build_text);
 }
 
-/* Goal: what the program did not record is seen from outside: all of it, with
- * threads that have no row; and recorder_dump() would show the same. */
+/* Goal: unrecorded switches are seen from outside: all of them, with threads
+ * that have no row; and recorder_dump() would show the same. */
 Test(kernel, rings_are_read_from_outside)
 {
     for (size_t i = 0; i < 2; i++) {
@@ -348,7 +349,7 @@ Test(kernel, rings_are_read_from_outside)
 }
 
 /* Goal: a program that has closed the descriptors, and has other files there
- * now, is read as far as that goes; the rest is said. */
+ * now, is read as far as possible; the rest is reported. */
 Test(kernel, closed_descriptors_are_said)
 {
     pid_t pid = command_start("./kernel outside-closed");
@@ -358,7 +359,7 @@ Test(kernel, closed_descriptors_are_said)
     command_stop(pid);
 }
 
-/* Goal: whatever stands where rings should, reading ends, and well. */
+/* Goal: for any contents in place of the rings, reading ends, and well. */
 Test(kernel, hostile_rings, .init = build_long)
 {
     pid_t pid = command_start("./kernel hostile");
@@ -421,8 +422,8 @@ Test(kernel, program_that_records_none, .init = build_long)
     }
 }
 
-/* Goal: Ctrl-C shows what there is by then, and the status is that of a program
- * that it ended; so where the kernel refuses. */
+/* Goal: Ctrl-C shows the switches until then, and the status is that of a
+ * normal end; also if the kernel refuses. */
 Test(kernel, stopped_shows_what_it_has, .init = build_long)
 {
     pid_t pid = command_start("./kernel live");
@@ -474,9 +475,9 @@ static void save_has_them(const char *flags)
     command_stop(pid);
 }
 
-/* Goal: a recording of a process has the switches that it did not record, and
- * their threads. Method: lines and counts are those of the program, which
- * stands still; of a selection, of all, and of what is saved of that. */
+/* Goal: a recording of a process has its unrecorded switches, and their
+ * threads. Method: lines and counts equal the program's, which waits; of a
+ * selection, of all, and of their saved recordings. */
 Test(kernel, save_has_them, .init = build_long)
 {
     save_has_them("");
@@ -484,8 +485,8 @@ Test(kernel, save_has_them, .init = build_long)
         save_has_them("-m32");
 }
 
-/* Goal: while the program records them, each switch is in what is saved once,
- * and none is missing. */
+/* Goal: while the program records them, each switch is saved once, and none is
+ * missing. */
 Test(kernel, save_has_each_once)
 {
     pid_t pid = command_start("env RECORDER_SWITCHES=1024,1 ./kernel live");
@@ -497,8 +498,8 @@ Test(kernel, save_has_each_once)
     command_stop(pid);
 }
 
-/* Goal: a live page gets what ran, as it comes, and all of it. Method: the
- * records that it gets, too, read by programs/view_live.py. */
+/* Goal: a live page gets all switches as they come. Method: its records, too,
+ * read by programs/view_live.py. */
 Test(kernel, live_page_has_what_ran)
 {
     build_must("python3 " BUILD_PROGRAMS "/view_live.py " RECORDER

@@ -1,4 +1,4 @@
-/* What the compilers say of recorder.h, and what they make of it. */
+/* recorder.h under all compilers: their warnings and their code. */
 /* SPDX-License-Identifier: MIT */
 #include "harness/build.h"
 
@@ -91,8 +91,8 @@ static void each_compiler(void (*visit)(const char *compiler))
             visit(compilers[i][1]);
 }
 
-/* Goal: whichever header a file includes first, it brings what it needs.
- * A file that answers for another system than this one is none that it has. */
+/* Goal: any header may be included first, and brings all that it needs. A file
+ * of another system is not among them. */
 static void headers_alone(const char *compiler)
 {
     build_must("for header in " TEST_ROOT "/recorder*.h " TEST_ROOT
@@ -151,9 +151,9 @@ Test(languages, strings, .init = build_long)
         strings_of("clang++");
 }
 
-/* Goal: an enum class is its integer, and a type of the program's own what its
- * recorder_argument() returns; a parameter pack and other structs are refused
- * in words. */
+/* Goal: an enum class is its integer, and a type of the program's own is the
+ * result of its recorder_argument(); a parameter pack and other structs are
+ * refused in words. */
 static void types_of(const char *compiler)
 {
     static const char *const standards[] = {"11", "17", "20"};
@@ -184,8 +184,8 @@ Test(languages, types_of_a_program)
         types_of("clang++");
 }
 
-/* Goal: programs that ask for more warnings get none of ours: neither of the
- * headers, nor of what their macros put into a program. */
+/* Goal: programs that ask for more warnings get none from us: neither from the
+ * headers, nor from expanded macros. */
 Test(languages, silent_in_strict_programs)
 {
     static const char *const compilers[] = {
@@ -344,8 +344,8 @@ static void check_symbols(const char *compiler)
  * that uses all of the interface and nothing else. */
 Test(languages, symbols_are_ours, .init = build_long) { each_compiler(check_symbols); }
 
-/* Goal: what is not interface ends in '_', so that a program may have any other
- * name for itself, and a library exports nothing else. */
+/* Goal: internal names end in '_', so that a program may have any other name
+ * for itself, and a library exports nothing else. */
 static void check_names(const char *compiler)
 {
     build_must("sh " BUILD_PROGRAMS "/names.sh " TEST_ROOT " %s", compiler);
@@ -364,7 +364,7 @@ static void check_off(const char *compiler)
     build_must("%s -O2 " BUILD_INCLUDE "-c -o symbols.o " SYMBOLS
                " && nm -C symbols.o",
                compiler);
-    for (i = 0; i < 4; i++) /* what is looked for is there when it is on */
+    for (i = 0; i < 4; i++) /* the pattern is found when it is on */
         cr_expect(strstr(build_text, never[i]) || i == 2, "no %s at all",
                   never[i]);
     build_must("%s -O2 -DRECORDER_OFF " BUILD_INCLUDE "-c -o symbols.o " SYMBOLS
@@ -419,8 +419,8 @@ static void check_macros(const char *compiler)
     cr_expect(found, "%s -E -dM shows no macro of ours", compiler);
 }
 
-/* Goal: one short macro, `record`; the others are called RECORDER_. Method:
- * what the preprocessor knows with the header and without it. */
+/* Goal: one short macro, `record`; the others are called RECORDER_. Method: the
+ * preprocessor's macros with the header and without it. */
 Test(languages, macros_are_ours) { each_compiler(check_macros); }
 
 static void check_alone(const char *compiler)

@@ -30,10 +30,10 @@ static const struct {
                  {"clang++", "clang++ -x c++"}};
 enum { COMPILERS = sizeof compilers / sizeof compilers[0] };
 
-/* Goal: the files of a program share one registry, whoever compiled them.
- * Method: a part by each compiler, linked with a program in C and one in C++;
- * each part must give the order that follows, see the thread's number and find
- * the others' records. */
+/* Goal: the files of a program share one registry, with any compilers. Method:
+ * a part by each compiler, linked with a program in C and one in C++; each part
+ * must return the next order, see the thread's number and find the others'
+ * records. */
 Test(libraries, files_of_many_compilers, .init = build_long)
 {
     char parts[256] = "", objects[256] = "";
@@ -213,8 +213,8 @@ Test(libraries, recorder_of_the_program)
     must_say_ok("./host borrow ./other.so:other:g ./guest.so:guest:g");
 }
 
-/* Goal: a library may record into another library's recorder, and its orders
- * are the program's even if it has no recorder of its own. */
+/* Goal: a library may record into another library's recorder, with the
+ * program's orders, even if it has no recorder. */
 Test(libraries, recorder_of_another_library, .init = build_long)
 {
     static const char *const exports[] = {"", "-rdynamic"};
@@ -289,8 +289,8 @@ Test(libraries, come_and_go)
     }
 }
 
-/* ThreadSanitizer bears no address as random as some kernels give; which one it
- * gets is chance, and so all run as `make tsan` does. */
+/* ThreadSanitizer fails with addresses as random as some kernels' are; each
+ * start is chance, and so all run as `setarch -R` does. */
 static bool build_sanitizes(const char *compiler)
 {
     if (build_run("echo \"int main(void) { return 0; }\" >can.c && %s -o can "
@@ -328,8 +328,8 @@ Test(libraries, sanitizers, .init = build_long)
     }
 }
 
-/* Goal: what runs before main is recorded, even in a recorder that is defined
- * in a later file, and what runs at exit too. */
+/* Goal: records from before main are kept, even in a recorder that is defined
+ * in a later file, and records at exit, too. */
 Test(libraries, before_main)
 {
     unsigned i, late;
@@ -443,8 +443,8 @@ static void selftest_all(unsigned at)
     selftest(compilers[at].as, "as a library");
 }
 
-/* Goal: every build of a program records what it says. Method: one program,
- * which reads back what it recorded, in all ways to optimize and to link. */
+/* Goal: every build of a program keeps its records. Method: one program, which
+ * reads back its records, in all ways to optimize and to link. */
 Test(libraries, builds_by_gcc) { selftest_all(0); }
 Test(libraries, builds_by_clang) { selftest_all(1); }
 Test(libraries, builds_by_gxx) { selftest_all(2); }

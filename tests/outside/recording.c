@@ -39,7 +39,7 @@ struct image {
     uintptr_t pid, whole;
 };
 
-/* What stood at an address of the program. */
+/* The bytes at an address of the program. */
 static const void *image_at(const struct image *image, const void *address,
                             size_t size)
 {
@@ -152,7 +152,7 @@ static pid_t spawn(const char *file, const char *const *arguments)
     return pid;
 }
 
-/* Is the record of a key whole? It says so itself. */
+/* True if the record of a key is whole, by its own words. */
 static bool is_checked(const struct recorder_record *r)
 {
     uintptr_t key = r->argument[0];
@@ -160,8 +160,8 @@ static bool is_checked(const struct recorder_record *r)
            r->argument[3] == ~key;
 }
 
-/* What a life left, of one ring: every record whole and named once; returns
- * which of the last ones are there, a bit for each thread. */
+/* A life's ring: every record whole and named once; returns the last ones
+ * found, a bit for each thread. */
 struct found {
     unsigned records, last;
     uintptr_t newest[THREADS]; /* key */
@@ -202,11 +202,11 @@ static void look_into(const struct image *image, const char *name,
     }
 }
 
-/* Goal: all that was returned from record() is in the file, unless newer
- * records of its ring took its place. Method: threads publish the last order
- * that they got, and how many positions the ring had handed out before: if the
- * record is not there, a ring more must have been handed out since. In a ring
- * that only one thread writes, it or a later one must be there. */
+/* Goal: all completed records are in the file, unless newer records of their
+ * ring replaced them. Method: threads publish the last order that they got, and
+ * the number of positions handed out before: if the record is missing, a ring
+ * more must have been handed out since. In a ring with a single writer, it or a
+ * later one must exist. */
 static unsigned check_life(const struct published *published, const char *name)
 {
     static const char *const names[] = {"tiny", "shared", "own"};
@@ -239,8 +239,8 @@ static unsigned check_life(const struct published *published, const char *name)
     return records;
 }
 
-/* Goal: SIGKILL at any moment leaves whole records, the last ones included.
- * Method: 200 lives of 5 to 30 ms, each with a recording of its own. */
+/* Goal: SIGKILL at any moment leaves whole records, including the last ones.
+ * Method: 200 lives of 5 to 30 ms, each with its own recording. */
 Test(recording, survives_sigkill)
 {
     static const char *const arguments[] = {"./r", "storm", "published", NULL};
@@ -317,10 +317,10 @@ Test(recording, survives_other_ends, .init = build_long)
     build_run("rmdir %s", group);
 }
 
-/* Goal: recorder_file() in a process that has threads says what to do instead
- * and harms nothing; when the threads are gone, it makes the file. Method: 8
- * threads record at full speed; the dumps before and after must agree, but for
- * times, as the rate of the clock may be known better by then. */
+/* Goal: recorder_file() in a process with threads prints advice and harms
+ * nothing; when the threads are gone, it makes the file. Method: 8 threads
+ * record at full speed; the dumps before and after must agree, except for
+ * times, as the rate of the clock may be known better then. */
 Test(recording, refuses_threads)
 {
     publish();
@@ -338,8 +338,8 @@ Test(recording, refuses_threads)
                "test -e late");
 }
 
-/* Goal: a thread of a library's constructor is there before RECORDER_FILE: the
- * program runs as without it, and says so. */
+/* Goal: if a thread of a library's constructor exists before RECORDER_FILE
+ * acts, the program runs as without it, with a message. */
 Test(recording, refuses_early_threads, .init = build_long)
 {
     build_must(COMPILE
@@ -358,9 +358,8 @@ Test(recording, refuses_early_threads, .init = build_long)
     build_must("test ! -e early");
 }
 
-/* Goal: texts come along when rings are moved, and the tokens in records lead
- * to them; a text that is lost stays lost; a token that the program kept shows
- * no other text. */
+/* Goal: texts move with their rings, and the tokens in records point to them; a
+ * lost text stays lost; a token that the program kept shows no other text. */
 static void moves_texts(const char *flags)
 {
     static const char *const lines[] = {
@@ -398,9 +397,9 @@ Test(recording, moves_texts, .init = build_long)
 
 /* --------------------------------------------------------------- reading -- */
 
-/* Goal: what the file shows is what the program showed before it died, whatever
- * it was compiled to. Method: it dumps and kills itself; all but the first
- * line, which says when, must be the same. */
+/* Goal: the file has the same records as the program's own dump before it died,
+ * for any options of the compiler. Method: it dumps and kills itself; all but
+ * the first line, with the time, must be the same. */
 static void same_dump(const char *compiler, const char *flags)
 {
     if (!build_can(compiler, flags))
@@ -437,7 +436,7 @@ Test(recording, needs_no_program)
                "/build/recorder dump f | tail -n +2 | diff 1 -");
 }
 
-/* Goal: a line format that the program sets is that of its recording at once. */
+/* Goal: a line format that the program sets is its recording's at once. */
 Test(recording, has_the_line_format)
 {
     build_once(COMPILE);
@@ -472,8 +471,8 @@ Test(recording, is_a_core_file)
 
 /* -------------------------------------------------------------- the path -- */
 
-/* Goal: what is at the path stays as it is, and the program runs as without.
- * Method: each case, with what the program says on stderr. */
+/* Goal: an existing file at the path stays, and the program runs as without.
+ * Method: each case, with the program's stderr. */
 static void refuses(const char *path, const char *wrong)
 {
     char expected[300];
@@ -512,8 +511,8 @@ Test(recording, overwrites_nothing, .init = build_long)
     build_must("test \"$(cat a.old)\" = x");
 }
 
-/* Goal: a server that is started again records again, and what it left is kept.
- * One that runs is not disturbed. */
+/* Goal: a restarted server records again, and its old recording is kept. A
+ * running one is not disturbed. */
 Test(recording, keeps_what_was_left)
 {
     struct image image;
@@ -548,8 +547,8 @@ Test(recording, keeps_what_was_left)
                "test -e b.old");
 }
 
-/* Goal: processes of several pid namespaces, which have the same pid, do not
- * take each other's recordings; of those that are gone, one is kept. */
+/* Goal: processes of several pid namespaces, with the same pid, do not take
+ * each other's recordings; of the ended ones, one recording is kept. */
 static void shares_a_volume(const char *folder)
 {
     build_must("rm -f in out; mkfifo in; unshare -pf --kill-child env "
@@ -657,15 +656,15 @@ static void must_be_half_made(const char *name)
     cr_assert_neq(bytes, MAP_FAILED);
     note = memmem(bytes, (size_t)stat.st_size, "\1\0\0\0RECORDER", 13);
     cr_assert_not_null(note);
-    /* Behind the note's type, its name, and three words. */
+    /* After the note's type: its name, and three words. */
     ((uintptr_t *)(void *)(note + 16))[3] = 0;
     munmap(bytes, (size_t)stat.st_size);
     close(fd);
 }
 
-/* Goal: of what a program leaves that was killed while it made its file, the
- * command says that. Method: the first that such a file holds; the same with a
- * head that counts no program header yet; one in which all but the last is. */
+/* Goal: the command reports the file of a program that was killed while it made
+ * it. Method: the first contents of the file; the same with a head that counts
+ * no program header yet; a file with all but the last header. */
 Test(recording, half_made)
 {
     build_once(COMPILE);
@@ -743,8 +742,8 @@ Test(recording, needs_its_space)
 
 /* ------------------------------------------------------- other processes -- */
 
-/* Goal: a child of fork() has a file of its own, or none, and never writes into
- * its parent's. What is executed inherits nothing. */
+/* Goal: a child of fork() has its own file, or none, and never writes into its
+ * parent's. An executed program inherits nothing. */
 Test(recording, leaves_children_alone)
 {
     build_once(COMPILE);

@@ -18,7 +18,7 @@
 
 TestSuite(refused, .init = build_begin, .fini = build_end);
 
-/* The text between `begin` and the comment's end, of one line; or "". */
+/* The text between `mark` and the comment's end, of one line; or "". */
 static const char *told(char *line, const char *mark)
 {
     char *from = strstr(line, mark), *end;

@@ -300,7 +300,7 @@ static const char *const kinds[][2] = {
     {"reader", "waits in read of "}};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
-/* Checks the text of `locks`: the holders of the locks. */
+/* Checks the text of `threads`; with `main_thread`, the holders of the locks. */
 static void must_tell_kinds(const char *what, const char *main_thread,
                             bool has_names)
 {
