@@ -1,29 +1,30 @@
-/* compare.h - two sources of one program, and their differences. */
+/* compare.h - good runs of one program and a bad one, and their differences. */
 /* SPDX-License-Identifier: MIT */
 /*
-    compare_open(&compare, good_call, bad_call);   both taken
+    compare_open(&compare, calls, count);   all taken; the last is of BAD
     compare_all(&compare);
-    ... compare.findings, what tells most first ...
+    ... compare.findings, the most telling first ...
     compare_close(&compare);
 
 WHAT IS COMPARED
     Formats are the same if recorder, text and place are; between two builds the
-    line may be another. Threads go by name, those of one name by what they
-    record, then by creation. The order of records counts within a thread only.
+    line, the file and then the function may be another. Threads are matched by
+    role: their name, and the formats that they record. The events of all good
+    runs are one side.
 
 WHAT BOTH KEPT
-    A ring that went round has lost what was first. So the sequence of a thread
-    begins where all its rings still have all of it: a stream. Where rings reach
-    back differently, each recorder has streams of its own besides. Where one
-    source has lost its beginning, the other's streams begin where it has shown
-    SETTLED records in a row that the first knows: what was overwritten there is
-    neither new here nor gone there.
+    A ring that went round has lost its first records. So the sequence of a
+    thread begins where all its rings have all of it; the records before are
+    sequences of one recorder each. What only one side has is watched from there
+    on where SETTLED records in a row are known to the other, if that was cut.
 
 FLOORS (a file calls only files of lower floors)
-    rates, sequences, values, times, threads    one kind of difference each
-    findings                                    what was found, and its text
-    streams                                     sequences that both kept
-    history                                     all events of a source
+    exact, sequences, values, times, threads    one kind of difference each
+    rules                                       the table of them: statistic,
+                                                threshold, sentence
+    findings                                    differences, and their texts
+    streams                                     sequences that both sides kept
+    history                                     all events of a side
     statistics
 */
 #ifndef COMPARE_H
@@ -31,26 +32,33 @@ FLOORS (a file calls only files of lower floors)
 
 #include "command.h"
 #include "ids.h"
-#include "statistics.h"
+#include <string.h>
 
 enum compare_side { GOOD, BAD, SIDES };
 #define COMPARE_NONE SIZE_MAX
 
 /* ---------------------------------------------------------------- events -- */
 
+/* See naming.c. */
+enum naming { NAMING_NONE, NAMING_NULL, NAMING_NAME, NAMING_CHANCE };
 struct compare_format {
-    const char *text, *location; /* as in one of the sources */
+    const char *text, *location; /* as they are in one of the sources */
+    struct call *call; /* of its first event, and the caller of that */
+    uint64_t caller;
     size_t recorder;
+    bool scheduler;          /* it is of recorder run: its values are chance */
     uint64_t kept[SIDES];    /* events */
-    uint64_t watched[SIDES]; /* in streams */
+    uint64_t watched[SIDES]; /* in sequences */
     size_t first[SIDES];     /* event, of those watched */
     size_t same;             /* another build's line of it, or COMPARE_NONE */
+    const char *names[12];   /* "bytes" of "bytes=%d", or null */
+    enum naming naming[12];
 };
 
 struct compare_recorder {
     const char *name;
-    bool cut[SIDES];                          /* its beginning is missing */
-    uint64_t first_ns[SIDES], last_ns[SIDES]; /* of the watched part */
+    bool cut[SIDES];    /* the first records are missing */
+    uint64_t ns[SIDES]; /* that its watched records cover */
 };
 
 struct compare_value {
@@ -58,11 +66,18 @@ struct compare_value {
     unsigned char kind; /* of struct reader_argument */
 };
 
+/* A chain leads back through the records of a thread: through all of them after
+ * the last missing record, through the records of one recorder before. */
+enum chain { CHAIN_NONE, CHAIN_OWN, CHAIN_ALL };
+#define CHAIN_END UINT32_MAX
 struct compare_event {
-    uint64_t order, ns; /* since the source's first event */
+    uint64_t order, ns; /* since the run's first event */
     uint32_t format, thread;
-    uint32_t values, ring; /* where its arguments begin in history.values */
+    uint32_t values, ring; /* its arguments begin there in history.values */
+    uint32_t before;       /* event, or CHAIN_END */
+    uint32_t next;         /* the format that follows */
     uint8_t count;         /* of arguments */
+    uint8_t chain;         /* enum chain */
 };
 
 struct compare_span {
@@ -72,17 +87,24 @@ struct compare_span {
 
 struct compare_thread {
     char name[32];
-    unsigned number;
+    unsigned number, run;
     size_t first, last; /* events */
     uint64_t count;
     uint64_t longest_ns; /* silence between two of its records */
-    size_t match;        /* of the other side; COMPARE_NONE */
-    size_t departs;      /* first event that departs; COMPARE_NONE */
+    size_t role;
 };
 
-/* Event `i` of a source is the i-th that timeline_next() gave. */
-struct history {
+struct compare_run {
     struct call *call;
+    size_t first, end; /* events */
+    uint64_t length_ns;
+    size_t threads; /* the first of this run */
+};
+
+/* Event `i` of a run is the i-th that timeline_next() gave. */
+struct history {
+    struct compare_run *runs;
+    size_t runs_count;
     struct compare_event *events;
     size_t count, max;
     struct compare_value *values;
@@ -91,8 +113,7 @@ struct history {
     size_t spans_count, spans_max;
     struct compare_thread *threads;
     size_t threads_count;
-    uint64_t length_ns;
-    struct ids rings; /* (recorder, lane) */
+    struct ids rings; /* (recorder, lane, run) */
     uint64_t *oldest; /* order, by ring */
     size_t oldest_max;
     bool cut; /* a ring, or a selection */
@@ -101,48 +122,54 @@ struct history {
     size_t build_size;
 };
 
-/* --------------------------------------------------------------- streams -- */
-
-/* A sequence of a thread: of all its events, or of one recorder's. */
-struct stream {
-    size_t kind; /* 0: all; 1 + recorder */
-    size_t thread;
-    uint32_t *events;
-    size_t count, max;
-};
-struct streams {
-    struct stream *all;
-    size_t count, max;
-};
-
 /* -------------------------------------------------------------- findings -- */
 
-enum finding_kind {
-    FINDING_NEW,
-    FINDING_GONE,
-    FINDING_ORDER,
-    FINDING_SHARE,
-    FINDING_RATE,
-    FINDING_VALUE,
-    FINDING_RANGE,
-    FINDING_GROWS,
-    FINDING_SLOW,
-    FINDING_COUNT,
-    FINDING_THREAD,
-    FINDING_ENDS,
-    FINDINGS
+/* A row of the table in rules.c. */
+enum rule {
+    RULE_EXACT,
+    RULE_NEW,
+    RULE_GONE,
+    RULE_STOPS,
+    RULE_ORDER,
+    RULE_SHARE,
+    RULE_NAN,
+    RULE_VARIES,
+    RULE_STUCK,
+    RULE_VALUE,
+    RULE_PART,
+    RULE_FAR,
+    RULE_DRIFT,
+    RULE_LEVEL,
+    RULE_SPREAD,
+    RULE_MACHINE,
+    RULE_SLOW,
+    RULE_SLOWS,
+    RULE_LATE,
+    RULE_THREAD,
+    RULE_ENDS,
+    RULE_ONCE,
+    RULES
 };
 struct finding {
-    enum finding_kind kind;
-    double score; /* how much it tells, from 0 to 100 */
-    double p;     /* below 0: none was computed */
-    bool weak;    /* so seldom that it may be chance */
+    enum rule rule;
+    double score;         /* how much it tells */
+    double size;          /* the effect, in units of its threshold */
+    bool weak;            /* so seldom that it may be chance */
     size_t format, other; /* formats; COMPARE_NONE */
     int argument;         /* from 0; -1: none */
     double good, bad;     /* figures that the text has */
-    size_t event[SIDES];  /* the event to show records around; COMPARE_NONE */
-    size_t place;         /* of BAD's event, in its thread's stream */
+    size_t event[SIDES];  /* records around it are shown; COMPARE_NONE */
+    size_t cause;         /* 1 + the cause whose consequence it is; 0: none */
+    size_t place;         /* of a cause, from 1 */
+    size_t skips[SIDES];  /* at a departure, records that only this side has */
     char *text;
+};
+
+/* How long a span, or a step from a record to the next, takes. */
+struct compare_time {
+    size_t from, to; /* formats; of a span, `to` is COMPARE_NONE */
+    double count[SIDES], median[SIDES], high[SIDES], total[SIDES]; /* ns */
+    const char *verdict;
 };
 
 struct compare {
@@ -154,66 +181,151 @@ struct compare {
     size_t recorders_count, recorders_max;
     char **strings; /* null: one of too many */
     size_t strings_count, strings_max;
-    bool other_build;
-    bool apart; /* recorders have separate streams, too */
-    struct streams streams[SIDES];
+    bool other_build, exact;  /* exact: any departure is a difference */
+    bool threaded;            /* BAD has several threads, which race */
     uint32_t *listed[SIDES];  /* watched events, by format */
     size_t *listed_at[SIDES]; /* where each format's begin; one more */
-    size_t *before;           /* the format that mostly comes before each */
+    size_t roles_count;
+    struct compare_time *times;
+    size_t times_count, times_max;
     struct finding *findings;
     size_t findings_count, findings_max;
-    size_t strong_count; /* of them, not weak */
+    size_t findings_causes; /* the first of them; the rest are consequences */
+    size_t strong_count;    /* causes that are not weak */
 };
 
 /* ----------------------------------------------------------------- calls -- */
 
-void compare_open(struct compare *, struct call *good, struct call *bad);
+void compare_open(struct compare *, struct call **calls, size_t count);
 void compare_all(struct compare *);
 void compare_close(struct compare *);
 
-/* history.c: reads all events of a side. */
-void history_read(struct compare *, enum compare_side);
+/* history.c: adds all events of a call to a side. */
+void history_read(struct compare *, enum compare_side, struct call *);
 void history_close(struct history *);
-/* After both: pairs formats of two builds. */
+/* After all: pairs formats of two builds. */
 void history_pair_formats(struct compare *);
 
-/* streams.c: makes the streams of both sides, and counts their events. */
+static inline size_t history_run(const struct history *h, size_t event)
+{
+    return h->threads[h->events[event].thread].run;
+}
+static inline double compare_number(const struct compare_value *v)
+{
+    double real;
+    if (v->kind == READER_UNSIGNED)
+        return (double)v->word;
+    if (v->kind != READER_REAL)
+        return (double)(int64_t)v->word;
+    memcpy(&real, &v->word, sizeof real);
+    return real;
+}
+
+static inline double compare_odds(double part, double whole)
+{
+    return (part + 0.5) / (whole - part + 0.5);
+}
+
+/* streams.c: makes the chains of both sides, and lists the watched events. */
 void streams_make(struct compare *);
 void streams_free(struct compare *);
 
-/* threads.c: pairs threads, once streams are made. */
+/* threads.c: gives threads their roles, once chains are made. */
 void threads_match(struct compare *);
 
-/* Each adds its findings. */
-void rates_find(struct compare *);
+/* Each adds the differences that it finds. */
+void exact_find(struct compare *);
 void sequences_find(struct compare *);
+void rates_find(struct compare *);
 void values_find(struct compare *);
 void times_find(struct compare *);
 void threads_find(struct compare *);
+
+/* naming.c: an argument is a name (of a process, a thread, an address, a
+ * descriptor) by its value or by its name; or its name says that it differs
+ * from run to run, as a time does. */
+enum naming naming_of(const char *name, const char *format, unsigned argument);
+enum naming value_naming(const struct compare *, enum compare_side,
+                         size_t event, unsigned argument);
+/* Is a number an id of the process or of a thread? */
+bool value_is_own(const struct compare *, enum compare_side, size_t event,
+                  uint64_t word);
 
 /* findings.c */
 /* "net: "%d bytes" net.c:12", escaped, valid for three calls more. */
 const char *finding_site(const struct compare *, size_t format);
 /* `"%d bytes"`, the same. */
 const char *finding_format(const struct compare *, size_t format);
-/* A text among compare.strings, the same. */
-const char *finding_string(const struct compare *, size_t string);
+/* The name of a thread, the same. */
+const char *finding_name(const char *);
+/* "bytes of net: ...", "argument 2 of net: ...", the same. */
+const char *finding_argument(const struct compare *, size_t format, unsigned);
+/* A value as a text, the same. */
+const char *finding_value(const struct compare *, const struct compare_value *);
 /* "1.5 ms", of nanoseconds; "12.25"; "41%": valid for seven calls more. */
 const char *finding_time(double ns);
 const char *finding_number(double);
 const char *finding_share(double part, double whole);
 /* "once", "12 times". */
 const char *finding_times(double);
-/* "p < 1e-9". */
-const char *finding_p(double p);
-/* Adds one whose text is this. */
-void finding_add(struct compare *, struct finding, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-/* A finding of a kind, with nothing known. */
-struct finding finding_of(enum finding_kind, double score, size_t format);
-/* The score of a p-value, up to `most`. */
-double finding_score(double p, double most);
-/* "new", "order": the kind's name. */
-const char *finding_kind_name(enum finding_kind);
+/* A finding of a rule and a size, with nothing else known. */
+struct finding finding_of(enum rule, double size, size_t format);
+/* Adds a finding; its text is the rule's sentence with these arguments. */
+void finding_add(struct compare *, struct finding, ...);
+/* After all are added: sorts them, and gives consequences their causes. */
+void findings_order(struct compare *);
+
+/* ---------------------------------------------------------- statistics.c -- */
+
+/* The probability that a Poisson variable of that mean is `count` or more. */
+double statistics_poisson(double count, double mean);
+/* None of `of_b`, where there were `a` of `of_a`: Fisher's exact test. */
+double statistics_none(double a, double of_a, double of_b);
+/* `kinds[i]`: how many kinds were seen 1 + i times in `of_a`: the number of new
+ * kinds to expect in `of_b` more, biased up (Good 1953, Efron and Thisted). */
+double statistics_unseen(const size_t kinds[3], double of_a, double of_b);
+
+/* --------------------------------------------------------------- rules.c -- */
+
+struct rule_row {
+    const char *name;     /* "new", "order": as the output has it */
+    double score;         /* how much a finding tells, at its threshold */
+    double effect;        /* the least effect, in the unit of the statistic */
+    double noise;         /* ... and as a multiple of GOOD's and BAD's blocks */
+    const char *sentence; /* of printf, for finding_add() */
+};
+extern const struct rule_row rule_rows[RULES];
+
+/* A number that was recorded, and its event. */
+struct point {
+    double x;
+    uint32_t event, run;
+};
+struct points {
+    struct point *at;
+    size_t count, max;
+};
+void points_add(struct points *, double x, size_t event, size_t run);
+
+/* The blocks of a side's points, up to BLOCKS of each run, as figures. */
+struct level {
+    double count, mean, wander;   /* of the blocks' means: their deviation */
+    double spread, spread_wander; /* mean of log(deviation in a block) */
+    double drift;                 /* last quarter less the first; of all runs */
+    double deviation;             /* of all points */
+    double least, most, run_least, run_most; /* of points; of runs' means */
+    double blocks;
+    bool ascends; /* each block is above the one before */
+};
+/* False: there are too few points to tell. */
+bool level_of(const struct points *, struct level *);
+/* The level of a format's watched events: 1 where is() is true, else 0. */
+bool level_where(const struct compare *, enum compare_side, size_t format,
+                 bool (*is)(const struct compare_event *,
+                            const struct history *, const void *what),
+                 const void *what, struct level *);
+/* How many thresholds of a rule apart two levels are: >= 1 is a difference. */
+double rule_size(enum rule, const struct level *good, const struct level *bad,
+                 double unit);
 
 #endif

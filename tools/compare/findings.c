@@ -1,4 +1,4 @@
-/* findings.c - the findings: their texts and scores. */
+/* findings.c - differences: their texts, causes and consequences. */
 /* SPDX-License-Identifier: MIT */
 #include "compare.h"
 
@@ -12,7 +12,7 @@
 
 /* ------------------------------------------------------------------ text -- */
 
-enum { FORMAT_SHOWN = 48, TEXTS = 8, TEXT_MAX = 512 };
+enum { FORMAT_SHOWN = 48, TEXTS = 8, TEXT_MAX = 1024 };
 
 /* The next of TEXTS buffers. */
 static char *text_next(void)
@@ -22,7 +22,7 @@ static char *text_next(void)
     return texts[at++ % TEXTS];
 }
 
-/* Adds a text, escaped; one longer than `most` ends with dots. */
+/* Adds a text, escaped; a text longer than `most` ends with dots. */
 static void text_add(char *to, const char *text, size_t most)
 {
     size_t size = strlen(text), at = strlen(to);
@@ -36,13 +36,24 @@ static void text_add(char *to, const char *text, size_t most)
              cut ? "..." : "");
 }
 
-const char *finding_format(const struct compare *c, size_t format)
+static const char *text_of(const char *before, const char *text, size_t most)
 {
     char *to = text_next();
-    strcpy(to, "\"");
-    text_add(to, c->formats[format].text, FORMAT_SHOWN);
-    strcat(to, "\"");
+    strcpy(to, before);
+    if (text)
+        text_add(to, text, most);
+    strcat(to, before);
     return to;
+}
+
+const char *finding_format(const struct compare *c, size_t format)
+{
+    return text_of("\"", c->formats[format].text, FORMAT_SHOWN);
+}
+
+const char *finding_name(const char *name)
+{
+    return text_of("", name, 32);
 }
 
 const char *finding_site(const struct compare *c, size_t format)
@@ -55,16 +66,6 @@ const char *finding_site(const struct compare *c, size_t format)
     text_add(to, f->text, FORMAT_SHOWN);
     strcat(to, "\" ");
     text_add(to, recorder_location_name_(f->location), 64);
-    return to;
-}
-
-const char *finding_string(const struct compare *c, size_t string)
-{
-    char *to = text_next();
-    strcpy(to, "\"");
-    if (c->strings[string])
-        text_add(to, c->strings[string], FORMAT_SHOWN);
-    strcat(to, "\"");
     return to;
 }
 
@@ -103,50 +104,55 @@ const char *finding_times(double times)
     return to;
 }
 
-const char *finding_p(double p)
+const char *finding_argument(const struct compare *c, size_t format,
+                             unsigned argument)
 {
+    const char *name = c->formats[format].names[argument];
     char *to = text_next();
-    if (p < 1e-9)
-        strcpy(to, "p < 1e-9");
+    *to = '\0';
+    if (name)
+        text_add(to, name, 32);
     else
-        snprintf(to, TEXT_MAX, "p = %.1g", p);
+        snprintf(to, TEXT_MAX, "argument %u", argument + 1);
+    strcat(to, " of ");
+    strcat(to, finding_site(c, format));
+    return to;
+}
+
+const char *finding_value(const struct compare *c,
+                          const struct compare_value *v)
+{
+    char *to;
+    if (v->kind == READER_STRING)
+        return text_of("\"", c->strings[v->word], FORMAT_SHOWN);
+    if (v->kind != READER_POINTER)
+        return finding_number(compare_number(v));
+    to = text_next();
+    strcpy(to, v->word ? "an address that is not null" : "a null pointer");
     return to;
 }
 
 /* -------------------------------------------------------------- findings -- */
 
-const char *finding_kind_name(enum finding_kind kind)
+struct finding finding_of(enum rule rule, double size, size_t format)
 {
-    static const char *const names[FINDINGS] = {
-        "new",   "gone",  "order", "share", "rate",   "value",
-        "range", "grows", "time",  "count", "thread", "ends"};
-    return names[kind];
-}
-
-struct finding finding_of(enum finding_kind kind, double score, size_t format)
-{
-    return (struct finding){.kind = kind,
-                            .score = score,
-                            .p = -1,
+    double more = size > 1 ? log10(size) : 0;
+    return (struct finding){.rule = rule,
+                            .score = rule_rows[rule].score +
+                                     (more < 4 ? 3 * more : 12),
+                            .size = size,
                             .format = format,
                             .other = COMPARE_NONE,
                             .argument = -1,
-                            .event = {COMPARE_NONE, COMPARE_NONE},
-                            .place = COMPARE_NONE};
+                            .event = {COMPARE_NONE, COMPARE_NONE}};
 }
 
-double finding_score(double p, double most)
-{
-    double score = p > 0 ? -log10(p) : most;
-    return score < most ? score : most;
-}
-
-void finding_add(struct compare *c, struct finding f, const char *format, ...)
+void finding_add(struct compare *c, struct finding f, ...)
 {
     va_list arguments;
     char text[4 * TEXT_MAX];
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    va_start(arguments, f);
+    vsnprintf(text, sizeof text, rule_rows[f.rule].sentence, arguments);
     va_end(arguments);
     f.text = need(strdup(text));
     c->findings = need(array_room(c->findings, &c->findings_max,
@@ -154,8 +160,7 @@ void finding_add(struct compare *c, struct finding f, const char *format, ...)
     c->findings[c->findings_count++] = f;
 }
 
-/* Sorts weak findings last, higher scores first; of equals, the earlier in
- * BAD. */
+/* The weak last, the higher score first, then the earlier in BAD. */
 static int by_score(const void *left, const void *right)
 {
     const struct finding *a = left, *b = right;
@@ -168,83 +173,91 @@ static int by_score(const void *left, const void *right)
     return strcmp(a->text, b->text);
 }
 
-/* True for two findings of one departure from the usual order. */
-static bool is_one_departure(const struct compare *c, const struct finding *a,
-                             const struct finding *b)
+/* Causes first; all else as it was. */
+static int by_cause(const void *left, const void *right)
 {
-    enum { NEAR = 4 }; /* records between two places of it */
-    const struct compare_event *events = c->of[BAD].events;
-    return a->kind == FINDING_ORDER && b->kind == FINDING_ORDER &&
-           a->event[BAD] != COMPARE_NONE && b->event[BAD] != COMPARE_NONE &&
-           events[a->event[BAD]].thread == events[b->event[BAD]].thread &&
-           a->place + NEAR >= b->place && b->place + NEAR >= a->place;
+    const struct finding *a = left, *b = right;
+    if (!a->cause != !b->cause)
+        return a->cause ? 1 : -1;
+    return a->cause ? by_score(a, b) : a->place < b->place ? -1 : 1;
 }
 
-/* True for findings of how often a format comes. */
-static bool is_of_number(const struct finding *f)
+static bool has_format(const struct finding *f, size_t format)
 {
-    return f->kind == FINDING_SHARE || f->kind == FINDING_RATE ||
-           f->kind == FINDING_COUNT;
+    return format != COMPARE_NONE &&
+           (f->format == format || f->other == format);
 }
 
-static bool shares_format(const struct finding *a, const struct finding *b)
+/* Is `b`, which tells less, a consequence of `a`? Both are of one record, or
+ * another one departs just after. */
+static bool is_consequence(const struct compare *c, const struct finding *a,
+                           const struct finding *b)
 {
-    return a->format == b->format || a->format == b->other ||
-           (a->other != COMPARE_NONE &&
-            (a->other == b->format || a->other == b->other));
-}
-
-/* True if `a`, which has a higher score, reports the same as `b`. */
-static bool tells(const struct compare *c, const struct finding *a,
-                  const struct finding *b)
-{
-    if (is_one_departure(c, a, b))
+    enum { NEAR = 12 }; /* records of all threads */
+    size_t ea = a->event[BAD], eb = b->event[BAD];
+    if (a->rule == RULE_EXACT)
+        return b->rule != RULE_NEW || b->format == a->format ||
+               b->format == a->other;
+    if (a->rule == RULE_GONE && b->rule == RULE_GONE) /* BAD ended before */
+        return a->other != COMPARE_NONE && b->other == a->other;
+    if (a->rule == RULE_ONCE || b->rule == RULE_ONCE)
+        return false;
+    if (b->rule == RULE_THREAD)
+        return false;
+    if (a->rule == RULE_THREAD)
+        return ea != COMPARE_NONE && eb != COMPARE_NONE &&
+               c->of[BAD].events[ea].thread == c->of[BAD].events[eb].thread;
+    if ((a->rule == RULE_MACHINE) != (b->rule == RULE_MACHINE))
+        return false;
+    if (has_format(a, b->format) &&
+        (a->argument < 0 || b->argument < 0 || a->argument == b->argument ||
+         a->rule == b->rule))
         return true;
-    if (a->kind == FINDING_ENDS && b->kind == FINDING_GONE &&
-        a->other != COMPARE_NONE) /* it ended earlier */
-        return b->event[GOOD] >= c->of[GOOD].count / 20 * 19;
-    if (is_of_number(b) && (is_of_number(a) || a->kind == FINDING_ORDER) &&
-        shares_format(a, b))
-        return true;
-    return a->kind == b->kind && a->format == b->format &&
-           a->argument == b->argument && a->format != COMPARE_NONE &&
-           (a->other == b->other || b->kind == FINDING_SHARE);
+    return b->rule == RULE_ORDER && a->rule < RULE_SHARE && eb >= ea &&
+           eb != COMPARE_NONE && eb - ea < NEAR &&
+           c->of[BAD].events[ea].thread == c->of[BAD].events[eb].thread;
 }
 
-/* Sorts them, and drops findings that another one reports, too. */
-static void findings_order(struct compare *c)
+void findings_order(struct compare *c)
 {
     enum { MOST = 1000 }; /* that are compared with each other */
-    size_t count = 0, i, k;
-    if (c->findings_count)
-        qsort(c->findings, c->findings_count, sizeof *c->findings, by_score);
+    size_t i, k, strong = 0;
+    for (i = 0; i < c->findings_count; i++)
+        strong += !c->findings[i].weak;
+    /* The difference of a record that is made once may be the cause. */
+    for (i = 0; i < c->findings_count; i++)
+        if (c->findings[i].rule == RULE_ONCE && strong)
+            c->findings[i].weak = false;
+    if (!c->findings_count)
+        return;
+    qsort(c->findings, c->findings_count, sizeof *c->findings, by_score);
     for (i = 0; i < c->findings_count; i++) {
-        for (k = 0; k < count && k < MOST; k++)
-            if (tells(c, &c->findings[k], &c->findings[i]))
+        for (k = 0; k < i && k < MOST; k++)
+            if (!c->findings[k].cause &&
+                is_consequence(c, &c->findings[k], &c->findings[i]))
                 break;
-        if (k < count && k < MOST)
-            free(c->findings[i].text);
+        if (k < i && k < MOST)
+            c->findings[i].cause = c->findings[k].place;
         else
-            c->findings[count++] = c->findings[i];
+            c->findings[i].place = ++c->findings_causes;
     }
-    c->findings_count = count;
-    for (i = 0; i < count; i++)
+    qsort(c->findings, c->findings_count, sizeof *c->findings, by_cause);
+    for (i = 0; i < c->findings_causes; i++)
         c->strong_count += !c->findings[i].weak;
 }
 
 /* ------------------------------------------------------------------- all -- */
 
-void compare_open(struct compare *c, struct call *good, struct call *bad)
+void compare_open(struct compare *c, struct call **calls, size_t count)
 {
     *c = (struct compare){0};
-    c->of[GOOD].call = good;
-    c->of[BAD].call = bad;
-    history_read(c, GOOD);
-    history_read(c, BAD);
+    for (size_t i = 0; i < count; i++)
+        history_read(c, i + 1 < count ? GOOD : BAD, calls[i]);
     c->other_build = !c->of[GOOD].build_size ||
                      c->of[GOOD].build_size != c->of[BAD].build_size ||
                      memcmp(c->of[GOOD].build, c->of[BAD].build,
                             c->of[GOOD].build_size) != 0;
+    c->threaded = c->of[BAD].threads_count > 1;
     if (c->other_build)
         history_pair_formats(c);
 }
@@ -253,6 +266,7 @@ void compare_all(struct compare *c)
 {
     streams_make(c);
     threads_match(c);
+    exact_find(c);
     sequences_find(c);
     rates_find(c);
     values_find(c);
@@ -275,7 +289,7 @@ void compare_close(struct compare *c)
     free(c->strings);
     free(c->formats);
     free(c->recorders);
-    free(c->before);
+    free(c->times);
     ids_free(&c->format_ids);
     ids_free(&c->recorder_ids);
     ids_free(&c->string_ids);

@@ -1,4 +1,4 @@
-/* history.c - all events of a source, with formats that both sides share. */
+/* history.c - all events of a side, with formats that both sides share. */
 /* SPDX-License-Identifier: MIT */
 #include "compare.h"
 
@@ -16,7 +16,8 @@ enum {
 
 /* ----------------------------------------------------------------- names -- */
 
-/* Two hashes of a text (FNV-1a). A forged collision makes two formats one. */
+/* Two hashes of a text (FNV-1a). Two formats whose hashes collide would be
+ * one. */
 static void hash(uint64_t to[2], const char *text, size_t size)
 {
     for (size_t i = 0; i < size; i++) {
@@ -41,7 +42,8 @@ static size_t recorder_of(struct compare *c, const char *name)
     return i;
 }
 
-static size_t format_of(struct compare *c, const struct timeline_event *e)
+static size_t format_of(struct compare *c, struct call *call,
+                        const struct timeline_event *e)
 {
     uint64_t h[2] = {0, 0};
     const char *place = recorder_location_name_(e->location);
@@ -52,13 +54,22 @@ static size_t format_of(struct compare *c, const struct timeline_event *e)
     i = ids_of(&c->format_ids, h[0], h[1], recorder, &is_new);
     c->formats = need(array_room(c->formats, &c->formats_max,
                                  c->format_ids.count, sizeof *c->formats));
-    if (is_new)
-        c->formats[i] =
-            (struct compare_format){.text = e->format,
-                                    .location = e->location,
-                                    .recorder = recorder,
-                                    .same = COMPARE_NONE,
-                                    .first = {COMPARE_NONE, COMPARE_NONE}};
+    if (is_new) {
+        c->formats[i] = (struct compare_format){
+            .text = e->format,
+            .location = e->location,
+            .call = call,
+            .caller = e->read.event.caller,
+            .recorder = recorder,
+            .scheduler = strcmp(place, "recorder run") == 0,
+            .same = COMPARE_NONE,
+            .first = {COMPARE_NONE, COMPARE_NONE}};
+        for (unsigned k = 0; k < e->arguments_count; k++) {
+            c->formats[i].names[k] = e->arguments[k].name;
+            c->formats[i].naming[k] =
+                naming_of(e->arguments[k].name, e->format, k);
+        }
+    }
     c->formats_count = c->format_ids.count;
     return i;
 }
@@ -134,8 +145,9 @@ static size_t ring_of(struct history *h, size_t recorder,
 {
     uint64_t lanes = e->read.recorder->figures.lanes;
     bool is_new;
-    size_t i = ids_of(&h->rings, recorder,
-                      lanes ? e->read.event.thread % lanes : 0, 0, &is_new);
+    size_t i =
+        ids_of(&h->rings, recorder, lanes ? e->read.event.thread % lanes : 0,
+               h->runs_count, &is_new);
     h->oldest = need(array_room(h->oldest, &h->oldest_max, h->rings.count,
                                 sizeof *h->oldest));
     if (is_new || e->read.event.order < h->oldest[i])
@@ -147,33 +159,39 @@ static void event_keep(struct compare *c, struct history *h,
                        struct timeline_event *e)
 {
     struct compare_event *to;
-    size_t i = format_of(c, e);
+    const struct compare_run *run = &h->runs[h->runs_count - 1];
+    size_t i = format_of(c, run->call, e);
     if (h->count >= UINT32_MAX || h->values_count >= UINT32_MAX - 12)
-        fail(h->call, "has more records than can be compared: see --last");
+        fail(run->call, "has more records than can be compared: see --last");
     h->events =
         need(array_room(h->events, &h->max, h->count + 1, sizeof *h->events));
     to = &h->events[h->count++];
     *to = (struct compare_event){.order = e->read.event.order,
                                  .ns = e->ns,
                                  .format = (uint32_t)i,
-                                 .thread = (uint32_t)e->lane->index,
+                                 .thread =
+                                     (uint32_t)(run->threads + e->lane->index),
                                  .values = (uint32_t)h->values_count,
                                  .count = (uint8_t)e->arguments_count};
+    to->next = UINT32_MAX;
     to->ring = (uint32_t)ring_of(h, c->formats[i].recorder, e);
     values_keep(c, h, e);
 }
 
 static void threads_keep(struct history *h, const struct timeline *t)
 {
-    h->threads_count = t->lanes_count;
-    h->threads = need(calloc(t->lanes_count + 1, sizeof *h->threads));
-    for (size_t i = 0; i < t->lanes_count; i++) {
+    const struct compare_run *run = &h->runs[h->runs_count - 1];
+    size_t count = run->threads + t->lanes_count, i;
+    h->threads = need(realloc(h->threads, (count + 1) * sizeof *h->threads));
+    h->threads_count = count;
+    for (i = run->threads; i < count; i++) {
+        const struct timeline_lane *lane = t->lanes[i - run->threads];
         struct compare_thread *thread = &h->threads[i];
-        strcpy(thread->name, t->lanes[i]->name);
-        thread->number = t->lanes[i]->number;
-        thread->match = thread->departs = COMPARE_NONE;
+        *thread = (struct compare_thread){.number = lane->number,
+                                          .run = (unsigned)h->runs_count - 1};
+        strcpy(thread->name, lane->name);
     }
-    for (size_t i = 0; i < h->count; i++) {
+    for (i = run->first; i < h->count; i++) {
         struct compare_thread *thread = &h->threads[h->events[i].thread];
         uint64_t ns = h->events[i].ns;
         if (!thread->count++)
@@ -184,11 +202,11 @@ static void threads_keep(struct history *h, const struct timeline *t)
     }
 }
 
-/* The build ID of a format's file; for the program, as far as formats show
- * it. */
+/* Keeps the build-id of the file that has a format: the program's, as far as
+ * formats tell. */
 static void build_keep(struct history *h, uint64_t format)
 {
-    struct source *source = &h->call->source;
+    struct source *source = &h->runs[h->runs_count - 1].call->source;
     const struct module *m = module_at(source, format), *first;
     first = m ? module_first(source, m->path) : NULL;
     if (first && source->build_id)
@@ -198,10 +216,10 @@ static void build_keep(struct history *h, uint64_t format)
 /* Notes which recorders lack records, because they were overwritten, cleared or
  * not chosen. */
 static void cuts_keep(struct compare *c, struct history *h,
-                      enum compare_side side)
+                      enum compare_side side, struct call *call)
 {
-    struct reader *reader = &h->call->reader;
-    const struct reader_selection *s = &h->call->selection;
+    struct reader *reader = &call->reader;
+    const struct reader_selection *s = &call->selection;
     bool selected = s->last || s->since_order || s->since_set;
     reader_count(reader);
     for (size_t i = 0; i < reader->recorders_count; i++) {
@@ -216,14 +234,19 @@ static void cuts_keep(struct compare *c, struct history *h,
     }
 }
 
-void history_read(struct compare *c, enum compare_side side)
+void history_read(struct compare *c, enum compare_side side, struct call *call)
 {
     struct history *h = &c->of[side];
     struct open_spans *open;
     struct timeline timeline;
     struct timeline_event e;
-    cuts_keep(c, h, side);
-    timeline_open(&timeline, h->call, 0);
+    struct compare_run *run;
+    h->runs = need(realloc(h->runs, (h->runs_count + 1) * sizeof *h->runs));
+    run = &h->runs[h->runs_count++];
+    *run = (struct compare_run){
+        .call = call, .first = h->count, .threads = h->threads_count};
+    cuts_keep(c, h, side, call);
+    timeline_open(&timeline, call, 0);
     open = need(calloc(timeline.lanes_count + 1, sizeof *open));
     while (timeline_next(&timeline, &e)) {
         event_keep(c, h, &e);
@@ -232,7 +255,8 @@ void history_read(struct compare *c, enum compare_side side)
         if (!h->build_size)
             build_keep(h, e.read.event.format);
     }
-    h->length_ns = timeline.length_ns;
+    run->length_ns = timeline.length_ns;
+    run->end = h->count;
     threads_keep(h, &timeline);
     for (size_t i = 0; i < timeline.lanes_count; i++)
         free(open[i].events);
@@ -242,6 +266,7 @@ void history_read(struct compare *c, enum compare_side side)
 
 void history_close(struct history *h)
 {
+    free(h->runs);
     free(h->events);
     free(h->values);
     free(h->spans);
@@ -252,67 +277,62 @@ void history_close(struct history *h)
 
 /* ---------------------------------------------------------------- builds -- */
 
-static bool is_same_but_line(const struct compare_format *a,
-                             const struct compare_format *b)
+/* The function that recorded a format, without the offset; "": unknown. */
+static void function_of(const struct compare_format *f, char to[256])
 {
-    size_t a_size, b_size;
+    const char *name = source_function(&f->call->source, f->caller);
+    snprintf(to, 256, "%s", name ? name : "");
+    to[strcspn(to, "+")] = '\0';
+}
+
+/* The ways in which formats of two builds are paired: each way takes the formats
+ * that the ways before left. */
+enum way { WAY_FILE, WAY_FUNCTION, WAY_TEXT, WAYS };
+
+static bool is_same(const struct compare_format *a,
+                    const struct compare_format *b, enum way way)
+{
     const char *a_name = recorder_location_name_(a->location);
     const char *b_name = recorder_location_name_(b->location);
+    char a_function[256], b_function[256];
+    size_t a_size, b_size;
+    if (a->recorder != b->recorder || strcmp(a->text, b->text) != 0)
+        return false;
     reader_location(a_name, &a_size);
     reader_location(b_name, &b_size);
-    return a->recorder == b->recorder && a_size == b_size &&
-           strcmp(a->text, b->text) == 0 && memcmp(a_name, b_name, a_size) == 0;
+    if (way == WAY_FILE)
+        return a_size == b_size && memcmp(a_name, b_name, a_size) == 0;
+    if (way == WAY_TEXT)
+        return true;
+    function_of(a, a_function);
+    function_of(b, b_function);
+    return *a_function && strcmp(a_function, b_function) == 0;
 }
 
-static unsigned line_of(const struct compare_format *f)
+static bool is_alone(const struct compare_format *f, enum compare_side side)
 {
-    size_t size;
-    return reader_location(recorder_location_name_(f->location), &size);
+    return f->kept[side] && !f->kept[!side] && f->same == COMPARE_NONE;
 }
 
-/* Compares formats by recorder, text, side and line. */
-static const struct compare *sorting;
-static int by_text(const void *left, const void *right)
-{
-    const struct compare_format *a = &sorting->formats[*(const size_t *)left];
-    const struct compare_format *b = &sorting->formats[*(const size_t *)right];
-    int text;
-    if (a->recorder != b->recorder)
-        return a->recorder < b->recorder ? -1 : 1;
-    text = strcmp(a->text, b->text);
-    if (text)
-        return text;
-    if (!a->kept[GOOD] != !b->kept[GOOD])
-        return a->kept[GOOD] ? -1 : 1;
-    return line_of(a) < line_of(b) ? -1 : line_of(a) > line_of(b);
-}
-
-/* Gives events of BAD the format of GOOD with their text, the nth of that text
- * and file the nth. */
+/* Gives events of BAD the format of GOOD with their text: the first that is
+ * left the first. */
 void history_pair_formats(struct compare *c)
 {
-    size_t *alone = need(malloc((c->formats_count + 1) * sizeof *alone));
-    size_t count = 0, i, k, next;
-    for (i = 0; i < c->formats_count; i++)
-        if (!c->formats[i].kept[GOOD] != !c->formats[i].kept[BAD])
-            alone[count++] = i;
-    sorting = c;
-    qsort(alone, count, sizeof *alone, by_text);
-    for (i = 0; i < count; i = next) {
-        const struct compare_format *f = &c->formats[alone[i]];
-        for (next = i + 1;
-             next < count && is_same_but_line(f, &c->formats[alone[next]]);)
-            next++;
-        for (k = i; k < next && c->formats[alone[k]].kept[GOOD]; k++)
-            ;
-        for (size_t a = i, b = k; a < k && b < next; a++, b++) {
-            c->formats[alone[b]].same = alone[a];
-            c->formats[alone[a]].kept[BAD] = c->formats[alone[b]].kept[BAD];
-            c->formats[alone[b]].kept[BAD] = 0;
-        }
-    }
-    free(alone);
-    for (i = 0; i < c->of[BAD].count; i++) {
+    enum { MOST = 4096 };
+    size_t count = c->formats_count < MOST ? c->formats_count : MOST;
+    for (enum way way = WAY_FILE; way < WAYS; way++)
+        for (size_t b = 0; b < count; b++)
+            for (size_t a = 0; a < count; a++) {
+                struct compare_format *good = &c->formats[a];
+                struct compare_format *bad = &c->formats[b];
+                if (!is_alone(bad, BAD) || !is_alone(good, GOOD) ||
+                    !is_same(good, bad, way))
+                    continue;
+                bad->same = a;
+                good->kept[BAD] = bad->kept[BAD];
+                bad->kept[BAD] = 0;
+            }
+    for (size_t i = 0; i < c->of[BAD].count; i++) {
         size_t same = c->formats[c->of[BAD].events[i].format].same;
         if (same != COMPARE_NONE)
             c->of[BAD].events[i].format = (uint32_t)same;

@@ -1,15 +1,15 @@
 /* sequences.c - where the sequence of a thread's formats departs. */
 /* SPDX-License-Identifier: MIT */
 /*
-   GOOD's records after each format, and after each two and three, are the
-   expected ones: the n-grams of Forrest, Hofmeyr and Somayaji, "A sense of self
-   for Unix processes", 1996. A sequence departs where BAD does something that
-   GOOD never did after the same. An alignment of the two sequences would depend
-   on loop counts and on random branches; n-grams do not, in linear time and
-   bounded memory.
+   What GOOD did after each format, and after each two and three, is what may
+   come next: the n-grams of Forrest, Hofmeyr and Somayaji, "A sense of self for
+   Unix processes", 1996. A sequence departs where BAD does something that GOOD
+   never did after the same. An alignment of the two sequences would need one
+   where loops turn another number of times and branch by chance; n-grams are
+   the same then, in linear time and bounded memory.
 
-   Threads of a source share their n-grams: the distribution of work over a pool
-   is chance.
+   Threads of a source share their n-grams: which thread of a pool gets which
+   work is chance.
 */
 #include "compare.h"
 
@@ -24,25 +24,23 @@ enum {
     ORDERS = 3,
     KINDS_MAX = 1 << 20, /* of an order; one with more tells nothing */
     LEAST = 5,           /* times that GOOD must have been there */
-    OFTEN = 20,          /* for tests of shares */
-    BLOCKS = 16
+    OFTEN = 32           /* for shares */
 };
 
 struct context { /* the formats before, the last one first */
     size_t kind;
     uint32_t format[ORDERS];
     double count[SIDES];
-    size_t kinds[3]; /* successors after one, two, three records in GOOD */
-    size_t unseen;   /* successors in BAD only */
-    size_t usual;    /* the transition that is the most frequent in GOOD */
+    size_t
+        kinds[3];  /* formats that followed once, twice, three times in GOOD */
+    size_t unseen; /* formats that followed in BAD only */
+    size_t usual;  /* the transition that is the most frequent in GOOD */
 };
 struct transition {
     size_t context, parent; /* the same, of one format less before */
     uint32_t next;
     double count[SIDES];
-    size_t first[SIDES], place; /* event, and of BAD its place */
-    double p, (*blocks)[SIDES][BLOCKS];
-    bool departs; /* it was found */
+    size_t first[SIDES]; /* event */
 };
 struct table {
     struct ids context_ids, transition_ids;
@@ -76,50 +74,52 @@ static struct transition *transition_of(struct table *t, size_t kind,
             (struct transition){.context = context,
                                 .parent = COMPARE_NONE,
                                 .next = next,
-                                .first = {COMPARE_NONE, COMPARE_NONE},
-                                .p = 1};
+                                .first = {COMPARE_NONE, COMPARE_NONE}};
     t->full = t->transition_ids.count > KINDS_MAX;
     return &t->transitions[i];
 }
 
-/* The formats before place `i` of a stream, as far as an order looks. */
-static void context_at(const struct history *h, const struct stream *s,
-                       size_t i, int order, uint32_t f[ORDERS])
+/* Collects the formats before an event in its chain, as far as an order looks.
+ * False: there are fewer. */
+static bool context_at(const struct history *h, const struct compare_event *e,
+                       int order, uint32_t f[ORDERS])
 {
-    for (int k = 0; k < ORDERS; k++)
-        f[k] = k < order ? h->events[s->events[i - 1 - (size_t)k]].format
-                         : UINT32_MAX;
+    uint32_t at = e->before;
+    for (int k = 0; k < ORDERS; k++) {
+        f[k] = UINT32_MAX;
+        if (k >= order)
+            continue;
+        if (at == CHAIN_END)
+            return false;
+        f[k] = h->events[at].format;
+        at = h->events[at].before;
+    }
+    return true;
 }
 
-static void count(struct compare *c, enum compare_side side,
-                  const struct stream *s, struct table tables[ORDERS])
+static void count(struct compare *c, enum compare_side side, size_t event,
+                  struct table tables[ORDERS])
 {
     const struct history *h = &c->of[side];
+    const struct compare_event *e = &h->events[event];
+    size_t parent = COMPARE_NONE;
     uint32_t f[ORDERS];
-    for (size_t i = 1; i < s->count; i++) {
-        size_t parent = COMPARE_NONE;
-        for (int order = 1; order <= ORDERS && (size_t)order <= i; order++) {
-            struct table *table = &tables[order - 1];
-            struct transition *t;
-            if (table->full)
-                break;
-            context_at(h, s, i, order, f);
-            t = transition_of(table, s->kind, f,
-                              h->events[s->events[i]].format);
-            t->parent = parent;
-            parent = (size_t)(t - table->transitions);
-            t->count[side]++;
-            table->contexts[t->context].count[side]++;
-            if (t->first[side] != COMPARE_NONE)
-                continue;
-            t->first[side] = s->events[i];
-            if (side == BAD)
-                t->place = i;
-        }
+    for (int order = 1; order <= ORDERS; order++) {
+        struct table *table = &tables[order - 1];
+        struct transition *t;
+        if (table->full || !context_at(h, e, order, f))
+            break;
+        t = transition_of(table, e->chain, f, e->format);
+        t->parent = parent;
+        parent = (size_t)(t - table->transitions);
+        t->count[side]++;
+        table->contexts[t->context].count[side]++;
+        if (t->first[side] == COMPARE_NONE)
+            t->first[side] = event;
     }
 }
 
-/* Sums the successors of each context in GOOD, with their counts. */
+/* Sums, for each context, the counts of the formats after it in GOOD. */
 static void contexts_sum(struct table *table)
 {
     size_t i;
@@ -204,7 +204,7 @@ static void unseen_find(struct compare *c, const struct table tables[ORDERS],
         struct transition *t = &table->transitions[i];
         const struct context *x = &table->contexts[t->context];
         struct finding f;
-        size_t before = c->before[t->next], usual;
+        size_t usual;
         double p, q;
         if (t->count[GOOD] > 0 || x->count[GOOD] < LEAST ||
             !c->formats[t->next].watched[GOOD] ||
@@ -216,100 +216,58 @@ static void unseen_find(struct compare *c, const struct table tables[ORDERS],
         q = statistics_none(t->count[BAD], x->count[BAD], x->count[GOOD]);
         if (p > 0.03 && q > 1e-4)
             continue;
-        t->departs = true;
-        f = finding_of(FINDING_ORDER,
-                       32 + 2 * finding_score(q < p ? q : p, 12) - order,
-                       t->next);
-        f.p = q < p ? q : p;
+        f = finding_of(RULE_ORDER, pow(t->count[BAD], 2), t->next);
+        f.score -= order;
         f.other = x->format[0];
-        f.good = 0;
         f.bad = t->count[BAD];
         f.event[BAD] = t->first[BAD];
         f.event[GOOD] = table->transitions[x->usual].first[GOOD];
-        f.place = t->place;
         f.weak = q > 1e-3; /* threads race */
         usual = table->transitions[x->usual].next;
-        finding_add(c, f,
-                    "after %s comes %s: %.0f of %.0f times in BAD, never in "
-                    "%.0f of GOOD, where mostly %s comes (and %s after %s)",
-                    after(c, x), finding_site(c, t->next), t->count[BAD],
-                    x->count[BAD], x->count[GOOD], finding_format(c, usual),
-                    finding_format(c, t->next),
-                    before == COMPARE_NONE ? "nothing"
-                    : before == usual      ? "that"
-                                           : finding_format(c, before));
+        finding_add(c, f, after(c, x), finding_site(c, t->next), t->count[BAD],
+                    x->count[BAD], x->count[GOOD], finding_format(c, usual));
     }
 }
 
 /* ---------------------------------------------------------------- shares -- */
 
-/* How often each candidate came, in BLOCKS parts of its context's time. */
-static void blocks_fill(struct compare *c, struct table *table,
-                        enum compare_side side)
+/* Does a format follow an event? */
+static bool follows(const struct compare_event *e, const struct history *h,
+                    const void *format)
 {
-    double *seen = need(calloc(table->context_ids.count + 1, sizeof *seen));
-    const struct history *h = &c->of[side];
-    uint32_t f[ORDERS];
-    for (size_t k = 0; k < c->streams[side].count; k++) {
-        const struct stream *s = &c->streams[side].all[k];
-        for (size_t i = 1; i < s->count; i++) {
-            struct transition *t;
-            struct context *x;
-            context_at(h, s, i, 1, f);
-            t = transition_of(table, s->kind, f,
-                              h->events[s->events[i]].format);
-            x = &table->contexts[t->context];
-            if (t->blocks)
-                t->blocks[0][side]
-                         [(int)(seen[t->context] * BLOCKS / x->count[side])]++;
-            seen[t->context]++;
-        }
-    }
-    free(seen);
+    (void)h;
+    return e->next == *(const uint32_t *)format;
 }
 
-/* Variance over mean of a share over the blocks, 1 if it is chance alone. */
-static double dispersion(const struct transition *t, const struct context *x)
-{
-    double most = 1;
-    for (enum compare_side side = GOOD; side < SIDES; side++) {
-        double each = x->count[side] / BLOCKS, sum = 0;
-        double share = t->count[side] / x->count[side];
-        for (int i = 0; i < BLOCKS && share > 0 && share < 1; i++)
-            sum += pow(t->blocks[0][side][i] - each * share, 2) /
-                   (each * share * (1 - share));
-        sum /= BLOCKS - 1;
-        most = sum > most ? sum : most;
-    }
-    return most;
-}
-
-static double odds(double part, double whole)
-{
-    return (part + 0.5) / (whole - part + 0.5);
-}
-
-static bool may_have_another_share(const struct transition *t,
+static bool may_have_another_share(const struct compare *c,
+                                   const struct transition *t,
                                    const struct context *x)
 {
-    double ratio = odds(t->count[BAD], x->count[BAD]) /
-                   odds(t->count[GOOD], x->count[GOOD]);
+    double ratio = compare_odds(t->count[BAD], x->count[BAD]) /
+                   compare_odds(t->count[GOOD], x->count[GOOD]);
     double by = t->count[BAD] / x->count[BAD] - t->count[GOOD] / x->count[GOOD];
     return x->count[GOOD] >= OFTEN && x->count[BAD] >= OFTEN &&
            t->count[GOOD] > 0 && (ratio >= 2 || ratio <= 0.5) &&
-           fabs(by) >= 0.01 &&
-           statistics_shares(t->count[GOOD], x->count[GOOD], t->count[BAD],
-                             x->count[BAD], 1) < 1e-4;
+           fabs(by) >= rule_rows[RULE_SHARE].effect &&
+           c->formats[t->next].watched[GOOD] &&
+           c->formats[t->next].watched[BAD];
 }
 
-static void share_add(struct compare *c, const struct table *table,
-                      const struct transition *t)
+static void share_find(struct compare *c, const struct transition *t,
+                       const struct context *x)
 {
-    const struct context *x = &table->contexts[t->context];
-    struct finding f = finding_of(FINDING_SHARE, 0, t->next);
+    struct level level[SIDES];
     bool more = t->count[BAD] / x->count[BAD] > t->count[GOOD] / x->count[GOOD];
-    f.score = 22 + finding_score(t->p, 20) + (more ? 8 : 0);
-    f.p = t->p;
+    double size;
+    struct finding f;
+    if (!level_where(c, GOOD, x->format[0], follows, &t->next, &level[GOOD]) ||
+        !level_where(c, BAD, x->format[0], follows, &t->next, &level[BAD]))
+        return;
+    size = rule_size(RULE_SHARE, &level[GOOD], &level[BAD], 1);
+    if (size < 1)
+        return;
+    f = finding_of(RULE_SHARE, size, t->next);
+    f.score += more ? 4 : 0;
     f.other = x->format[0];
     f.good = t->count[GOOD] / x->count[GOOD];
     f.bad = t->count[BAD] / x->count[BAD];
@@ -317,111 +275,37 @@ static void share_add(struct compare *c, const struct table *table,
     f.event[BAD] = t->first[BAD];
     if (f.event[BAD] == COMPARE_NONE)
         f.event[BAD] = c->formats[x->format[0]].first[BAD];
-    finding_add(c, f,
-                "after %s comes %s %s: %s of %.0f in BAD, %s of %.0f in GOOD "
-                "(%s)",
-                finding_site(c, x->format[0]), finding_site(c, t->next),
-                more ? "more often" : "less often",
-                finding_share(t->count[BAD], x->count[BAD]), x->count[BAD],
-                finding_share(t->count[GOOD], x->count[GOOD]), x->count[GOOD],
-                finding_p(t->p));
+    finding_add(c, f, finding_site(c, x->format[0]), finding_site(c, t->next),
+                more ? "more often" : "less often", finding_share(f.bad, 1),
+                x->count[BAD], finding_share(f.good, 1), x->count[GOOD]);
 }
 
-static void shares_find(struct compare *c, struct table *table)
+static void shares_find(struct compare *c, const struct table *table)
 {
-    size_t count = table->transition_ids.count, i, tests = 0;
-    double **p = need(malloc((count + 1) * sizeof *p));
-    for (i = 0; i < count; i++) {
-        struct transition *t = &table->transitions[i];
+    for (size_t i = 0; i < table->transition_ids.count; i++) {
+        const struct transition *t = &table->transitions[i];
         const struct context *x = &table->contexts[t->context];
-        if (x->count[GOOD] < OFTEN || x->count[BAD] < OFTEN ||
-            !c->formats[t->next].watched[GOOD])
-            continue;
-        p[tests++] = &t->p;
-        if (may_have_another_share(t, x))
-            t->blocks = need(calloc(1, sizeof *t->blocks));
-    }
-    blocks_fill(c, table, GOOD);
-    blocks_fill(c, table, BAD);
-    for (i = 0; i < count; i++) {
-        struct transition *t = &table->transitions[i];
-        const struct context *x = &table->contexts[t->context];
-        if (t->blocks)
-            t->p =
-                statistics_shares(t->count[GOOD], x->count[GOOD], t->count[BAD],
-                                  x->count[BAD], dispersion(t, x));
-    }
-    statistics_holm(p, tests);
-    for (i = 0; i < count; i++) {
-        struct transition *t = &table->transitions[i];
-        if (t->blocks && t->p < 1e-3 && c->formats[t->next].watched[BAD])
-            share_add(c, table, t);
-        free(t->blocks);
-    }
-    free(p);
-}
-
-/* ------------------------------------------------------------ departures -- */
-
-/* Notes for each thread of BAD the first record that departs: its format is
- * new, or it was found above. */
-static void departures_keep(struct compare *c, struct table tables[ORDERS])
-{
-    struct history *h = &c->of[BAD];
-    uint32_t f[ORDERS];
-    for (size_t k = 0; k < c->streams[BAD].count; k++) {
-        const struct stream *s = &c->streams[BAD].all[k];
-        size_t *departs = &h->threads[s->thread].departs;
-        for (size_t i = 0; i < s->count && s->events[i] < *departs; i++) {
-            uint32_t next = h->events[s->events[i]].format;
-            bool is = !c->formats[next].kept[GOOD];
-            for (int o = 1; o <= ORDERS && (size_t)o <= i && !is; o++) {
-                if (tables[o - 1].full)
-                    break;
-                context_at(h, s, i, o, f);
-                is = transition_of(&tables[o - 1], s->kind, f, next)->departs;
-            }
-            if (is)
-                *departs = s->events[i];
-        }
+        if (x->kind == CHAIN_ALL && may_have_another_share(c, t, x))
+            share_find(c, t, x);
     }
 }
 
 /* ------------------------------------------------------------------- all -- */
-
-/* The format that comes before each most often in GOOD, but itself. */
-static void before_keep(struct compare *c, const struct table *table)
-{
-    double *most = need(calloc(c->formats_count + 1, sizeof *most));
-    c->before = need(malloc((c->formats_count + 1) * sizeof *c->before));
-    for (size_t i = 0; i < c->formats_count; i++)
-        c->before[i] = COMPARE_NONE;
-    for (size_t i = 0; i < table->transition_ids.count; i++) {
-        const struct transition *t = &table->transitions[i];
-        size_t from = table->contexts[t->context].format[0];
-        if (from == t->next || t->count[GOOD] <= most[t->next])
-            continue;
-        most[t->next] = t->count[GOOD];
-        c->before[t->next] = from;
-    }
-    free(most);
-}
 
 void sequences_find(struct compare *c)
 {
     struct table tables[ORDERS] = {{.full = false}};
     double *shares = shares_of(c);
     for (enum compare_side side = GOOD; side < SIDES; side++)
-        for (size_t i = 0; i < c->streams[side].count; i++)
-            count(c, side, &c->streams[side].all[i], tables);
-    before_keep(c, &tables[0]);
+        for (size_t i = 0; i < c->of[side].count; i++)
+            if (c->of[side].events[i].chain)
+                count(c, side, i, tables);
     for (int order = 1; order <= ORDERS; order++)
         contexts_sum(&tables[order - 1]);
     for (int order = 1; order <= ORDERS && !tables[order - 1].full; order++)
         unseen_find(c, tables, order, shares);
     if (!tables[0].full)
         shares_find(c, &tables[0]);
-    departures_keep(c, tables);
     for (int order = 0; order < ORDERS; order++) {
         ids_free(&tables[order].context_ids);
         ids_free(&tables[order].transition_ids);

@@ -1,191 +1,200 @@
-/* threads.c - which threads are the same, and which end before they should. */
+/* threads.c - roles of threads, and threads that end before they should. */
 /* SPDX-License-Identifier: MIT */
 #include "compare.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "buffer.h"
 
-enum { ALIKE_MAX = 256 }; /* threads that are compared with each other */
+/* ----------------------------------------------------------------- roles -- */
 
-/* ----------------------------------------------------------------- match -- */
+enum { ROLES_MAX = 512 };
 
-/* The formats of each thread, as bits. */
-struct sets {
-    uint64_t *bits;
-    size_t words;
+/* The formats of threads with one name, as bits. */
+struct role {
+    char name[32];
+    uint64_t *formats;
 };
 
-static struct sets sets_of(const struct compare *c, enum compare_side side)
+/* Returns how many hundredths of the formats of two both have: of the rarer
+ * set, or of both. */
+static int alike(const struct role *a, const struct role *b, size_t words)
 {
-    const struct history *h = &c->of[side];
-    struct sets sets = {NULL, c->formats_count / 64 + 1};
-    if (h->threads_count > ALIKE_MAX || c->formats_count > 1 << 16)
-        return sets;
-    sets.bits = need(calloc((h->threads_count + 1) * sets.words, 8));
-    for (size_t i = 0; i < h->count; i++)
-        sets.bits[h->events[i].thread * sets.words +
-                  h->events[i].format / 64] |= (uint64_t)1
-                                               << h->events[i].format % 64;
-    return sets;
-}
-
-/* Returns how many hundredths of the formats of two threads both have. */
-static int alike(const struct sets sets[SIDES], size_t good, size_t bad)
-{
-    int both = 0, any = 0;
-    if (!sets[GOOD].bits || !sets[BAD].bits)
-        return 100;
-    for (size_t i = 0; i < sets[GOOD].words; i++) {
-        uint64_t a = sets[GOOD].bits[good * sets[GOOD].words + i];
-        uint64_t b = sets[BAD].bits[bad * sets[BAD].words + i];
-        both += __builtin_popcountll(a & b);
-        any += __builtin_popcountll(a | b);
+    int both = 0, in_a = 0, in_b = 0, of;
+    for (size_t i = 0; i < words; i++) {
+        both += __builtin_popcountll(a->formats[i] & b->formats[i]);
+        in_a += __builtin_popcountll(a->formats[i]);
+        in_b += __builtin_popcountll(b->formats[i]);
     }
-    return any ? 100 * both / any : 100;
+    if (strcmp(a->name, b->name) == 0)
+        of = in_a < in_b ? in_a : in_b;
+    else
+        of = in_a + in_b - both;
+    return of ? 100 * both / of : 0;
 }
 
-/* Pairs the most similar remaining threads, of equals the first created; if
- * `named`, only threads of one name, else threads with half of their formats in
- * common. */
-static void pair(struct compare *c, const struct sets sets[SIDES], bool named)
+/* Returns the role whose formats are most like a thread's: half of them. */
+static size_t role_of(const struct role *roles, size_t count,
+                      const struct role *of, size_t words)
 {
-    struct history *good = &c->of[GOOD], *bad = &c->of[BAD];
-    bool many = !sets[GOOD].bits || !sets[BAD].bits;
-    for (int least = many ? 100 : 90; least >= (named ? 0 : 50); least -= 10)
-        for (size_t a = 0; a < good->threads_count; a++) {
-            struct compare_thread *x = &good->threads[a];
-            for (size_t b = 0; b < bad->threads_count; b++) {
-                struct compare_thread *y = &bad->threads[b];
-                if (x->match != COMPARE_NONE)
-                    break;
-                if (y->match != COMPARE_NONE || !x->count || !y->count ||
-                    (named && strcmp(x->name, y->name) != 0) ||
-                    alike(sets, a, b) < least)
-                    continue;
-                x->match = b;
-                y->match = a;
-            }
+    size_t best = count;
+    int most = 49;
+    for (size_t i = 0; i < count; i++) {
+        int is = alike(&roles[i], of, words);
+        if (is > most) {
+            most = is;
+            best = i;
         }
+    }
+    return best;
+}
+
+/* A name without its number: the threads of a pool are of one role. */
+static void name_set(struct role *r, const char *name)
+{
+    size_t size = 0;
+    for (; *name; name++)
+        if (*name < '0' || *name > '9')
+            r->name[size++] = *name;
+    r->name[size] = '\0';
 }
 
 void threads_match(struct compare *c)
 {
-    struct sets sets[SIDES] = {sets_of(c, GOOD), sets_of(c, BAD)};
-    pair(c, sets, true);
-    pair(c, sets, false);
-    free(sets[GOOD].bits);
-    free(sets[BAD].bits);
+    struct role *roles = need(calloc(ROLES_MAX, sizeof *roles));
+    size_t words = c->formats_count / 64 + 1, count = 0, i;
+    for (enum compare_side side = GOOD; side < SIDES; side++) {
+        struct history *h = &c->of[side];
+        uint64_t *bits = need(calloc((h->threads_count + 1) * words, 8));
+        for (i = 0; i < h->count; i++)
+            bits[h->events[i].thread * words + h->events[i].format / 64] |=
+                (uint64_t)1 << h->events[i].format % 64;
+        for (i = 0; i < h->threads_count; i++) {
+            struct role of = {.formats = &bits[i * words]};
+            size_t role;
+            name_set(&of, h->threads[i].name);
+            role = role_of(roles, count, &of, words);
+            h->threads[i].role = role;
+            if (role == count && count + 1 < ROLES_MAX && h->threads[i].count) {
+                of.formats = need(malloc(words * 8));
+                memcpy(of.formats, &bits[i * words], words * 8);
+                roles[count++] = of;
+            }
+        }
+        free(bits);
+    }
+    for (i = 0; i < count; i++)
+        free(roles[i].formats);
+    free(roles);
+    c->roles_count = count;
 }
 
 /* ------------------------------------------------------------------ ends -- */
 
-static const char *name_of(const struct compare_thread *t)
+/* The records of a role's threads in one side. */
+struct part {
+    size_t threads, last; /* thread that recorded last */
+    double count;
+    uint64_t longest_ns;
+};
+
+static struct part part_of(const struct history *h, size_t role)
 {
-    static char text[4][96];
-    static unsigned at;
-    char *to = text[at++ % 4];
-    struct recorder_string_ s = recorder_string_at_(to, sizeof *text - 1);
-    recorder_add_name_(&s, t->name, sizeof t->name);
-    to[s.size < s.max ? s.size : s.max] = '\0';
-    return to;
+    struct part p = {.last = COMPARE_NONE};
+    for (size_t i = 0; i < h->threads_count; i++) {
+        const struct compare_thread *t = &h->threads[i];
+        if (t->role != role || !t->count)
+            continue;
+        p.threads++;
+        p.count += (double)t->count;
+        if (t->longest_ns > p.longest_ns)
+            p.longest_ns = t->longest_ns;
+        if (p.last == COMPARE_NONE ||
+            h->events[t->last].ns > h->events[h->threads[p.last].last].ns)
+            p.last = i;
+    }
+    return p;
 }
 
-/* A thread that only one source has; where the other was cut, only one that
- * was there at the end, too. */
+static double length_of(const struct history *h, const struct compare_thread *t)
+{
+    return (double)h->runs[t->run].length_ns;
+}
+
+/* A role that only one side has; where the other was cut, only one that was
+ * there at the end, too. */
 static void alone_add(struct compare *c, enum compare_side side,
-                      const struct compare_thread *t)
+                      const struct part *p)
 {
     const struct history *h = &c->of[side];
-    struct finding f = finding_of(FINDING_THREAD, side == BAD ? 57 : 50,
-                                  h->events[t->first].format);
-    if (c->of[!side].cut && h->events[t->last].ns < h->length_ns / 10 * 9)
+    const struct compare_thread *t = &h->threads[p->last];
+    struct finding f = finding_of(RULE_THREAD, 1, h->events[t->first].format);
+    if (c->of[!side].cut &&
+        (double)h->events[t->last].ns < length_of(h, t) * 0.9)
         return;
     f.event[side] = t->first;
-    f.good = side == GOOD ? (double)t->count : 0;
-    f.bad = side == BAD ? (double)t->count : 0;
-    finding_add(
-        c, f,
-        side == BAD ? "thread %s (T%u) is in BAD only: %.0f records, %s the "
-                      "first"
-                    : "thread %s (T%u) is in GOOD only: %.0f records, %s the "
-                      "first",
-        name_of(t), t->number, (double)t->count, finding_site(c, f.format));
+    *(side ? &f.bad : &f.good) = p->count;
+    finding_add(c, f, finding_name(t->name), t->number, side ? "BAD" : "GOOD",
+                p->count, finding_site(c, f.format));
 }
 
+/* The part of its time in which a role is silent at the end. */
 static double silent(const struct history *h, const struct compare_thread *t)
 {
     double from = (double)h->events[t->first].ns;
-    double last = (double)h->events[t->last].ns, end = (double)h->length_ns;
+    double last = (double)h->events[t->last].ns, end = length_of(h, t);
     return end > from ? (end - last) / (end - from) : 0;
 }
 
-/* A thread that is silent at the end of BAD for longer than it ever was in
- * GOOD, and for a larger part of its life. */
-static void stops_find(struct compare *c, const struct compare_thread *bad)
+/* True if some thread of the role ends GOOD with that format. */
+static bool ends_so(const struct history *good, size_t role, size_t format)
 {
-    const struct history *h = &c->of[BAD];
-    const struct compare_thread *good = &c->of[GOOD].threads[bad->match];
-    double is = silent(h, bad), was = silent(&c->of[GOOD], good);
-    double ns = (double)(h->length_ns - h->events[bad->last].ns);
-    size_t last = h->events[bad->last].format;
-    bool as_before = c->of[GOOD].events[good->last].format == last;
-    struct finding f = finding_of(FINDING_ENDS, as_before ? 40 : 52, last);
-    if (good->count < 12 || is - was < 0.25 || ns < 1e6 ||
-        ns < 4 * (double)good->longest_ns || ns < 2 * (double)bad->longest_ns)
-        return;
-    f.good = was;
-    f.bad = is;
-    f.event[BAD] = bad->last;
-    f.event[GOOD] = good->last;
-    finding_add(c, f,
-                "thread %s (T%u) ends early: nothing in the last %s of BAD, "
-                "%.0f%% of its time, after %s; in GOOD %.0f%%, its longest "
-                "pause %s",
-                name_of(bad), bad->number, finding_time(ns), 100 * is,
-                finding_site(c, last), 100 * was,
-                finding_time((double)good->longest_ns));
+    for (size_t i = 0; i < good->threads_count; i++)
+        if (good->threads[i].role == role && good->threads[i].count &&
+            good->events[good->threads[i].last].format == format)
+            return true;
+    return false;
 }
 
-/* Reports if BAD ends with a record that never ends GOOD or one of its threads,
- * and GOOD with one that BAD lacks. */
-static void end_find(struct compare *c)
+/* A role that is silent at the end of BAD for longer than it ever was in GOOD,
+ * and that has not done its work: it made fewer records, or ends elsewhere. */
+static void stops_find(struct compare *c, size_t role, const struct part *good,
+                       const struct part *bad)
 {
-    const struct history *good = &c->of[GOOD], *bad = &c->of[BAD];
-    struct finding f = finding_of(FINDING_ENDS, 50, COMPARE_NONE);
-    const struct compare_format *last;
-    if (!good->count || !bad->count)
+    const struct history *h = &c->of[BAD];
+    const struct compare_thread *t = &h->threads[bad->last];
+    const struct compare_thread *was = &c->of[GOOD].threads[good->last];
+    double is = silent(h, t), before = silent(&c->of[GOOD], was);
+    double ns = length_of(h, t) - (double)h->events[t->last].ns;
+    double less = good->count * (double)h->count / (double)c->of[GOOD].count;
+    struct finding f = finding_of(RULE_ENDS, 1, h->events[t->last].format);
+    bool done = ends_so(&c->of[GOOD], role, f.format);
+    if (good->count < 12 || is - before < rule_rows[RULE_ENDS].effect ||
+        ns < 1e6 || ns < 4 * (double)good->longest_ns ||
+        ns < 2 * (double)t->longest_ns || (done && bad->count > 0.6 * less))
         return;
-    f.event[GOOD] = good->count - 1;
-    f.event[BAD] = bad->count - 1;
-    f.format = bad->events[bad->count - 1].format;
-    f.other = good->events[good->count - 1].format;
-    last = &c->formats[f.other];
-    if (last->kept[BAD] || !last->watched[GOOD] || last->watched[GOOD] > 16 ||
-        bad->call->source.pid)
-        return;
-    for (size_t i = 0; i < good->threads_count; i++)
-        if (good->threads[i].count &&
-            good->events[good->threads[i].last].format == f.format)
-            return;
-    finding_add(c, f,
-                "BAD ends with %s of thread %s; GOOD ends with %s, and no "
-                "thread of it so",
-                finding_site(c, f.format),
-                name_of(&bad->threads[bad->events[bad->count - 1].thread]),
-                finding_site(c, f.other));
+    f.good = before;
+    f.bad = is;
+    f.event[BAD] = t->last;
+    f.event[GOOD] = was->last;
+    finding_add(c, f, finding_name(t->name), t->number, finding_time(ns),
+                finding_share(is, 1), finding_site(c, f.format),
+                finding_share(before, 1));
 }
 
 void threads_find(struct compare *c)
 {
-    for (enum compare_side side = GOOD; side < SIDES; side++)
-        for (size_t i = 0; i < c->of[side].threads_count; i++) {
-            const struct compare_thread *t = &c->of[side].threads[i];
-            if (t->count && t->match == COMPARE_NONE)
-                alone_add(c, side, t);
-            else if (t->count && side == BAD)
-                stops_find(c, t);
-        }
-    end_find(c);
+    for (size_t role = 0; role < c->roles_count; role++) {
+        struct part good = part_of(&c->of[GOOD], role);
+        struct part bad = part_of(&c->of[BAD], role);
+        if (!good.threads && bad.threads)
+            alone_add(c, BAD, &bad);
+        else if (good.threads && !bad.threads)
+            alone_add(c, GOOD, &good);
+        else if (good.threads)
+            stops_find(c, role, &good, &bad);
+    }
 }

@@ -1,4 +1,4 @@
-/* diff.c - recorder diff: the differences of a bad run from a good one. */
+/* diff.c - recorder diff: the differences of a bad run from good ones. */
 /* SPDX-License-Identifier: MIT */
 #include "compare.h"
 
@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "json.h"
 #include "line.h"
 #include "shown.h"
@@ -15,8 +16,13 @@ enum {
     OPTION_CONTEXT = OPTION_OWN,
     OPTION_MOST,
     OPTION_COLOR,
-    MOST = 10,   /* differences that are shown */
-    CONTEXT = 3, /* records before and after one */
+    OPTION_EXACT,
+    OPTION_ANY,
+    OPTION_TIMES,
+    CANNOT_TELL = 125, /* as git bisect run has it */
+    LEAST = 4,         /* records of a side */
+    MOST = 10,         /* differences that are shown */
+    CONTEXT = 3,       /* records before and after one */
     CONTEXT_MAX = 1000
 };
 
@@ -26,16 +32,17 @@ static const char *const names[SIDES] = {"GOOD", "BAD"};
 
 /* A record that is shown, once it was read again. */
 struct wanted {
-    uint64_t order;
+    uint64_t order; /* first: by_wanted() */
+    size_t run;
     char *text;
 };
 struct output {
     struct compare *c;
-    size_t shown; /* findings */
+    size_t shown; /* causes */
     size_t context;
-    bool as_json, in_color;
+    bool as_json, in_color, all_times;
     struct wanted *wanted[SIDES];
-    size_t count[SIDES];
+    size_t count[SIDES], max[SIDES];
 };
 
 /* The events of a thread around one, up to `context` before and after it;
@@ -63,69 +70,100 @@ static size_t events_around(const struct output *o, enum compare_side side,
     return count;
 }
 
-static int by_order(const void *left, const void *right)
+/* The last record of another thread of its run before an event; COMPARE_NONE:
+ * there is none. */
+static size_t last_before(const struct output *o, enum compare_side side,
+                          size_t event, size_t thread)
+{
+    const struct history *h = &o->c->of[side];
+    const struct compare_thread *t = &h->threads[thread];
+    if (h->events[event].thread == thread || !t->count ||
+        t->run != history_run(h, event) || t->first >= event)
+        return COMPARE_NONE;
+    for (size_t i = event; i-- > t->first;)
+        if (h->events[i].thread == thread)
+            return i;
+    return COMPARE_NONE;
+}
+
+static int by_wanted(const void *left, const void *right)
 {
     const struct wanted *a = left, *b = right;
+    if (a->run != b->run)
+        return a->run < b->run ? -1 : 1;
     return a->order < b->order ? -1 : a->order > b->order;
+}
+
+static struct wanted *wanted_find(const struct output *o,
+                                  enum compare_side side, size_t run,
+                                  uint64_t order)
+{
+    struct wanted key = {.order = order, .run = run};
+    return bsearch(&key, o->wanted[side], o->count[side], sizeof key,
+                   by_wanted);
 }
 
 /* Reads the wanted records once more, and makes their lines. */
 static void records_read(struct output *o, enum compare_side side)
 {
-    struct call *call = o->c->of[side].call;
+    const struct history *h = &o->c->of[side];
     struct wanted *all = o->wanted[side];
     size_t *count = &o->count[side], kept = 0, size;
     struct reader_event e;
-    FILE *file;
-    qsort(all, *count, sizeof *all, by_order);
+    qsort(all, *count, sizeof *all, by_wanted);
     for (size_t i = 0; i < *count; i++)
-        if (!i || all[i].order != all[i - 1].order)
+        if (!i || by_wanted(&all[i], &all[i - 1]) != 0)
             all[kept++] = all[i];
     *count = kept;
-    reader_rewind(&call->reader);
-    while (reader_next(&call->reader, &e)) {
-        struct wanted key = {.order = e.event.order};
-        struct wanted *w = bsearch(&key, all, kept, sizeof *all, by_order);
-        if (!w || w->text)
-            continue;
-        file = need(open_memstream(&w->text, &size));
-        if (o->as_json)
-            json_event(file, call, &e);
-        else
-            line_write(file, call, &e, o->in_color, false);
-        fclose(file);
+    for (size_t run = 0; run < h->runs_count; run++) {
+        struct call *call = h->runs[run].call;
+        reader_rewind(&call->reader);
+        while (reader_next(&call->reader, &e)) {
+            struct wanted *w = wanted_find(o, side, run, e.event.order);
+            FILE *file;
+            if (!w || w->text)
+                continue;
+            file = need(open_memstream(&w->text, &size));
+            if (o->as_json)
+                json_event(file, call, &e);
+            else
+                line_write(file, call, &e, o->in_color, false);
+            fclose(file);
+        }
     }
 }
 
 static const char *record_text(const struct output *o, enum compare_side side,
                                size_t event)
 {
-    struct wanted key = {.order = o->c->of[side].events[event].order};
+    const struct history *h = &o->c->of[side];
     struct wanted *w =
-        bsearch(&key, o->wanted[side], o->count[side], sizeof key, by_order);
+        wanted_find(o, side, history_run(h, event), h->events[event].order);
     return w && w->text ? w->text : "";
 }
 
-/* Chooses the records around the shown differences. */
-static void records_choose(struct output *o)
+static void record_want(struct output *o, enum compare_side side, size_t event)
 {
-    size_t most = 2 * o->context + 1, which;
-    size_t *to = need(malloc(most * sizeof *to));
-    for (enum compare_side side = GOOD; side < SIDES; side++) {
-        o->wanted[side] =
-            need(calloc(o->shown * most + 1, sizeof *o->wanted[side]));
-        for (size_t i = 0; i < o->shown; i++) {
-            size_t event = o->c->findings[i].event[side], count, k;
-            if (event == COMPARE_NONE)
-                continue;
-            count = events_around(o, side, event, to, &which);
-            for (k = 0; k < count; k++)
-                o->wanted[side][o->count[side]++].order =
-                    o->c->of[side].events[to[k]].order;
-        }
-        records_read(o, side);
-    }
-    free(to);
+    const struct history *h = &o->c->of[side];
+    o->wanted[side] = need(array_room(o->wanted[side], &o->max[side],
+                                      o->count[side] + 1, sizeof **o->wanted));
+    o->wanted[side][o->count[side]++] = (struct wanted){
+        .order = h->events[event].order, .run = history_run(h, event)};
+}
+
+/* Chooses the records around a finding. */
+static void records_choose(struct output *o, const struct finding *f,
+                           enum compare_side side, size_t *to)
+{
+    size_t event = f->event[side], count, which, k, last;
+    if (event == COMPARE_NONE)
+        return;
+    count = events_around(o, side, event, to, &which);
+    for (k = 0; k < count; k++)
+        record_want(o, side, to[k]);
+    for (k = 0; f->rule == RULE_EXACT && k < o->c->of[side].threads_count; k++)
+        if ((last = last_before(o, side, event, k)) != COMPARE_NONE)
+            record_want(o, side, last);
 }
 
 static void records_free(struct output *o)
@@ -151,29 +189,32 @@ static void head_print(const struct compare *c)
 {
     for (enum compare_side side = GOOD; side < SIDES; side++) {
         const struct history *h = &c->of[side];
-        printf("%s%s ", side ? "; " : "", names[side]);
-        name_print(h->call->name);
-        printf(": %zu records, %zu threads, %s", h->count, h->threads_count,
-               finding_time((double)h->length_ns));
+        for (size_t i = 0; i < h->runs_count; i++) {
+            const struct compare_run *run = &h->runs[i];
+            size_t end = i + 1 < h->runs_count ? h->runs[i + 1].threads
+                                               : h->threads_count;
+            printf("%s%s ", side || i ? "; " : "", names[side]);
+            name_print(run->call->name);
+            printf(": %zu records, %zu threads, %s", run->end - run->first,
+                   end - run->threads, finding_time((double)run->length_ns));
+        }
     }
     putchar('\n');
 }
 
-/* Prints facts about the two sources that the user should know. */
+/* Prints facts about the sources that the user should know. */
 static void notes_print(const struct compare *c)
 {
     const struct history *good = &c->of[GOOD], *bad = &c->of[BAD];
-    const char *a = good->call->reader.program, *b = bad->call->reader.program;
+    const char *a = good->runs[0].call->reader.program;
+    const char *b = bad->runs[0].call->reader.program;
     size_t paired = 0;
     for (size_t i = 0; i < c->formats_count; i++)
         paired += c->formats[i].same != COMPARE_NONE;
-    if (strcmp(a, b) != 0) {
-        fputs("These are two programs, ", stdout);
-        name_print(*a ? a : "?");
-        fputs(" and ", stdout);
-        name_print(*b ? b : "?");
-        puts(": they are compared as far as they have formats in common.");
-    }
+    if (strcmp(a, b) != 0)
+        printf("These are two programs, %s and %s: they are compared as far "
+               "as they have formats in common.\n",
+               finding_name(*a ? a : "?"), finding_name(*b ? b : "?"));
     if (c->other_build && good->build_size && bad->build_size)
         printf("These are two builds, %02x%02x%02x%02x and %02x%02x%02x%02x: "
                "%zu formats are paired though their lines differ.\n",
@@ -192,43 +233,137 @@ static void around_print(const struct output *o, const struct finding *f,
                          enum compare_side side)
 {
     const struct history *h = &o->c->of[side];
-    size_t event = f->event[side], which, count;
-    size_t *at;
+    size_t event = f->event[side], which, count, *at;
     if (event == COMPARE_NONE)
         return;
     at = need(malloc((2 * o->context + 1) * sizeof *at));
     count = events_around(o, side, event, at, &which);
-    printf("  %s, thread ", names[side]);
-    name_print(h->threads[h->events[event].thread].name);
-    puts(":");
+    printf("  %s, thread %s:\n", names[side],
+           finding_name(h->threads[h->events[event].thread].name));
     for (size_t i = 0; i < count; i++)
         printf("  %s %s", i == which ? ">" : " ", record_text(o, side, at[i]));
     free(at);
 }
 
-/* The place where each thread of BAD departs from the threads of GOOD. */
-static void threads_print(const struct compare *c)
+/* A record in a column: its line without the newline. */
+static void column_print(const struct output *o, enum compare_side side,
+                         size_t event)
 {
-    const struct history *bad = &c->of[BAD], *good = &c->of[GOOD];
-    size_t departing = 0, i;
-    for (i = 0; i < bad->threads_count; i++)
-        departing += bad->threads[i].departs != COMPARE_NONE;
-    if (!departing)
-        return;
-    puts("\nTHREAD  NAME                 GOOD        BAD  DEPARTS AT");
-    for (i = 0; i < bad->threads_count; i++) {
-        const struct compare_thread *t = &bad->threads[i];
-        size_t size = strlen(t->name);
-        printf("T%-6u %-16s %9" PRIu64 " %10" PRIu64 "  ", t->number,
-               text_shown(t->name, &size),
-               t->match == COMPARE_NONE ? 0 : good->threads[t->match].count,
-               t->count);
-        if (t->departs == COMPARE_NONE)
-            puts("-");
-        else
-            printf("%" PRIu64 " %s\n", bad->events[t->departs].order,
-                   finding_site(c, bad->events[t->departs].format));
+    enum { WIDTH = 70 };
+    const char *text = event == COMPARE_NONE ? "" : record_text(o, side, event);
+    int size = (int)strcspn(text, "\n");
+    size = size > WIDTH ? WIDTH : size;
+    while (size && ((unsigned char)text[size] & 0xc0) == 0x80)
+        size--; /* a character is not cut */
+    printf("%-*.*s", side == GOOD ? WIDTH : 0, size, text);
+}
+
+static void row_print(const struct output *o, size_t good, char mark,
+                      size_t bad)
+{
+    fputs("  ", stdout);
+    column_print(o, GOOD, good);
+    printf(" %c ", mark);
+    column_print(o, BAD, bad);
+    putchar('\n');
+}
+
+/* The last record of each other thread before. */
+static void others_print(const struct output *o, const struct finding *f)
+{
+    for (size_t i = 0; i < o->c->of[BAD].threads_count; i++) {
+        size_t bad = last_before(o, BAD, f->event[BAD], i);
+        size_t good = i < o->c->of[GOOD].threads_count
+                          ? last_before(o, GOOD, f->event[GOOD], i)
+                          : COMPARE_NONE;
+        if (good != COMPARE_NONE || bad != COMPARE_NONE)
+            row_print(o, good, '-', bad);
     }
+}
+
+/* The records around the first difference of two runs, side by side, and the
+ * last records of other threads: < and > are of one run only, | differs. */
+static void exact_print(const struct output *o, const struct finding *f)
+{
+    size_t *at[SIDES], count[SIDES], i[SIDES] = {0}, from[SIDES], end[SIDES];
+    const size_t *skips = f->skips;
+    for (enum compare_side side = GOOD; side < SIDES; side++) {
+        at[side] = need(malloc((2 * o->context + 2) * sizeof(size_t)));
+        count[side] =
+            events_around(o, side, f->event[side], at[side], &from[side]);
+        end[side] = from[side] + (skips[GOOD] || skips[BAD] ? skips[side] : 1);
+    }
+    printf("  %-70s   %s\n", names[GOOD], names[BAD]);
+    while (i[GOOD] < count[GOOD] || i[BAD] < count[BAD]) {
+        bool before = i[GOOD] < from[GOOD] && i[BAD] < from[BAD];
+        bool good = i[GOOD] < count[GOOD], bad = i[BAD] < count[BAD];
+        char mark = ' ';
+        if (!before && (i[GOOD] < end[GOOD] || i[BAD] < end[BAD])) {
+            good = good && i[GOOD] < end[GOOD];
+            bad = bad && i[BAD] < end[BAD];
+            mark = good && bad ? '|' : good ? '<' : '>';
+        }
+        if (!good && !bad)
+            break;
+        row_print(o, good ? at[GOOD][i[GOOD]] : COMPARE_NONE, mark,
+                  bad ? at[BAD][i[BAD]] : COMPARE_NONE);
+        i[GOOD] += good;
+        i[BAD] += bad;
+    }
+    others_print(o, f);
+    free(at[GOOD]);
+    free(at[BAD]);
+}
+
+/* Prints the spans and steps that have a verdict, or all. */
+static void times_print(const struct output *o)
+{
+    const struct compare *c = o->c;
+    bool head = false;
+    for (size_t i = 0; i < c->times_count; i++) {
+        const struct compare_time *t = &c->times[i];
+        if (!o->all_times && (*t->verdict == '-' || *t->verdict == 't'))
+            continue;
+        if (!head)
+            puts("\nVERDICT      COUNT GOOD/BAD    MEDIAN GOOD/BAD       P99 "
+                 "GOOD/BAD     TOTAL GOOD/BAD    RATIO  SPAN OR STEP");
+        head = true;
+        printf("%-8s %8.0f/%-8.0f %9s/%-9s %9s/%-9s %9s/%-9s %5s  ", t->verdict,
+               t->count[GOOD], t->count[BAD], finding_time(t->median[GOOD]),
+               finding_time(t->median[BAD]), finding_time(t->high[GOOD]),
+               finding_time(t->high[BAD]), finding_time(t->total[GOOD]),
+               finding_time(t->total[BAD]),
+               finding_number(t->median[BAD] / t->median[GOOD]));
+        fputs(finding_site(c, t->from), stdout);
+        if (t->to != COMPARE_NONE)
+            printf(" to %s", finding_site(c, t->to));
+        putchar('\n');
+    }
+}
+
+static void finding_print(const struct compare *c, size_t i)
+{
+    printf("%zu. %s: %s\n", i + 1, rule_rows[c->findings[i].rule].name,
+           c->findings[i].text);
+}
+
+/* A difference, its consequences, and the records around it. */
+static void detail_print(const struct output *o, size_t i)
+{
+    const struct compare *c = o->c;
+    putchar('\n');
+    if (o->shown > 1)
+        finding_print(c, i);
+    for (size_t k = c->findings_causes; k < c->findings_count; k++)
+        if (c->findings[k].cause == i + 1)
+            printf("   with it, %s: %s\n", rule_rows[c->findings[k].rule].name,
+                   c->findings[k].text);
+    if (c->findings[i].rule == RULE_EXACT) {
+        exact_print(o, &c->findings[i]);
+        return;
+    }
+    around_print(o, &c->findings[i], GOOD);
+    around_print(o, &c->findings[i], BAD);
 }
 
 static void text_print(const struct output *o)
@@ -236,26 +371,19 @@ static void text_print(const struct output *o)
     const struct compare *c = o->c;
     head_print(c);
     if (!c->strong_count)
-        puts(c->findings_count
+        puts(c->findings_causes
                  ? "No difference that is significant; this may be chance:"
                  : "No difference greater than between two runs of one "
                    "program.");
     for (size_t i = 0; i < o->shown; i++)
-        printf("%zu. %s: %s\n", i + 1, finding_kind_name(c->findings[i].kind),
-               c->findings[i].text);
-    if (o->shown < c->findings_count)
+        finding_print(c, i);
+    if (o->shown < c->findings_causes)
         printf("and %zu more: --most %zu shows them\n",
-               c->findings_count - o->shown, c->findings_count);
+               c->findings_causes - o->shown, c->findings_causes);
     notes_print(c);
-    for (size_t i = 0; i < o->shown; i++) {
-        putchar('\n');
-        if (o->shown > 1)
-            printf("%zu. %s: %s\n", i + 1,
-                   finding_kind_name(c->findings[i].kind), c->findings[i].text);
-        around_print(o, &c->findings[i], GOOD);
-        around_print(o, &c->findings[i], BAD);
-    }
-    threads_print(c);
+    for (size_t i = 0; i < o->shown; i++)
+        detail_print(o, i);
+    times_print(o);
 }
 
 /* ------------------------------------------------------------------ json -- */
@@ -289,16 +417,21 @@ static void json_head(const struct compare *c)
     putchar('{');
     for (enum compare_side side = GOOD; side < SIDES; side++) {
         const struct history *h = &c->of[side];
-        printf("%s\"%s\":{", side ? "," : "", side ? "bad" : "good");
-        json_name("source", h->call->name);
-        putchar(',');
-        json_name("program", h->call->reader.program);
-        fputs(",\"build_id\":\"", stdout);
+        printf("%s\"%s\":[", side ? "," : "", side ? "bad" : "good");
+        for (size_t i = 0; i < h->runs_count; i++) {
+            const struct compare_run *run = &h->runs[i];
+            fputs(i ? ",{" : "{", stdout);
+            json_name("source", run->call->name);
+            putchar(',');
+            json_name("program", run->call->reader.program);
+            printf(",\"records\":%zu,\"ns\":%" PRIu64 "}",
+                   run->end - run->first, run->length_ns);
+        }
+        printf("],\"%s_build_id\":\"", side ? "bad" : "good");
         for (size_t i = 0; i < h->build_size; i++)
             printf("%02x", h->build[i]);
-        printf("\",\"records\":%zu,\"threads\":%zu,\"ns\":%" PRIu64
-               ",\"overwritten\":%" PRIu64 "}",
-               h->count, h->threads_count, h->length_ns, h->overwritten);
+        printf("\",\"%s_overwritten\":%" PRIu64, side ? "bad" : "good",
+               h->overwritten);
     }
     printf(",\"same_build\":%s,\"differences\":%zu}\n",
            json_bool(!c->other_build), c->strong_count);
@@ -323,53 +456,67 @@ static void json_records(const struct output *o, const struct finding *f,
     free(at);
 }
 
-static void json_number(const char *key, double number, bool known)
+static void json_number(const char *key, double number)
 {
     struct reader_argument a = {.kind = READER_REAL, .real = number};
     printf(",\"%s\":", key);
-    if (known)
-        json_argument(stdout, &a);
-    else
-        fputs("null", stdout);
+    json_argument(stdout, &a);
+}
+
+static void json_finding(const struct output *o, size_t i)
+{
+    const struct compare *c = o->c;
+    const struct finding *f = &c->findings[i];
+    printf("{\"difference\":%zu,\"kind\":\"%s\",", i + 1,
+           rule_rows[f->rule].name);
+    json_name("text", f->text);
+    printf(",\"significant\":%s", json_bool(!f->weak));
+    if (f->cause)
+        printf(",\"consequence_of\":%zu", f->cause);
+    json_number("score", f->score);
+    json_number("size", f->size);
+    json_number("good", f->good);
+    json_number("bad", f->bad);
+    if (f->argument >= 0)
+        printf(",\"argument\":%d", f->argument);
+    json_format(c, "at", f->format);
+    json_format(c, "with", f->other);
+    if (!f->cause && i < o->shown) {
+        json_records(o, f, GOOD);
+        json_records(o, f, BAD);
+    }
+    puts("}");
+}
+
+static void json_time(const struct compare *c, const struct compare_time *t)
+{
+    fputs("{\"verdict\":", stdout);
+    json_text(stdout, t->verdict);
+    json_format(c, "from", t->from);
+    json_format(c, "to", t->to);
+    for (enum compare_side side = GOOD; side < SIDES; side++)
+        for (int i = 0; i < 4; i++) {
+            const double *of[] = {t->count, t->median, t->high, t->total};
+            static const char *const keys[] = {"count", "median_ns", "p99_ns",
+                                               "total_ns"};
+            printf(",\"%s_%s\":%.0f", side ? "bad" : "good", keys[i],
+                   t->count[side] > 0 ? of[i][side] : 0);
+        }
+    puts("}");
 }
 
 static void json_print(const struct output *o)
 {
     const struct compare *c = o->c;
+    size_t i;
     json_head(c);
-    for (size_t i = 0; i < o->shown; i++) {
-        const struct finding *f = &c->findings[i];
-        printf("{\"difference\":%zu,\"kind\":\"%s\",", i + 1,
-               finding_kind_name(f->kind));
-        json_name("text", f->text);
-        printf(",\"significant\":%s", json_bool(!f->weak));
-        json_number("score", f->score, true);
-        json_number("p", f->p, f->p >= 0);
-        json_number("good", f->good, true);
-        json_number("bad", f->bad, true);
-        if (f->argument >= 0)
-            printf(",\"argument\":%d", f->argument);
-        json_format(c, "at", f->format);
-        json_format(c, "with", f->other);
-        json_records(o, f, GOOD);
-        json_records(o, f, BAD);
-        puts("}");
-    }
-    for (size_t i = 0; i < c->of[BAD].threads_count; i++) {
-        const struct compare_thread *t = &c->of[BAD].threads[i];
-        printf("{\"thread\":%u,", t->number);
-        json_name("name", t->name);
-        if (t->match == COMPARE_NONE)
-            fputs(",\"good_thread\":null", stdout);
-        else
-            printf(",\"good_thread\":%u", c->of[GOOD].threads[t->match].number);
-        if (t->departs == COMPARE_NONE)
-            fputs(",\"departs_at\":null", stdout);
-        else
-            printf(",\"departs_at\":%" PRIu64,
-                   c->of[BAD].events[t->departs].order);
-        puts("}");
-    }
+    for (i = 0; i < o->shown; i++)
+        json_finding(o, i);
+    for (i = c->findings_causes; i < c->findings_count; i++)
+        if (c->findings[i].cause <= o->shown)
+            json_finding(o, i);
+    for (i = 0; i < c->times_count; i++)
+        json_time(c, &c->times[i]);
 }
 
 /* ------------------------------------------------------------------ verb -- */
@@ -389,34 +536,93 @@ static size_t number_of(const struct call *call, int key, const char *name,
     return (size_t)number;
 }
 
+/* Opens and takes all sources; the first is the call itself. */
+static struct call **sources_open(struct call *call, size_t count)
+{
+    struct call **calls = need(calloc(count, sizeof(struct call *)));
+    for (size_t i = 0; i < count; i++) {
+        calls[i] = i ? need(malloc(sizeof **calls)) : call;
+        if (i) /* before the first is open */
+            *calls[i] = *call;
+    }
+    for (size_t i = 0; i < count; i++) {
+        call_open(calls[i], (int)i);
+        call_take(calls[i]);
+    }
+    return calls;
+}
+
+static void sources_close(struct call **calls, size_t count)
+{
+    for (size_t i = 1; i < count; i++) {
+        call_close(calls[i]);
+        free(calls[i]);
+    }
+    free(calls);
+}
+
+static void misuses(const struct call *call)
+{
+    int count = call->arguments_count;
+    if (count < 2)
+        misuse(call, "it takes two sources or more: GOOD and BAD");
+    if (count > 2 && strcmp(call->arguments[-1], "--") != 0)
+        misuse(call, "several good runs end with --: diff GOOD GOOD -- BAD");
+    if (call_option(call, OPTION_ELF) || call_option(call, OPTION_MEMORY))
+        misuse(call, "recorder save makes a recording of --elf and --memory, "
+                     "to be compared");
+}
+
+/* Ends the command where there is too little to compare. */
+static void check(const struct compare *c)
+{
+    uint64_t common = 0;
+    for (enum compare_side side = GOOD; side < SIDES; side++)
+        if (c->of[side].count < LEAST)
+            fail(c->of[side].runs[0].call,
+                 "has %zu records, which are too few to compare",
+                 c->of[side].count);
+    for (size_t i = 0; i < c->formats_count; i++)
+        common += c->formats[i].kept[GOOD] && c->formats[i].kept[BAD];
+    if (!common)
+        fail(NULL, "GOOD and BAD have no format in common");
+    if (c->exact && (c->of[GOOD].cut || c->of[BAD].cut))
+        fail(NULL, "--exact needs whole runs: records were overwritten or left "
+                   "out");
+}
+
 static int diff(struct call *call)
 {
     static char buffer[1 << 16];
-    static struct call bad;
     struct compare c;
     struct output o = {
         .c = &c,
         .context =
             number_of(call, OPTION_CONTEXT, "context", CONTEXT, CONTEXT_MAX),
         .shown = number_of(call, OPTION_MOST, "most", MOST, 1000000),
+        .all_times = call_option(call, OPTION_TIMES) != NULL,
         .as_json = call_option(call, 'j') != NULL};
+    size_t count = (size_t)call->arguments_count, *to;
+    struct call **calls;
+    misuses(call);
     o.in_color =
         !o.as_json && line_color(call, call_option(call, OPTION_COLOR));
-    if (call->arguments_count != 2)
-        misuse(call, "it takes two sources: GOOD and BAD");
-    if (call_option(call, OPTION_ELF) || call_option(call, OPTION_MEMORY))
-        misuse(call, "recorder save makes a recording of --elf and --memory, "
-                     "to be compared");
-    bad = *call;
-    call_open(call, 0);
-    call_open(&bad, 1);
-    call_take(call);
-    call_take(&bad);
-    compare_open(&c, call, &bad);
+    calls = sources_open(call, count);
+    compare_open(&c, calls, count);
+    c.exact = call_option(call, OPTION_EXACT) != NULL;
+    check(&c);
     compare_all(&c);
-    if (o.shown > c.findings_count)
-        o.shown = c.findings_count;
-    records_choose(&o);
+    if (call_option(call, OPTION_ANY))
+        c.strong_count = c.findings_causes;
+    if (o.shown > c.findings_causes)
+        o.shown = c.findings_causes;
+    to = need(malloc((2 * o.context + 1) * sizeof *to));
+    for (enum compare_side side = GOOD; side < SIDES; side++) {
+        for (size_t i = 0; i < o.shown; i++)
+            records_choose(&o, &c.findings[i], side, to);
+        records_read(&o, side);
+    }
+    free(to);
     setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
     if (o.as_json)
         json_print(&o);
@@ -425,51 +631,53 @@ static int diff(struct call *call)
     if (fflush(stdout) != 0 || ferror(stdout))
         fail(NULL, "stdout: %s", strerror(errno));
     records_free(&o);
+    count = c.strong_count;
     compare_close(&c);
-    call_close(&bad);
-    return c.strong_count ? 1 : 0;
+    sources_close(calls, (size_t)call->arguments_count);
+    return count ? 1 : 0;
 }
 
 static const struct option_row rows[] = {
     {'j', "json", NULL,
      "one JSON object a line: the sources, each difference with the records "
-     "around it, each thread"},
+     "around it, each span and step, each thread"},
     {OPTION_MOST, "most", "N", "the N most telling differences: 10"},
     {OPTION_CONTEXT, "context", "N",
      "N records of the thread before and after: 3"},
+    {OPTION_EXACT, "exact", NULL,
+     "the first record that is not the same is a difference, also in runs that "
+     "are not deterministic"},
+    {OPTION_ANY, "any", NULL,
+     "also a difference that may be chance sets the exit status"},
+    {OPTION_TIMES, "times", NULL,
+     "the table of all spans and steps, also those that take as long"},
     {OPTION_COLOR, "color", "WHEN",
      "always, never, or auto: on a terminal, unless NO_COLOR is set"},
     {0, NULL, NULL, NULL}};
 
 const struct verb verb_diff = {
     .name = "diff",
-    .arguments = "GOOD BAD",
+    .arguments = "GOOD... BAD",
     .summary = "compares a bad run of a program with a good one",
     .help =
-        "GOOD and BAD are sources: recordings, core files or processes. The "
-        "output has a line for each difference, the most telling first; then "
-        "each with the records around it; then the place where each thread "
-        "departs.\n\n"
-        "new, gone: a format that only one has. order: a sequence that GOOD "
-        "never has, after the same one, two and three records of a thread. "
-        "share: after a record comes another more or less often. rate: a "
-        "format is more or less frequent than run length, time and the "
-        "formats before it explain. value: an argument has a value that GOOD "
-        "never has, or much more often. range, grows: a number left its "
-        "range, or grows with time. time: a span, or a step from a record to "
-        "the next, takes another time. count: a loop turns more or less "
-        "often. thread, ends: a thread that only one has, or that ends "
-        "early.\n\n"
-        "p is the chance of an equal difference between two runs of one "
-        "program, by G-tests, Mann-Whitney's and Fisher's test, with Holm's "
-        "correction for many tests. Only the time that both kept is compared: "
-        "if a ring of one overwrote its beginning, the beginning of the other "
-        "does not count. Addresses count only as null or not.\n\n"
-        "A sequence or value that GOOD never has, and BAD rarely enough for "
-        "chance (Fisher's test: p > 0.001), is listed last, and does not "
-        "change the exit status: threads race.\n\n"
-        "Exit status: 0, no difference; 1, some; 2, trouble or misuse.",
+        "GOOD and BAD are sources: recordings, core files or processes. "
+        "Several good runs end with --; what varies among them is no "
+        "difference. First a line for each difference, the most telling "
+        "first; then each with its consequences and the records around it; "
+        "then spans and steps that take another time.\n\n"
+        "exact: the first record by which deterministic runs differ. new, "
+        "gone, stops: a format. order, share: a record after another one. "
+        "value, varies, nan, stuck, range, drift: an argument. time: a span, "
+        "a step to the next record, or everything. thread, ends: a thread. "
+        "once: a record that is made once, and may name the cause. "
+        "docs/diff.md has the thresholds.\n\n"
+        "Only the time that both kept is compared. Addresses, descriptors and "
+        "ids are "
+        "names: which name it is does not count.\n\n"
+        "Exit status, for git bisect run: 0, no difference; 1, some; 125, "
+        "cannot tell: trouble, or too little; 2, misuse. A difference that "
+        "may be chance is shown last and counts with --any only.",
     .rows = rows,
     .selects = true,
     .run = diff,
-    .trouble = 2};
+    .trouble = CANNOT_TELL};

@@ -1,0 +1,328 @@
+/* exact.c - the first record by which deterministic runs differ. */
+/* SPDX-License-Identifier: MIT */
+/*
+   The sequences of two threads of a role are compared record by record, from
+   their beginnings to the first difference. It is a finding if the records
+   before are too many to be the same by chance: if they have surprises, which
+   neither repeat nor count on what was before. Arguments that are not the same
+   from the start on (times, names, numbers of the run) are left out.
+*/
+#include "compare.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "array.h"
+
+enum {
+    SAME = 8,    /* times that an argument is the same before it counts */
+    RESYNC = 24, /* records that one side may have more */
+    AFTER = 6,   /* records that must be the same then */
+    PART = 4,    /* the same records are at least 1 / PART of a thread's */
+    ARGUMENTS = 12
+};
+
+struct sequence {
+    uint32_t *events;
+    size_t count, max;
+};
+
+/* An argument of a format, in both. */
+struct same {
+    unsigned times;      /* it was the same */
+    bool chance;         /* it differs from the start on */
+    uint64_t word, step; /* of the record before; from the one before that */
+};
+
+/* A format: its arguments, and the format that followed last. */
+struct same_format {
+    struct same of[ARGUMENTS];
+    uint32_t next;
+};
+
+struct exact {
+    struct compare *c;
+    struct sequence of[SIDES];
+    struct same_format *same; /* by format */
+    enum compare_side with;   /* the second's side: BAD, or GOOD, where a
+                                     * good run is compared with another */
+    size_t thread[SIDES];
+    double known; /* surprises in the records that are the same */
+};
+
+static void sequence_make(struct exact *x, enum compare_side side)
+{
+    const struct history *h = &x->c->of[side ? x->with : GOOD];
+    const struct compare_thread *t = &h->threads[x->thread[side]];
+    struct sequence *s = &x->of[side];
+    s->count = 0;
+    for (size_t i = t->first; i <= t->last; i++) {
+        if (h->events[i].thread != x->thread[side] ||
+            h->events[i].chain != CHAIN_ALL ||
+            x->c->formats[h->events[i].format].scheduler)
+            continue;
+        s->events = need(
+            array_room(s->events, &s->max, s->count + 1, sizeof *s->events));
+        s->events[s->count++] = (uint32_t)i;
+    }
+}
+
+static const struct compare_value *value_of(const struct exact *x,
+                                            enum compare_side side,
+                                            size_t event, unsigned argument)
+{
+    const struct history *h = &x->c->of[side ? x->with : GOOD];
+    return &h->values[h->events[event].values + argument];
+}
+
+/* Is an argument the same in two records? Names are, unless one is null. */
+static bool is_same(const struct exact *x, size_t good, size_t bad,
+                    unsigned argument)
+{
+    const struct compare_value *a = value_of(x, GOOD, good, argument);
+    const struct compare_value *b = value_of(x, BAD, bad, argument);
+    enum naming in_good = value_naming(x->c, GOOD, good, argument);
+    enum naming in_bad = value_naming(x->c, x->with, bad, argument);
+    if (a->kind == READER_LOST || b->kind == READER_LOST ||
+        in_good == NAMING_CHANCE)
+        return true;
+    if (in_good != NAMING_NONE || in_bad != NAMING_NONE)
+        return in_good == in_bad ||
+               (in_good == NAMING_NAME && in_bad == NAMING_NAME);
+    return (a->kind == b->kind && a->word == b->word) ||
+           (value_is_own(x->c, GOOD, good, a->word) &&
+            value_is_own(x->c, x->with, bad, b->word));
+}
+
+/* The first argument that differs, and counts; ARGUMENTS: none. `learn`: count
+ * how often each is the same. */
+static unsigned differs(struct exact *x, size_t good, size_t bad, bool learn)
+{
+    const struct compare_event *a = &x->c->of[GOOD].events[good];
+    const struct compare_event *b = &x->c->of[x->with].events[bad];
+    unsigned first = ARGUMENTS;
+    for (unsigned i = 0; i < a->count && i < b->count; i++) {
+        struct same *same = &x->same[a->format].of[i];
+        if (same->chance)
+            continue;
+        if (is_same(x, good, bad, i))
+            same->times += learn;
+        else if (!learn || same->times >= SAME || x->c->exact)
+            first = first == ARGUMENTS ? i : first;
+        else
+            same->chance = true;
+    }
+    return first;
+}
+
+static bool is_equal(struct exact *x, size_t i, size_t k, bool learn)
+{
+    size_t good = x->of[GOOD].events[i], bad = x->of[BAD].events[k];
+    return x->c->of[GOOD].events[good].format ==
+               x->c->of[x->with].events[bad].format &&
+           differs(x, good, bad, learn) == ARGUMENTS;
+}
+
+/* Counts the surprises of an equal record: another format than the last time
+ * follows, an argument changes by another step than the last time. */
+static double surprises(struct exact *x, size_t event, size_t before)
+{
+    const struct compare_event *e = &x->c->of[GOOD].events[event];
+    const struct compare_event *last = &x->c->of[GOOD].events[before];
+    double count = x->same[last->format].next != e->format;
+    x->same[last->format].next = e->format;
+    for (unsigned i = 0; i < e->count; i++) {
+        struct same *same = &x->same[e->format].of[i];
+        uint64_t word = value_of(x, GOOD, event, i)->word;
+        if (same->chance || value_naming(x->c, GOOD, event, i) != NAMING_NONE)
+            continue;
+        count += word != same->word && word - same->word != same->step;
+        same->step = word - same->word;
+        same->word = word;
+    }
+    return count;
+}
+
+/* ---------------------------------------------------------------- depart -- */
+
+/* Finds after how few records of each side they are the same again. */
+static bool resync(struct exact *x, size_t i, size_t k, size_t skips[SIDES])
+{
+    for (size_t sum = 1; sum <= RESYNC; sum++)
+        for (size_t in_good = 0; in_good <= sum; in_good++) {
+            size_t a = i + in_good, b = k + sum - in_good, same = 0;
+            while (same < AFTER && a + same < x->of[GOOD].count &&
+                   b + same < x->of[BAD].count &&
+                   is_equal(x, a + same, b + same, false))
+                same++;
+            if (same < AFTER &&
+                (a + same < x->of[GOOD].count || b + same < x->of[BAD].count))
+                continue;
+            skips[GOOD] = in_good;
+            skips[BAD] = sum - in_good;
+            return true;
+        }
+    return false;
+}
+
+/* Adds the record in which the two depart: place i of GOOD, k of BAD. */
+static void departure_add(struct exact *x, size_t i, size_t k, double size)
+{
+    struct compare *c = x->c;
+    size_t good = x->of[GOOD].events[i], bad = x->of[BAD].events[k];
+    size_t formats[SIDES] = {c->of[GOOD].events[good].format,
+                             c->of[BAD].events[bad].format};
+    struct finding f = finding_of(RULE_EXACT, size, formats[BAD]);
+    bool again = resync(x, i, k, f.skips);
+    const char *subject = finding_site(c, formats[BAD]);
+    char how[1024];
+    f.event[GOOD] = good;
+    f.event[BAD] = bad;
+    f.other = formats[GOOD];
+    if (formats[GOOD] == formats[BAD] &&
+        (!again || (f.skips[GOOD] && f.skips[BAD]))) {
+        f.argument = (int)differs(x, good, bad, false);
+        subject = finding_argument(c, formats[BAD], (unsigned)f.argument);
+        snprintf(
+            how, sizeof how, "is %s in BAD, %s in GOOD%s",
+            finding_value(c, value_of(x, BAD, bad, (unsigned)f.argument)),
+            finding_value(c, value_of(x, GOOD, good, (unsigned)f.argument)),
+            again ? "" : ", and all differs from there on");
+    } else if (again && !f.skips[GOOD]) {
+        snprintf(how, sizeof how, "comes in BAD, %zu record%s more",
+                 f.skips[BAD], f.skips[BAD] == 1 ? "" : "s");
+    } else if (again && !f.skips[BAD]) {
+        f.format = formats[GOOD];
+        subject = finding_site(c, formats[GOOD]);
+        snprintf(how, sizeof how, "comes in GOOD, %zu record%s that BAD lacks",
+                 f.skips[GOOD], f.skips[GOOD] == 1 ? "" : "s");
+    } else {
+        snprintf(how, sizeof how, "comes in BAD where %s comes in GOOD",
+                 finding_site(c, formats[GOOD]));
+    }
+    finding_add(c, f, subject, how, (double)i,
+                finding_name(c->of[BAD].threads[x->thread[BAD]].name));
+}
+
+/* A record that is made once, or twice, and is not the same. Where the runs are
+ * deterministic, that is a difference; else it may be one of their cause. */
+static void once_find(struct exact *x, size_t count, bool is_exact)
+{
+    struct compare *c = x->c;
+    for (size_t i = 0; i < count; i++) {
+        size_t good = x->of[GOOD].events[i], bad = x->of[BAD].events[i];
+        const struct compare_event *e = &c->of[GOOD].events[good];
+        const struct compare_format *f = &c->formats[e->format];
+        if (f->watched[GOOD] > 2 * c->of[GOOD].runs_count ||
+            f->watched[BAD] > 2)
+            continue;
+        for (unsigned k = 0; k < e->count; k++) {
+            struct finding n = finding_of(RULE_ONCE, 1, e->format);
+            if (is_same(x, good, bad, k))
+                continue;
+            n.argument = (int)k;
+            n.weak = !is_exact;
+            n.score -= 40 * (double)i / (double)x->of[GOOD].count;
+            n.event[GOOD] = good;
+            n.event[BAD] = bad;
+            finding_add(c, n, finding_argument(c, e->format, k),
+                        finding_value(c, value_of(x, BAD, bad, k)),
+                        finding_value(c, value_of(x, GOOD, good, k)));
+        }
+    }
+}
+
+/* Counts the records from the beginning that are the same in both. */
+static size_t same_count(struct exact *x)
+{
+    size_t i = 0;
+    sequence_make(x, GOOD);
+    sequence_make(x, BAD);
+    x->known = 0;
+    for (; i < x->of[GOOD].count && i < x->of[BAD].count &&
+           is_equal(x, i, i, true);
+         i++)
+        x->known += surprises(x, x->of[GOOD].events[i],
+                              x->of[GOOD].events[i ? i - 1 : 0]);
+    return i;
+}
+
+/* Compares a thread of GOOD with one of BAD; `most`: good runs are the same up
+ * to there. */
+static void threads_compare(struct exact *x, size_t most)
+{
+    struct compare *c = x->c;
+    size_t i = same_count(x);
+    bool ends = i == x->of[GOOD].count || i == x->of[BAD].count;
+    double known = x->known, least = rule_rows[RULE_EXACT].effect;
+    if (c->threaded)
+        least *= 4;
+    once_find(x, i,
+              known >= least && i * PART >= x->of[GOOD].count && i <= most);
+    if (ends && (!i || x->of[GOOD].count == x->of[BAD].count))
+        return;
+    if (c->exact ||
+        (!ends && known >= least && i < most && i * PART >= x->of[GOOD].count))
+        departure_add(x, i - ends, i - ends, known / least);
+}
+
+/* The next thread of a role in a run, by creation; COMPARE_NONE. */
+static size_t thread_next(const struct history *h, size_t run, size_t role,
+                          size_t from)
+{
+    for (size_t i = from; i < h->threads_count; i++)
+        if (h->threads[i].run == run && h->threads[i].role == role &&
+            h->threads[i].count)
+            return i;
+    return COMPARE_NONE;
+}
+
+/* How many records of a thread of the first good run all others have, too;
+ * arguments that differ among them are of chance. */
+static size_t good_count(struct exact *x, size_t role, size_t which)
+{
+    const struct history *h = &x->c->of[GOOD];
+    size_t most = SIZE_MAX;
+    x->with = GOOD;
+    for (size_t run = 1; run < h->runs_count; run++) {
+        size_t same, thread = 0;
+        for (size_t k = 0; k <= which && thread != COMPARE_NONE; k++)
+            thread = thread_next(h, run, role, thread + (k > 0));
+        if (thread == COMPARE_NONE)
+            continue;
+        x->thread[BAD] = thread;
+        same = same_count(x);
+        if (same < most &&
+            (same < x->of[GOOD].count || same < x->of[BAD].count))
+            most = same;
+    }
+    x->with = BAD;
+    return most;
+}
+
+void exact_find(struct compare *c)
+{
+    struct exact x = {.c = c, .with = BAD};
+    if (c->of[GOOD].cut || c->of[BAD].cut)
+        return;
+    for (size_t role = 0; role < c->roles_count; role++) {
+        size_t from[SIDES] = {0, 0}, most;
+        for (size_t which = 0;; which++) {
+            size_t good = thread_next(&c->of[GOOD], 0, role, from[GOOD]);
+            size_t bad = thread_next(&c->of[BAD], 0, role, from[BAD]);
+            if (good == COMPARE_NONE || bad == COMPARE_NONE)
+                break;
+            x.same = need(calloc(c->formats_count + 1, sizeof *x.same));
+            x.thread[GOOD] = good;
+            most = good_count(&x, role, which);
+            x.thread[BAD] = bad;
+            threads_compare(&x, most);
+            free(x.same);
+            from[GOOD] = good + 1;
+            from[BAD] = bad + 1;
+        }
+    }
+    free(x.of[GOOD].events);
+    free(x.of[BAD].events);
+}
