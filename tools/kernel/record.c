@@ -408,7 +408,7 @@ bool kernel_record(struct call *call, int pid, uint64_t ns)
     const char *wrong = kernel_source_open(&call->source, pid);
     uint64_t end = recorder_clock_ns_(RECORDER_MONOTONIC_) + ns, now;
     if (!is_running(pid))
-        fail(call, "the process does not exist or has ended");
+        fail(call, "no such process, or it has ended");
     if (wrong) {
         warn(call, "%s", wrong);
         return false;
