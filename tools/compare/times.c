@@ -24,7 +24,7 @@ static const double clock_ns = 100, vary = 5;
 static const struct late_row {
     double ns, per_second, share, p;
     bool alone; /* of programs of one thread */
-} late_rows[] = {{5e4, 500, 0, 1e-7, true},
+} late_rows[] = {{2e5, 500, 0, 1e-7, true},
                  {1e6, 500, 0.03, 1e-5, false},
                  {2e7, 1, 0, 1e-4, false}};
 enum { LATE_ROWS = sizeof late_rows / sizeof *late_rows };
