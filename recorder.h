@@ -149,6 +149,11 @@ stands on a lower floor; no file includes one of the headers outside:
  *                                         -DRECORDER_NO_RECORD leaves the word
  *                                         record alone: RECORDER_RECORD(name,
  *                                         ...) says it
+ * "... %m"                                shows errno, as printf() does: the
+ *                                         text of strerror(), where the reader
+ *                                         has glibc, else "errno 110". A word
+ *                                         after up to 11 arguments; not in
+ *                                         RECORDER_SPAN
  * RECORDER_ADDRESS(pointer)               as an argument for %s: keeps the
  *                                         address, and copies nothing
  * RECORDER_COPY(name, string)             as an argument for %s: copies up to
@@ -209,9 +214,10 @@ stands on a lower floor; no file includes one of the headers outside:
         RECORDER_12_, RECORDER_12_, RECORDER_12_, RECORDER_8_, RECORDER_8_,    \
         RECORDER_8_, RECORDER_8_, RECORDER_4_, RECORDER_4_, RECORDER_4_,       \
         RECORDER_4_, RECORDER_4_, 0)                                           \
-    (name, RECORDER_CHECK_((__VA_ARGS__)), __VA_ARGS__, 0, 0, 0, 0, 0, 0)
+    (name, RECORDER_CHECK_((__VA_ARGS__)), __VA_ARGS__, RECORDER_NO_ARGUMENT_, \
+     RECORDER_NO_ARGUMENT_, RECORDER_NO_ARGUMENT_, RECORDER_NO_ARGUMENT_, 0)
 #ifndef RECORDER_NO_RECORD
-#define record RECORDER_RECORD
+#define record RECORDER_RECORD /* yours? -DRECORDER_NO_RECORD */
 #endif
 /* Begin with __extension__, which says that no other copy is needed. */
 #define RECORDER_COPY(name, string)                                            \
@@ -361,6 +367,7 @@ RECORDER_CALLED_PROTOTYPE_ size_t recorder_size_of_text_(const char *format,
                                                          unsigned index,
                                                          uintptr_t before,
                                                          size_t size);
+RECORDER_CALLED_PROTOTYPE_ uintptr_t recorder_word_of_error_(void);
 RECORDER_CALLED_PROTOTYPE_ uintptr_t
 recorder_word_of_text_(const struct recorder *recorder, uintptr_t text,
                        size_t size, struct recorder_readonly_ *module);

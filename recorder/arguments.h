@@ -31,7 +31,9 @@ RECORDER_INLINE_ uintptr_t recorder_returned_(uintptr_t order)
                                       RECORDER_GIVEN_(name, c),                \
                                       RECORDER_GIVEN_(name, d)))
 #define RECORDER_8_(name, check, format, a, b, c, d, e, f, g, h, ...)          \
-    RECORDER_MORE_(name, check, format, 2, a, b, c, d, e, f, g, h, 0, 0, 0, 0)
+    RECORDER_MORE_(name, check, format, 2, a, b, c, d, e, f, g, h,             \
+                   RECORDER_NO_ARGUMENT_, RECORDER_NO_ARGUMENT_,               \
+                   RECORDER_NO_ARGUMENT_, RECORDER_NO_ARGUMENT_)
 #define RECORDER_12_(name, check, format, a, b, c, d, e, f, g, h, i, j, k, l,  \
                      ...)                                                      \
     RECORDER_MORE_(name, check, format, 3, a, b, c, d, e, f, g, h, i, j, k, l)
@@ -59,16 +61,35 @@ RECORDER_INLINE_ uintptr_t recorder_returned_(uintptr_t order)
 #define RECORDER_NAMED_(name)
 #endif
 
+/* Says that a format is no literal before the compiler fails on it. */
+#define RECORDER_NO_FORMAT_ "record(): the format must be a string literal"
+#define RECORDER_IS_FORMAT_(text)                                              \
+    (!__builtin_strncmp(text, "\"", 1) || !__builtin_strncmp(text, "R\"", 2) || \
+     !__builtin_strncmp(text, "u8", 2))
+#ifdef __cplusplus
+#define RECORDER_FORMATTED_(format)                                            \
+    sizeof(recorder_formatted_<__extension__ RECORDER_IS_FORMAT_(#format)>) == \
+            0 ||
+#else
+#define RECORDER_FORMATTED_(format)                                            \
+    sizeof(RECORDER_STRUCT_ {                                                  \
+        RECORDER_ASSERT_MEMBER_(RECORDER_IS_FORMAT_(#format),                  \
+                                RECORDER_NO_FORMAT_);                          \
+        char none;                                                             \
+    } RECORDER_STRUCT_END_) == 0 ||
+#endif
+
 /* A recorder that is off costs one load and one branch; its arguments are not
  * evaluated. */
 #ifdef RECORDER_OFF
 #define RECORDER_CALL_(name, check, format, call)                              \
-    recorder_word_of_word_(RECORDER_NAMED_(name) 1                             \
+    recorder_word_of_word_(RECORDER_NAMED_(name) RECORDER_FORMATTED_(format) 1 \
                                ? RECORDER_NO_ORDER_                            \
                                : (check, recorder_returned_(call)))
 #else
 #define RECORDER_CALL_(name, check, format, call)                              \
-    (RECORDER_NAMED_(name) RECORDER_DROPPED_(format)                           \
+    (RECORDER_NAMED_(name) RECORDER_FORMATTED_(format)                         \
+             RECORDER_DROPPED_(format)                                         \
              __atomic_load_n(&recorder_for_##name.trace, __ATOMIC_RELAXED) < 0 \
          ? RECORDER_NO_ORDER_                                                  \
          : (check, recorder_returned_(call)))
@@ -102,7 +123,7 @@ RECORDER_ASSERT_((RECORDER_SEVERITY_LEAST) >= 0 && (RECORDER_SEVERITY_LEAST) < 5
 #else
 #define RECORDER_PRINTF_ printf
 #endif
-__attribute__((format(RECORDER_PRINTF_, 1, 2), unused)) static inline int
+__attribute__((format(RECORDER_PRINTF_, 1, 2))) static inline int
 recorder_check_(const char *format, ...)
 {
     (void)format;
@@ -186,6 +207,14 @@ struct recorder_given_ {
     uintptr_t word;
     size_t text;
 };
+/* Stands for an argument that a record lacks. */
+#ifdef __cplusplus
+#define RECORDER_NO_ARGUMENT_ static_cast<recorder_no_argument_ *>(nullptr)
+#else
+#define RECORDER_NO_ARGUMENT_ ((struct recorder_no_argument_ *)0)
+#endif
+#define RECORDER_NONE_ (SIZE_MAX - 1)
+struct recorder_no_argument_;
 RECORDER_INLINE_ struct recorder_given_ recorder_given_of_(uintptr_t word,
                                                         size_t text)
 {
@@ -197,7 +226,8 @@ RECORDER_INLINE_ struct recorder_given_ recorder_given_of_(uintptr_t word,
  * __func__ or RECORDER_ADDRESS(), which begins with __extension__, as this does:
  * ISO C limits the length of a string. */
 #define RECORDER_IS_LITERAL_(text)                                             \
-    (__extension__((text)[0] == '"' || ((text)[0] == '_' && (text)[1] == '_')))
+    (__extension__(!__builtin_strncmp(text, "\"", 1) ||                        \
+                   !__builtin_strncmp(text, "__", 2)))
 
 #ifdef RECORDER_NOTHING_
 RECORDER_INLINE_ const char *
@@ -288,6 +318,9 @@ template <bool qualified> struct recorder_named_ {
                   "record(app::net, ...): write record(net, ...) in namespace "
                   "app, or after: using app::recorder_for_net;");
 };
+template <bool literal> struct recorder_formatted_ {
+    static_assert(literal, RECORDER_NO_FORMAT_);
+};
 constexpr bool recorder_is_qualified_(const char *name)
 {
     return *name && (*name == ':' || recorder_is_qualified_(name + 1));
@@ -336,6 +369,12 @@ RECORDER_INLINE_ struct recorder_given_ recorder_give_(const struct recorder *,
     return recorder_given_of_(
         (uintptr_t)value,
         !literal && recorder_points_at_text_<T>::value ? SIZE_MAX : 0);
+}
+template <bool literal>
+RECORDER_INLINE_ struct recorder_given_
+recorder_give_(const struct recorder *, long, struct recorder_no_argument_ *)
+{
+    return recorder_given_of_(0, RECORDER_NONE_);
 }
 template <bool literal>
 RECORDER_INLINE_ struct recorder_given_ recorder_give_(const struct recorder *,
@@ -440,7 +479,8 @@ RECORDER_INLINE_ auto recorder_give_(const struct recorder *recorder, int,
                     : SIZE_MAX, const signed char *                            \
                     : SIZE_MAX, unsigned char *                                \
                     : SIZE_MAX, const unsigned char *                          \
-                    : SIZE_MAX, default                                        \
+                    : SIZE_MAX, struct recorder_no_argument_ *                 \
+                    : RECORDER_NONE_, default                                  \
                     : (size_t)0))
 #define RECORDER_GIVEN_(name, x)                                               \
     recorder_given_of_(RECORDER_WORD_(x), RECORDER_TEXT_SIZE_(x))

@@ -71,7 +71,7 @@ extern "C" {
     struct recorder recorder_for_##name = RECORDER_INIT_(                      \
         #name, "" description, &recorder_rings_for_##name[0].ring,             \
         sizeof recorder_rings_for_##name[0], slots, lanes);                    \
-    __attribute__((unused)) static bool recorder_entered_##name;               \
+    static bool recorder_entered_##name;                                       \
     __attribute__((constructor(101))) static void recorder_enter_##name(void)  \
     {                                                                          \
         recorder_entered_##name =                                              \

@@ -33,8 +33,9 @@ PROMISES (each begins the names of its tests)
     anywhere: in signal handlers, in interrupts.
 
 LIMITS
-    * %n and %m print as they stand: nothing is stored, no errno was recorded.
-      So do conversions that are unknown or cut off by the end.
+    * %n prints as it is written, as nothing is stored. So does %m where no
+      errno was recorded (compat, a span, a port, 12 arguments, a width), and a
+      conversion that is unknown or cut off by the end.
     * %#g keeps its zeros, as C wants, also where rounding yields a power of
       ten: %#.5g of 99999.95 is 1.0000e+05, in glibc 2.36 it is 1.e+05.
     * %#s prints a copied text as bytes in hexadecimal.
@@ -65,6 +66,7 @@ recorder_format_integer_(struct recorder_formatter_ *f);
 static inline void recorder_format_plain_(struct recorder_formatter_ *f);
 static inline void recorder_format_character_(struct recorder_formatter_ *f);
 RECORDER_PROTOTYPE_ void recorder_format_string_(struct recorder_formatter_ *f);
+RECORDER_PROTOTYPE_ void recorder_format_error_(struct recorder_formatter_ *f);
 
 /* size_t recorder_format_(char *to, size_t size, const char *format,
                           const struct recorder_arguments_ *arguments)
@@ -321,6 +323,23 @@ static inline void recorder_format_reset_(struct recorder_formatter_ *f)
     f->varies = false;
 }
 
+/* %m shows the word after the last argument if that is tagged as errno, else
+   itself. */
+RECORDER_SELDOM_ void recorder_format_parse_error_(struct recorder_formatter_ *f)
+{
+    uint64_t word;
+    f->varies = true;
+    if (!f->arguments || f->start != f->at - 1)
+        return;
+    word = recorder_format_word_(f, f->next + recorder_format_count_(f->at));
+    f->missing = false;
+    if (word >> 12 != RECORDER_ERROR_OF_LINUX_ &&
+        word >> 12 != RECORDER_ERROR_OF_OTHERS_)
+        return;
+    f->how.kind = 'm';
+    f->word = word;
+}
+
 /* Parses the conversion after a '%' and consumes its words. */
 RECORDER_SELDOM_ void recorder_format_parse_(struct recorder_formatter_ *f)
 {
@@ -347,7 +366,9 @@ RECORDER_SELDOM_ void recorder_format_parse_(struct recorder_formatter_ *f)
         f->how.wide = true;
     else if (f->how.conversion == 'd' || f->how.conversion == 'u')
         f->how.plain = !f->how.flags && f->how.precision < 0;
-    if (f->how.conversion != '%' && f->how.conversion != 'm')
+    if (f->how.conversion == 'm')
+        recorder_format_parse_error_(f);
+    else if (f->how.conversion != '%')
         f->word = recorder_format_take_(f, position);
 }
 
@@ -382,6 +403,8 @@ RECORDER_SELDOM_ void recorder_format_rare_(struct recorder_formatter_ *f)
         recorder_format_character_(f);
     else if (f->how.kind == 'f')
         recorder_format_real_(f);
+    else if (f->how.kind == 'm')
+        recorder_format_error_(f);
     else
         recorder_format_integer_(f);
 }
@@ -423,6 +446,33 @@ RECORDER_SELDOM_ void recorder_format_own_(struct recorder_formatter_ *f)
     recorder_format_escape_(f, text, n, true);
     if (n < length)
         recorder_format_put_(f, "...", 3);
+}
+
+/* -------------------------------------------------------------- errors -- */
+
+#ifdef RECORDER_LINUX_ /* glibc has it; it is async-signal-safe */
+extern const char *recorder_error_text_(int error)
+    RECORDER_LABEL_(strerrordesc_np) __attribute__((weak));
+#endif
+/* Writes the text of errno; where that is not known, "errno 110". Numbers up to
+   34 but 11 are the same on all systems. */
+RECORDER_SELDOM_ void recorder_format_error_(struct recorder_formatter_ *f)
+{
+    unsigned error = f->word & 0xfff;
+    const char *text = NULL;
+    char digit[24], *end = digit + sizeof digit, *start;
+#ifdef RECORDER_LINUX_
+    if (&recorder_error_text_ && (f->word >> 12 == RECORDER_ERROR_OF_LINUX_ ||
+                                  (error <= 34 && error != 11)))
+        text = recorder_error_text_((int)error);
+#endif
+    if (text) {
+        recorder_format_put_(f, text, __builtin_strlen(text));
+        return;
+    }
+    start = recorder_format_whole_(end, error, 1);
+    recorder_format_put_(f, "errno ", 6);
+    recorder_format_put_(f, start, (size_t)(end - start));
 }
 
 /* -------------------------------------------------------------- integers -- */

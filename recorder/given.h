@@ -71,36 +71,42 @@ RECORDER_INLINE_ bool recorder_is_plain_(const char *format)
 #else
 #define RECORDER_GIVEN_INLINE_ RECORDER_FUNCTION_
 #endif
-/* Returns the word of argument `index`; `before` is the word before it, of a
- * precision `*`. */
+/* True if a format shows errno. */
+#if defined(__OPTIMIZE__) && (!defined(__clang__) || __STDC_HOSTED__)
+RECORDER_INLINE_ bool recorder_shows_error_(const char *format)
+{
+    return __builtin_strstr(format, "%m") != NULL;
+}
+#else
+RECORDER_FUNCTION_ bool recorder_shows_error_(const char *format)
+{
+    while (*format && (format[0] != '%' || format[1] != 'm'))
+        format++;
+    return *format != 0;
+}
+#endif
+
+/* Returns the word of argument `index`. The one `before` it may be its
+ * precision; errno follows the last. */
 RECORDER_GIVEN_INLINE_ uintptr_t recorder_word_given_(
     const struct recorder *recorder, const char *format, unsigned index,
-    struct recorder_given_ given, uintptr_t before)
+    struct recorder_given_ given, struct recorder_given_ before)
 {
+    if (given.text == RECORDER_NONE_)
+        return before.text != RECORDER_NONE_ && recorder_shows_error_(format)
+                   ? recorder_word_of_error_()
+                   : 0;
     if (!given.text || __builtin_constant_p((const char *)given.word) ||
         RECORDER_STAYS_(given.word))
         return given.word;
     if (!recorder_is_plain_(format))
-        given.text = recorder_size_of_text_(format, index, before, given.text);
+        given.text =
+            recorder_size_of_text_(format, index, before.word, given.text);
     return recorder_word_of_text_(recorder, given.word, given.text,
                                   RECORDER_THIS_MODULE_);
 }
 
-/* Records up to 4 arguments. */
-RECORDER_INLINE_ uintptr_t recorder_record_4_(const struct recorder *recorder,
-                                              const char *format,
-                                              struct recorder_given_ a,
-                                              struct recorder_given_ b,
-                                              struct recorder_given_ c,
-                                              struct recorder_given_ d)
-{
-    return recorder_record_few_(
-        recorder, format, recorder_word_given_(recorder, format, 0, a, 0),
-        recorder_word_given_(recorder, format, 1, b, a.word),
-        recorder_word_given_(recorder, format, 2, c, b.word),
-        recorder_word_given_(recorder, format, 3, d, c.word));
-}
-/* Records `count` times 4 arguments. */
+/* Records `count` times 4 arguments, 2 or 3. */
 RECORDER_INLINE_ uintptr_t recorder_record_12_(
     const struct recorder *recorder, const char *format, unsigned count,
     struct recorder_given_ a, struct recorder_given_ b,
@@ -110,20 +116,41 @@ RECORDER_INLINE_ uintptr_t recorder_record_12_(
     struct recorder_given_ i, struct recorder_given_ j,
     struct recorder_given_ k, struct recorder_given_ l)
 {
+    if (count == 2 && h.text != RECORDER_NONE_ && recorder_shows_error_(format))
+        count = 3;
     return recorder_record_more_(
         recorder, format, count,
-        recorder_word_given_(recorder, format, 0, a, 0),
-        recorder_word_given_(recorder, format, 1, b, a.word),
-        recorder_word_given_(recorder, format, 2, c, b.word),
-        recorder_word_given_(recorder, format, 3, d, c.word),
-        recorder_word_given_(recorder, format, 4, e, d.word),
-        recorder_word_given_(recorder, format, 5, f, e.word),
-        recorder_word_given_(recorder, format, 6, g, f.word),
-        recorder_word_given_(recorder, format, 7, h, g.word),
-        recorder_word_given_(recorder, format, 8, i, h.word),
-        recorder_word_given_(recorder, format, 9, j, i.word),
-        recorder_word_given_(recorder, format, 10, k, j.word),
-        recorder_word_given_(recorder, format, 11, l, k.word));
+        recorder_word_given_(recorder, format, 0, a, recorder_given_of_(0, 0)),
+        recorder_word_given_(recorder, format, 1, b, a),
+        recorder_word_given_(recorder, format, 2, c, b),
+        recorder_word_given_(recorder, format, 3, d, c),
+        recorder_word_given_(recorder, format, 4, e, d),
+        recorder_word_given_(recorder, format, 5, f, e),
+        recorder_word_given_(recorder, format, 6, g, f),
+        recorder_word_given_(recorder, format, 7, h, g),
+        recorder_word_given_(recorder, format, 8, i, h),
+        recorder_word_given_(recorder, format, 9, j, i),
+        recorder_word_given_(recorder, format, 10, k, j),
+        recorder_word_given_(recorder, format, 11, l, k));
+}
+/* Records up to 4 arguments. */
+RECORDER_INLINE_ uintptr_t recorder_record_4_(const struct recorder *recorder,
+                                              const char *format,
+                                              struct recorder_given_ a,
+                                              struct recorder_given_ b,
+                                              struct recorder_given_ c,
+                                              struct recorder_given_ d)
+{
+    const uintptr_t first = recorder_word_given_(recorder, format, 0, a,
+                                                 recorder_given_of_(0, 0)),
+                    second = recorder_word_given_(recorder, format, 1, b, a),
+                    third = recorder_word_given_(recorder, format, 2, c, b),
+                    fourth = recorder_word_given_(recorder, format, 3, d, c);
+    if (d.text != RECORDER_NONE_ && recorder_shows_error_(format))
+        return recorder_record_more_(recorder, format, 2, first, second, third,
+                                     fourth, recorder_word_of_error_(), 0, 0, 0,
+                                     0, 0, 0, 0);
+    return recorder_record_few_(recorder, format, first, second, third, fourth);
 }
 
 #ifdef __cplusplus

@@ -59,12 +59,19 @@
 #else
 #define RECORDER_ASSERT_(condition, text)                                      \
     __extension__ _Static_assert(condition, text) /* gnu99 -pedantic asks */
-#define RECORDER_FUNCTION_ static __attribute__((noinline, unused))
-#define RECORDER_SELDOM_                                                       \
-    static __attribute__((noinline, unused, cold RECORDER_PASSES_))
-#define RECORDER_READING_                                                      \
-    static __attribute__((noinline, unused RECORDER_PASSES_))
+#ifdef __clang__ /* reports a function that is marked unused and used */
+#define RECORDER_STATIC_(...) static inline __attribute__((__VA_ARGS__))
+#else
+#define RECORDER_STATIC_(...) static __attribute__((unused, __VA_ARGS__))
+#endif
+#define RECORDER_FUNCTION_ RECORDER_STATIC_(noinline)
+#define RECORDER_SELDOM_ RECORDER_STATIC_(noinline, cold RECORDER_PASSES_)
+#define RECORDER_READING_ RECORDER_STATIC_(noinline RECORDER_PASSES_)
+#ifdef __clang__
+#define RECORDER_PROTOTYPE_ static inline
+#else
 #define RECORDER_PROTOTYPE_ static __attribute__((unused))
+#endif
 #endif
 /* Doors include their parts between QUIET and LOUD. C++ programs may ask for
  * warnings of C constructs: our parts, whose every line is C, too, are exempt;
@@ -103,7 +110,7 @@
 #define RECORDER_CALLED_SELDOM_ RECORDER_SELDOM_
 #define RECORDER_CALLED_PROTOTYPE_ RECORDER_PROTOTYPE_
 #endif
-#define RECORDER_INLINE_ static inline __attribute__((always_inline, unused))
+#define RECORDER_INLINE_ static inline __attribute__((always_inline))
 /* A function that calls the C library, in a part that all programs include. gcc
  * -O0 omits only unused inline functions; g++ -O0 makes an exception table if
  * it inlines one of these. */
@@ -125,6 +132,11 @@
 #define RECORDER_THREAD_LOCAL_ __attribute__((tls_model("initial-exec")))
 #else
 #define RECORDER_THREAD_LOCAL_
+#endif
+#ifdef __cplusplus /* in a macro that programs expand */
+#define RECORDER_NULL_ nullptr
+#else
+#define RECORDER_NULL_ NULL
 #endif
 #define RECORDER_UNLIKELY_(x) __builtin_expect(!!(x), 0)
 /* Declares a function of the C library under a name of ours. So no system

@@ -51,6 +51,16 @@ struct recorder_record {
     uintptr_t caller;      /* return address of the record call */
     uintptr_t argument[4]; /* a double bit for bit, on 32 bits as a float */
 };
+/* The word of errno, which `%m` shows: one of these tags, and the number. Linux
+ * has one set of numbers on most processors. */
+#if defined(RECORDER_LINUX_) && !defined(__mips__) && !defined(__sparc__) &&   \
+    !defined(__hppa__) && !defined(__alpha__)
+#define RECORDER_ERROR_TAG_ RECORDER_ERROR_OF_LINUX_
+#else
+#define RECORDER_ERROR_TAG_ RECORDER_ERROR_OF_OTHERS_
+#endif
+#define RECORDER_ERROR_OF_LINUX_ 0x6d000u /* then 12 bits: errno */
+#define RECORDER_ERROR_OF_OTHERS_ 0x6e000u
 #define RECORDER_TEXT_END_ (3 + RECORDER_COPY_MAX)
 #define RECORDER_TEXT_BYTES_ (4 * sizeof(uintptr_t))
 /* True if a record of this format is the head of an event. */
@@ -215,7 +225,7 @@ struct recorder_tweak {
 /* Initialises a tweak that is in no list. */
 #define RECORDER_TWEAK_INIT_(name, description, value)                         \
     {                                                                          \
-        value, name, description, 0                                            \
+        value, name, description, RECORDER_NULL_                               \
     }
 
 /* Makes text of a word for a conversion of the program's own (recorder_set.h).

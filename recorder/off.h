@@ -52,6 +52,11 @@ recorder_word_of_text_(const struct recorder *recorder, uintptr_t text,
     return text;
 }
 
+RECORDER_STUB_ uintptr_t recorder_word_of_error_(void)
+{
+    return 0;
+}
+
 RECORDER_STUB_ void recorder_thread_name(const char *name)
 {
     (void)name;

@@ -293,6 +293,16 @@ RECORDER_CALLED_ const char *recorder_copy_(const struct recorder *recorder,
         recorder, string, string ? recorder_copy_size_(string, SIZE_MAX) : 0);
 }
 
+/* Returns the word of errno; 0: there is none. */
+RECORDER_CALLED_ uintptr_t recorder_word_of_error_(void)
+{
+#ifdef RECORDER_HOSTED_
+    return RECORDER_ERROR_TAG_ << 12 | (uintptr_t)(*recorder_os_errno_() & 0xfff);
+#else
+    return 0;
+#endif
+}
+
 /* ----------------------------------------------------------------- text -- */
 
 /* Sets of characters of 32 codes each: flags and digits, from 32 on, and length

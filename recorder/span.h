@@ -71,17 +71,17 @@ recorder_span_open_(const struct recorder *recorder, const char *open,
         close_with_result,
         count,
         false,
-        {recorder_word_given_(recorder, open, 0, a, 0),
-         recorder_word_given_(recorder, open, 1, b, a.word),
-         recorder_word_given_(recorder, open, 2, c, b.word),
-         recorder_word_given_(recorder, open, 3, d, c.word),
-         recorder_word_given_(recorder, open, 4, e, d.word),
-         recorder_word_given_(recorder, open, 5, f, e.word),
-         recorder_word_given_(recorder, open, 6, g, f.word),
-         recorder_word_given_(recorder, open, 7, h, g.word),
-         recorder_word_given_(recorder, open, 8, i, h.word),
-         recorder_word_given_(recorder, open, 9, j, i.word),
-         recorder_word_given_(recorder, open, 10, k, j.word), 0}};
+        {recorder_word_given_(recorder, open, 0, a, recorder_given_of_(0, 0)),
+         recorder_word_given_(recorder, open, 1, b, a),
+         recorder_word_given_(recorder, open, 2, c, b),
+         recorder_word_given_(recorder, open, 3, d, c),
+         recorder_word_given_(recorder, open, 4, e, d),
+         recorder_word_given_(recorder, open, 5, f, e),
+         recorder_word_given_(recorder, open, 6, g, f),
+         recorder_word_given_(recorder, open, 7, h, g),
+         recorder_word_given_(recorder, open, 8, i, h),
+         recorder_word_given_(recorder, open, 9, j, i),
+         recorder_word_given_(recorder, open, 10, k, j), 0}};
     recorder_span_record_(&span, open, count);
     return span;
 }
@@ -144,7 +144,8 @@ RECORDER_INLINE_ void recorder_span_result_(struct recorder_span_ *span,
  * the outer one, as it should. */
 #define RECORDER_SPAN_VARIABLE_(variable, value)                               \
     _Pragma("GCC diagnostic push")                                             \
-        _Pragma("GCC diagnostic ignored \"-Wshadow\"")                         \
+        _Pragma("GCC diagnostic ignored \"-Wshadow\"") _Pragma(                \
+            "GCC diagnostic ignored \"-Wunused-variable\"")                    \
             RECORDER_SPAN_GUARD_(variable, value);                             \
     _Pragma("GCC diagnostic pop")                                              \
         RECORDER_ASSERT_(1, "") /* takes the semicolon */
@@ -190,7 +191,7 @@ class recorder_span_guard_
 #else
 #define RECORDER_SPAN_GUARD_(variable, value)                                  \
     struct recorder_span_ variable                                             \
-        __attribute__((cleanup(recorder_span_close_), unused)) = value
+        __attribute__((cleanup(recorder_span_close_))) = value
 #define RECORDER_SPAN_SET_(variable, value)                                    \
     recorder_span_result_(&(variable),                                         \
                           sizeof(RECORDER_STRUCT_ {                            \

@@ -234,6 +234,45 @@ Test(languages, syntax_of_intel)
 }
 #endif
 
+/* Goal: no compiler warns of a user's file, whatever the user asks for. Method:
+ * a file with all macros that expand in it; the headers are a system's. */
+Test(languages, no_warning_in_a_users_file)
+{
+    static const char *const ways[][2] = {
+        {"clang", "-std=c11 -Weverything"},
+        {"clang", "-std=c11 -Weverything -fPIC -O2"},
+        {"clang++", "-x c++ -std=c++11 -Weverything -Wno-c++98-compat "
+                    "-Wno-c++98-compat-pedantic"},
+        {"g++", "-x c++ -std=c++11 -O2 -Wall -Wextra -Wuseless-cast "
+                "-Wold-style-cast -Wzero-as-null-pointer-constant "
+                "-Wsign-conversion"},
+        {"gcc", "-std=c11 -O2 -Wall -Wextra -Wconversion -Wsign-conversion "
+                "-Wbad-function-cast -Wcast-qual -Wstrict-prototypes"}};
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
+        if (build_has(ways[i][0])) {
+            build_must("%s %s -isystem " TEST_ROOT " -c -o warnings.o "
+                       BUILD_PROGRAMS "/warnings.c",
+                       ways[i][0], ways[i][1]);
+            cr_expect_null(strstr(build_text, "warning:"), "%s: %s",
+                           build_command, build_text);
+        }
+}
+
+/* Goal: where the macro record meets a member of that name, the compiler shows
+ * the option that leaves the word alone. */
+static void names_the_option(const char *compiler)
+{
+    build_must("printf \"#include <recorder.h>\nstruct disc { int (*record)(int);"
+               " };\nint f(struct disc *d);\nint f(struct disc *d) "
+               "{ return d->record(5); }\n\" >member.c");
+    cr_assert_neq(build_run("%s -fsyntax-only " BUILD_INCLUDE "member.c",
+                            compiler),
+                  0);
+    cr_assert_not_null(strstr(build_text, "-DRECORDER_NO_RECORD"), "%s",
+                       build_text);
+}
+Test(languages, a_member_record) { each_compiler(names_the_option); }
+
 /* Goal: with RECORDER_NO_RECORD the word record is the program's own. */
 static void no_record(const char *compiler)
 {

@@ -14,6 +14,7 @@ const char *given_text(void)
 #include "recorder_dump.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -76,6 +77,12 @@ __attribute__((noinline)) static void say(char *heap, const char *literal,
     SAY("null %s", none);
     SAY("precision %.3s, of an argument %.*s", bytes, 3, bytes);
     SAY("width %-12s|%12s|%*s|%-*.*s|", heap, stack, 9, heap, 5, 2, heap);
+#ifndef GIVEN_STATIC /* a static program has no texts of errors */
+    errno = ENOENT;
+    SAY("error %m");
+    errno = EAGAIN;
+    SAY("%d %s %d %d: %m, %m", 1, heap, 3, 4);
+#endif
     SAY("100%% of %hhd %5.1f %ld %s", (signed char)1, 1.5, 5L, heap);
     SAY("pointers %p %20p %p", (void *)heap, (void *)stack, (void *)bytes);
     SAY("%d %s %d %s %d %.1s %d %s %d %.*s %s", 1, heap, 2, stack, 3, bytes, 4,

@@ -1,4 +1,4 @@
-/* expect: expected ')' */
+/* expect: record(): the format must be a string literal */
 /* SPDX-License-Identifier: MIT */
 #include "recorder.h"
 RECORDER(net, 16, "Network")
