@@ -94,7 +94,7 @@ static void record_text(long n, int thread)
         record(on, "%ld of %ld bytes from %s:%d", i, n, text, thread);
     }
 }
-BENCH(record_text, "record/4 arguments, one a text of 16 bytes")
+BENCH(record_text, "record/4 arguments; one a text of 16 bytes")
 
 static void record_literal(long n, int thread)
 {
@@ -104,7 +104,7 @@ static void record_literal(long n, int thread)
         record(on, "%ld of %ld bytes from %s:%d", i, n, text, thread);
     }
 }
-BENCH(record_literal, "record/4 arguments, one a pointer to a literal")
+BENCH(record_literal, "record/4 arguments; one a pointer to a literal")
 
 static void switch_off(int thread)
 {
