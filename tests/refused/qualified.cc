@@ -1,4 +1,4 @@
-/* expect: record(net, ...) in namespace app, or behind: using app::recorder_for_net; */
+/* expect: record(net, ...) in namespace app, or after: using app::recorder_for_net; */
 /* SPDX-License-Identifier: MIT */
 #include "recorder.h"
 namespace app
