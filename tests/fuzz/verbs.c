@@ -302,8 +302,8 @@ bool fuzz_gdb(unsigned char *bytes, size_t size)
                 if (strlen(text) > 1 << 16)
                     abort();
             if (what == 2)
-                fuzz_plain_text(recorder_gdb_set(library, "n.*=2 retries=trace")),
-                    recorder_gdb_clear(library);
+                fuzz_plain_text(
+                    recorder_gdb_set(library, "n.*=2 retries=trace clear"));
         }
         recorder_gdb_free(library);
     }

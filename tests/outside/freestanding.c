@@ -17,8 +17,8 @@ static bool is_in(const char *list, const char *word)
 
 /* The compilers' own functions for missing instructions. */
 static const char arithmetic[] =
-    " __aeabi_d2f __aeabi_idiv __aeabi_idivmod __aeabi_ldivmod __aeabi_llsl "
-    "__aeabi_llsr __aeabi_lmul __aeabi_uidiv __aeabi_uidivmod "
+    " __aeabi_d2f __aeabi_idiv __aeabi_idivmod __aeabi_lasr __aeabi_ldivmod "
+    "__aeabi_llsl __aeabi_llsr __aeabi_lmul __aeabi_uidiv __aeabi_uidivmod "
     "__aeabi_uldivmod __ashldi3 __divdi3 __gnu_thumb1_case_shi "
     "__gnu_thumb1_case_sqi __gnu_thumb1_case_uhi __gnu_thumb1_case_uqi "
     "__lshrdi3 __moddi3 __truncdfsf2 __udivdi3 __umoddi3 ";
