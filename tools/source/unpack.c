@@ -174,6 +174,7 @@ const char *source_unpack(struct source *source, const char *path, int *fd)
                  "to harm; if it is one after all, unpack it yourself, and "
                  "name that"};
     bool gzip, zstd;
+    const char *wrong;
     struct stat is;
     *fd = -1;
     if (packed < 0 || pread(packed, magic, 4, 0) != 4 ||
@@ -197,6 +198,9 @@ const char *source_unpack(struct source *source, const char *path, int *fd)
         return source_wrong(source, "there is no file to unpack it into: %s",
                             strerror(errno));
     }
-    return received(
-        &to, gzip ? gzip_unpack(&to, packed) : zstd_unpack(&to, packed), fd);
+    wrong = gzip ? gzip_unpack(&to, packed) : zstd_unpack(&to, packed);
+    if (!wrong && to.size == 0)
+        wrong = source_wrong(
+            source, "nothing unpacks from it: it is cut off, or empty");
+    return received(&to, wrong, fd);
 }
