@@ -136,7 +136,10 @@ RECORDER_SELDOM_ void recorder_life_begin_(bool ever)
              start - lives[i].start < lives[i].bytes) &&
             (intptr_t)(lives[i].until - from) > 0)
             from = lives[i].until + 1;
-    from = ever ? RECORDER_LIFE_EVER_ : from + (from == RECORDER_LIFE_EVER_);
+    if (ever)
+        from = RECORDER_LIFE_EVER_;
+    else if (from == RECORDER_LIFE_EVER_)
+        from++;
     row = recorder_life_row_(lives);
     if (!row)
         return;
