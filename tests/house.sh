@@ -200,6 +200,35 @@ answers()
     done
 }
 
+# A list of FLOORS is true: no object of a room calls an object of a higher floor.
+floors()
+{
+    for door in tools/reader/reader.h tools/unwind/unwind.h tools/threads/threads.h; do
+        room=build/${door%/*}
+        set -- "$room"/*.o
+        [ -e "$1" ] || return # nothing is built here
+        { awk '/^FLOORS/ { at = 1; next }
+            at && !/^    [a-z]/ { exit }
+            at { gsub(/,/, " ")
+                # a second blank ends the names
+                sub(/^ +/, ""); if ($0 ~ /   /) sub(/   .*/, "")
+                n = split($0, name, " ")
+                for (i = 1; i <= n; i++) print "floor", name[i], at
+                at++ }' "$door"
+            nm -A "$@" | sed -n "s|^$room/\([a-z_0-9]*\)\.o:[0-9a-f ]*\([A-Z]\) |\2 \1 |p"
+        } | awk -v door="$door" '$1 == "floor" { floor[$2] = $3 + 0; next }
+            $1 == "T" { home[$3] = $2; next }
+            $1 == "U" { from[++calls] = $2; to[calls] = $3 }
+            END {
+                for (i = 1; i <= calls; i++)
+                    if (from[i] in floor && home[to[i]] in floor && \
+                        floor[home[to[i]]] < floor[from[i]])
+                        print door ": " from[i] " calls " to[i] "() of " \
+                            home[to[i]] ", which is on a higher floor"
+            }'
+    done
+}
+
 # A file is read in one sitting, the ring in a short one.
 sizes()
 {
@@ -246,7 +275,7 @@ prose()
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
 passed=0 failed=0
-for check in promises contents prototypes macros verbs files includes systems sizes weight prose alone; do
+for check in promises contents prototypes macros verbs files includes systems floors sizes weight prose alone; do
     said=$($check 2>&1)
     if [ -z "$said" ]; then
         passed=$((passed + 1))

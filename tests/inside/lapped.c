@@ -14,6 +14,7 @@
 #include "reader/events.c"
 #include "reader/filters.c"
 #include "reader/codes.c"
+#include "reader/count.c"
 #include "reader/ids.c"
 #include "reader/kernel.c"
 #include "reader/lists.c"

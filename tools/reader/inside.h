@@ -278,7 +278,24 @@ const char *lanes_refresh(struct reader *);
 /* Adds the keys of all records in the rings. Returns null, or the error. */
 const char *lanes_take(struct reader *);
 /* Returns the key of an order. */
-uint64_t order_key(const struct reader *, uint64_t order);
+static inline uint64_t order_key(const struct reader *reader, uint64_t order)
+{
+    return (order - reader->inside->base) & word_max(reader->memory);
+}
+static inline uint64_t lane_size(const struct lane *lane)
+{
+    return lane->recorder->figures.size;
+}
+/* The key of a record of a lane; false: it was cleared. */
+bool raw_key(const struct reader *, const struct lane *,
+             const unsigned char *raw, uint64_t *key);
+/* Returns the commit word of a slot. */
+uint64_t commit_of(const struct reader *, const struct lane *, uint64_t slot);
+/* FOUND: the position's record is in its slot. GONE: a later record overwrote
+ * it, or is overwriting it. NOT_YET: it is being written, or will be. */
+enum found { FOUND, GONE, NOT_YET };
+enum found position_look(const struct reader *, const struct lane *,
+                         uint64_t position);
 /* True if a key's record begins an event or a text. False: it continues one, or
  * more must be read to decide. */
 bool key_begins(const struct reader *, const struct key *);
@@ -289,7 +306,7 @@ uint64_t key_record(const struct reader *, const struct key *,
 uint64_t lane_record(const struct reader *, const struct lane *, uint64_t slot,
                      unsigned char raw[RECORD_MAX_BYTES]);
 void rings_close(struct reader *);
-/* Slots of a recorder that are damaged in a recording made of events: all that
+/* count.c: slots of a recorder that are damaged in a recording made of events: all that
  * its ring's head counts were written whole. After reader_count(). */
 uint64_t figures_damaged(const struct reader_recorder *);
 

@@ -26,9 +26,10 @@ FLOORS (a file calls only files of lower floors; inside.h declares the calls)
     filters     chooses by messages and arguments
     arguments   the arguments of an event
     message     the message of an event: formats, strings, lines
-    rings       copies rings, finds whole records, counts them
-    kernel      switches in the kernel's rings
+    count       the figures of recorders
+    rings       copies rings, finds whole records
     lists       recorders, threads, tweaks
+    kernel      switches in the kernel's rings
     registry    finds the registry; the clock
     bytes, offsets, codes, ids, array
 

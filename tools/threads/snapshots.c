@@ -196,7 +196,7 @@ const char *snapshots_open(struct threads *threads, struct source *source,
     }
     free(s.pieces);
     if (wrong)
-        threads_close(threads);
+        present_close(threads);
     return wrong;
 }
 

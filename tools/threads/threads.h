@@ -10,6 +10,7 @@ PROMISES
 
 FLOORS (a file calls only files of lower floors)
     threads    opens a source's threads, gives each its wait and its stack
+    snapshots  stacks that a program recorded of itself
     graph      cycles of waits, and whether they last
     join       gives threads their recorded waits, and locks their holders
     recorded   reads the records of `recorder run`; lives: of locks and joins
@@ -18,7 +19,6 @@ FLOORS (a file calls only files of lower floors)
     process    threads of a running process: /proc
     stop       the same threads, stopped for their registers: ptrace
     core       threads of a core file: its notes
-    snapshots  stacks that a program recorded of itself
     machines   the differences between processors
 */
 #ifndef THREADS_H

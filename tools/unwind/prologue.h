@@ -31,8 +31,18 @@ struct state {
 
 enum { TARGETS_MAX = 128, PROLOGUE_BYTES_MAX = 65536 };
 
+struct prologue;
+/* Registers of a machine, by their DWARF numbers. */
+struct shape {
+    unsigned machine, sp, returns;
+    unsigned pointers[2]; /* that a frame may be reckoned from, too */
+    uint32_t kept;        /* registers that a function leaves as they were */
+    unsigned (*decode)(struct prologue *);
+};
+
 struct prologue {
     struct unwind *unwind;
+    const struct shape *shape;
     uint64_t start;  /* address of the function */
     bool is_thumb;   /* of ARM, its short instructions */
     unsigned given;  /* ARM: how many more instructions have a condition */
@@ -74,6 +84,11 @@ void prologue_branch(struct prologue *, uint64_t target);
 void prologue_leave(struct prologue *);
 /* Calls a function: others than the registers that it keeps change. */
 void prologue_call(struct prologue *);
+
+/* Returns the state at a branch's target, or null. */
+struct target *target_at(struct prologue *, uint64_t address);
+/* A branch of MIPS takes effect after the instruction that follows it. */
+void delayed_do(struct prologue *);
 
 /* Decoders: the size of the instruction; 0: there is none. */
 unsigned decode_arm(struct prologue *);

@@ -14,8 +14,10 @@ FLOORS (a file calls only files of lower floors)
     cfi            a frame's caller by the tables that compilers write
     exidx          the same by the tables of ARM
     prologue       the same by the instructions that the function ran
-    arm, mips, riscv, aarch64   the effects of instructions (prologue.h)
+    arm, mips, riscv, aarch64   decode instructions (prologue.h)
+    effects        the effects of instructions on a model of the frame
     function       the function at an address
+    words          reads the program's memory
 */
 #ifndef UNWIND_H
 #define UNWIND_H
