@@ -55,6 +55,73 @@ recorder_file_measure_(const struct recorder_modules_ *modules)
     return size;
 }
 
+/* True if a header's bytes are those of a segment. */
+RECORDER_SELDOM_ bool
+recorder_module_is_(const char *at, const struct recorder_elf_header_ *h,
+                    const struct recorder_module_segment_ *m)
+{
+    return at && h->flags == RECORDER_ELF_R_ && h->file_bytes == m->saved &&
+           __builtin_memcmp(at, (const void *)m->start, m->saved) == 0;
+}
+
+/* Saves a segment, or shows the copy that the file has of it, at its address.
+ * Returns false: the file is full. */
+RECORDER_SELDOM_ bool
+recorder_module_save_(struct recorder_recording_ *file,
+                      const struct recorder_module_segment_ *m)
+{
+    unsigned i, count = file->elf->headers_count;
+    char *to;
+    for (i = 0; i < count; i++) {
+        struct recorder_elf_header_ *h = &file->headers[i];
+        bool shown = h->type == RECORDER_ELF_LOAD_;
+        if ((shown ? h->address == m->start : h->type == 0) &&
+            recorder_module_is_(recorder_core_bytes_(file, h), h, m)) {
+            h->address = m->start;
+            __atomic_store_n(&h->type, RECORDER_ELF_LOAD_, __ATOMIC_RELEASE);
+            return true;
+        }
+    }
+    if (!recorder_open_room_(file, m->saved + RECORDER_CACHE_LINE, 0))
+        return false;
+    to = recorder_core_take_(file, m->saved, false);
+    return to && recorder_memory_copy_all_(to, m->start, m->saved) &&
+           recorder_core_add_segment_(file, m->start, to, m->saved,
+                                      RECORDER_ELF_R_);
+}
+
+/* Hides the copies of closed libraries where another one is now: records'
+ * formats lead into the file from now on. A copy is shown again if its library
+ * comes back, so the file does not grow. */
+RECORDER_SELDOM_ void
+recorder_modules_hide_(struct recorder_recording_ *file,
+                       const struct recorder_modules_ *modules)
+{
+    unsigned i, count = file->elf->headers_count;
+    uintptr_t first = UINTPTR_MAX, end = 0;
+    size_t k;
+    for (k = 0; k < modules->count; k++) {
+        const struct recorder_module_segment_ *m = &modules->all[k];
+        first = m->start < first ? m->start : first;
+        end = m->start + m->bytes > end ? m->start + m->bytes : end;
+    }
+    for (i = 0; i < count; i++) {
+        struct recorder_elf_header_ *h = &file->headers[i];
+        char *at = recorder_core_bytes_(file, h);
+        if (h->type != RECORDER_ELF_LOAD_ || h->flags != RECORDER_ELF_R_ ||
+            h->address >= end || h->address + h->file_bytes <= first)
+            continue;
+        for (k = 0; k < modules->count; k++)
+            if (h->address == modules->all[k].start &&
+                recorder_module_is_(at, h, &modules->all[k]))
+                break;
+        if (k < modules->count)
+            continue;
+        recorder_move_formats_(file, h->address, (uintptr_t)at, h->file_bytes);
+        __atomic_store_n(&h->type, 0, __ATOMIC_RELEASE);
+    }
+}
+
 /* Fills the file with all but the recorders. Returns the rows of its thread
  * table, or null if something has no room. */
 RECORDER_SELDOM_ struct recorder_thread_row *
@@ -189,27 +256,40 @@ RECORDER_SELDOM_ bool recorder_file_begin_(struct recorder_recording_ *file,
     return rows != NULL;
 }
 
+/* Says, once, that the file has no room for a library. Its recorders stay in
+ * memory. */
+RECORDER_SELDOM_ void recorder_file_full_(struct recorder_recording_ *file)
+{
+    if (file->image->file_asked == RECORDER_FILE_FULL_)
+        return;
+    file->image->file_asked = RECORDER_FILE_FULL_;
+    recorder_home_.registry->file_asked = RECORDER_FILE_FULL_;
+    recorder_open_say_(file->path,
+                       "no room for the formats and recorders of one more "
+                       "library",
+                       NULL);
+}
+
 /* Adds the formats of a library that was opened; `of` is an address in it. */
 RECORDER_SELDOM_ void recorder_file_module_(struct recorder_recording_ *file,
                                             const void *of)
 {
     struct recorder_modules_ modules;
+    uintptr_t count = file->elf->headers_count;
+    bool has_room = true;
     size_t i;
     if (!recorder_modules_open_(&modules, file, of))
         return;
-    if (modules.count &&
-        recorder_open_room_(file,
-                            recorder_modules_bytes_(&modules) + 24 +
-                                recorder_modules_note_bytes_(&modules) +
-                                RECORDER_CACHE_LINE,
-                            0)) {
-        uintptr_t count = file->elf->headers_count;
-        for (i = 0; i < modules.count; i++)
-            if (modules.all[i].saved)
-                recorder_module_save_(file, &modules.all[i]);
-        if (file->elf->headers_count != count) /* the library is new */
-            recorder_modules_add_note_(file, &modules);
-    }
+    recorder_modules_hide_(file, &modules);
+    for (i = 0; i < modules.count; i++)
+        if (modules.all[i].saved)
+            has_room &= recorder_module_save_(file, &modules.all[i]);
+    if (has_room && file->elf->headers_count != count) /* the library is new */
+        has_room = recorder_open_room_(
+                       file, 24 + recorder_modules_note_bytes_(&modules), 0) &&
+                   recorder_modules_add_note_(file, &modules);
+    if (!has_room)
+        recorder_file_full_(file);
     recorder_modules_close_(&modules);
 }
 
@@ -219,14 +299,8 @@ RECORDER_SELDOM_ void recorder_file_recorder_(struct recorder_recording_ *file,
                                               struct recorder *recorder)
 {
     struct recorder *copy = recorder_move_copy_of_(file, recorder);
-    if (copy && (copy->mask != recorder->mask ||
-                 copy->ring_bytes != recorder->ring_bytes ||
-                 copy->lanes_mask != recorder->lanes_mask ||
-                 __builtin_memcmp(
-                     copy->name, recorder->name,
-                     recorder_length_(copy->name, RECORDER_PATH_MAX_) + 1)))
-        copy = NULL;
     if (copy) {
+        recorder_move_show_(file, recorder, copy);
         __atomic_store_n(&recorder->rings, copy->rings, __ATOMIC_RELEASE);
         return;
     }
@@ -239,6 +313,8 @@ RECORDER_SELDOM_ void recorder_file_recorder_(struct recorder_recording_ *file,
         moves.all = &move;
         recorder_move_plan_(&moves, recorder, copy->rings);
         recorder_move_all_(&moves);
+    } else {
+        recorder_file_full_(file);
     }
 }
 
@@ -349,7 +425,7 @@ __attribute__((constructor(103))) static void recorder_file_enter_(void)
 {
     const char *path = recorder_os_environment_("RECORDER_FILE");
     struct recorder_registry *registry = recorder_home_.registry;
-    if (registry->file_asked == RECORDER_FILE_LOOKED_ || registry->image)
+    if (registry->file_asked >= RECORDER_FILE_LOOKED_ || registry->image)
         return;
     registry->file_asked = RECORDER_FILE_LOOKED_;
     if (path && *path)

@@ -234,35 +234,6 @@ recorder_modules_bytes_(const struct recorder_modules_ *modules)
     return bytes;
 }
 
-/* Saves a segment. If a closed library used these addresses, its saved copy
- * stays reachable only inside the file; format pointers in records are
- * redirected there. */
-RECORDER_SELDOM_ void
-recorder_module_save_(struct recorder_recording_ *file,
-                      const struct recorder_module_segment_ *m)
-{
-    unsigned i, count = file->elf->headers_count;
-    char *to;
-    for (i = 0; i < count; i++) {
-        struct recorder_elf_header_ *h = &file->headers[i];
-        const char *at;
-        if (h->type != RECORDER_ELF_LOAD_ ||
-            (h->address - m->start >= m->saved &&
-             m->start - h->address >= h->file_bytes))
-            continue; /* they do not overlap */
-        at = recorder_core_bytes_(file, h);
-        if (h->address == m->start && h->file_bytes == m->saved &&
-            __builtin_memcmp(at, (const void *)m->start, m->saved) == 0)
-            return;
-        recorder_move_formats_(file, h->address, (uintptr_t)at, h->file_bytes);
-        __atomic_store_n(&h->type, 0, __ATOMIC_RELEASE);
-    }
-    to = recorder_core_take_(file, m->saved, false);
-    if (to && recorder_memory_copy_all_(to, m->start, m->saved))
-        recorder_core_add_segment_(file, m->start, to, m->saved,
-                                   RECORDER_ELF_R_);
-}
-
 #ifdef __cplusplus
 } /* extern "C" */
 #endif

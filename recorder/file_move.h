@@ -252,21 +252,60 @@ RECORDER_INLINE_ uintptr_t recorder_move_high_bytes_(const struct recorder *r)
                               RECORDER_CACHE_LINE);
 }
 
-/* Returns the file's copy of a recorder, or of one that had its address and was
- * closed; null if there is none. */
+/* True if `recorder` is like a copy: their rings have one layout, and names and
+ * descriptions are equal. */
+RECORDER_SELDOM_ bool recorder_move_is_like_(const struct recorder *copy,
+                                             const struct recorder *recorder)
+{
+    size_t name = recorder_length_(recorder->name, RECORDER_PATH_MAX_);
+    size_t words = recorder_length_(recorder->description, RECORDER_PATH_MAX_);
+    return copy->mask == recorder->mask &&
+           copy->ring_bytes == recorder->ring_bytes &&
+           copy->lanes_mask == recorder->lanes_mask &&
+           recorder_length_(copy->name, RECORDER_PATH_MAX_) == name &&
+           recorder_length_(copy->description, RECORDER_PATH_MAX_) == words &&
+           __builtin_memcmp(copy->name, recorder->name, name) == 0 &&
+           __builtin_memcmp(copy->description, recorder->description, words) ==
+               0;
+}
+
+/* Returns the file's copy of a closed recorder like this one; null if there is
+ * none. */
 RECORDER_SELDOM_ struct recorder *
 recorder_move_copy_of_(struct recorder_recording_ *file,
                        const struct recorder *recorder)
 {
-    unsigned i;
-    for (i = 0; i < file->elf->headers_count; i++) {
-        const struct recorder_elf_header_ *h = &file->headers[i];
-        if (h->type == RECORDER_ELF_LOAD_ &&
-            h->address == (uintptr_t)recorder &&
-            h->file_bytes == sizeof *recorder)
-            return (struct recorder *)(void *)recorder_core_bytes_(file, h);
+    struct recorder *copy;
+    for (copy = file->image->first; copy; copy = copy->next) {
+        const struct recorder *open = recorder_readers_enter_();
+        while (open && open->rings != copy->rings)
+            open = recorder_list_next_(open);
+        recorder_readers_leave_();
+        if (!open && recorder_move_is_like_(copy, recorder))
+            break;
     }
-    return NULL;
+    return copy;
+}
+
+/* Shows a copy, for debuggers, where its recorder is now, and there no other
+ * copy. */
+RECORDER_SELDOM_ void
+recorder_move_show_(const struct recorder_recording_ *file,
+                    const struct recorder *recorder,
+                    const struct recorder *copy)
+{
+    unsigned i, count = file->elf->headers_count;
+    for (i = 0; i < count; i++) {
+        struct recorder_elf_header_ *h = &file->headers[i];
+        if (h->file_bytes != sizeof *copy)
+            continue;
+        if (recorder_core_bytes_(file, h) == (const char *)copy) {
+            h->address = (uintptr_t)recorder;
+            __atomic_store_n(&h->type, RECORDER_ELF_LOAD_, __ATOMIC_RELEASE);
+        } else if (h->address == (uintptr_t)recorder) {
+            __atomic_store_n(&h->type, 0, __ATOMIC_RELEASE);
+        }
+    }
 }
 
 /* Adds a recorder with empty rings to the file. Returns its copy there, or null
@@ -293,6 +332,7 @@ recorder_move_add_(struct recorder_recording_ *file,
         return NULL;
     recorder_core_add_segment_(file, (uintptr_t)recorder, copy, sizeof *copy,
                                RECORDER_ELF_R_ | RECORDER_ELF_W_);
+    recorder_move_show_(file, recorder, copy);
     __atomic_store_n(link, copy, __ATOMIC_RELEASE);
     file->last = copy;
     return copy;

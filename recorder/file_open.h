@@ -367,7 +367,8 @@ RECORDER_SELDOM_ int recorder_open_new_(struct recorder_recording_ *file,
 }
 
 /* Adds a part if the last one has no room for `low` and `high` bytes. Returns
- * false if that fails, or if the path now has another file. */
+ * false if that fails, or if the path now has another file. A part that no
+ * header shows would hide every recorder after the first one in it. */
 RECORDER_SELDOM_ bool recorder_open_room_(struct recorder_recording_ *file,
                                           uintptr_t low, uintptr_t high)
 {
@@ -379,7 +380,8 @@ RECORDER_SELDOM_ bool recorder_open_room_(struct recorder_recording_ *file,
     long fd, error;
     if (low + high <= part->high - part->low)
         return true;
-    if (file->parts_count == RECORDER_PARTS_)
+    if (file->parts_count == RECORDER_PARTS_ ||
+        file->elf->headers_count == file->headers_max)
         return false;
     if (bytes < RECORDER_PART_BYTES_)
         bytes = RECORDER_PART_BYTES_;

@@ -319,7 +319,8 @@ struct recorder_registry {
 /* The reader of RECORDER_FILE in the environment. */
 enum {
     RECORDER_FILE_NOBODY_ = 1, /* no module includes recorder_dump.h */
-    RECORDER_FILE_LOOKED_ = 2  /* file.h has */
+    RECORDER_FILE_LOOKED_ = 2, /* file.h has */
+    RECORDER_FILE_FULL_ = 3    /* and a library found no room in the file */
 };
 enum {
     RECORDER_CLOCKED_NOT_TRUSTED_ = 1, /* this machine's clock is not the one */

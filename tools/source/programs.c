@@ -84,6 +84,10 @@ char *program_without_file(int pid, const struct reader *reader)
 {
     char *path, *why = NULL;
     int size = -1;
+    if (reader->file_asked == RECORDER_FILE_FULL_)
+        return strdup("the file of RECORDER_FILE had no room for all libraries "
+                      "that the program opened: it lacks formats and recorders "
+                      "of some");
     if (!pid || reader->in_file || !reader->file_asked)
         return NULL;
     path = environment_of(pid, "RECORDER_FILE");
