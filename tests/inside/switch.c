@@ -95,7 +95,7 @@ Test(switch, words)
     recorder_switch_sleep();
     expect("sleep", "cpu 3 waits for an interrupt", 0, 0, 3, 0);
     recorder_switch_wake();
-    expect("wake", "cpu 3 goes on", 0, 0, 3, 0);
+    expect("wake", "cpu 3 wakes up", 0, 0, 3, 0);
     recorder_switch_enter(15, tick, 0x1234);
     expect("enter", "> tick", (uintptr_t)tick, 15, 3, 0x1234);
     recorder_switch_exit(15, tick);

@@ -22,7 +22,7 @@ export const tests = {
   // to what `recorder sched` says, and are drawn where they were.
   async switches() {
     const page = await open(view(program));
-    const table = run('switches', '--json', program).split('\n')
+    const table = run('sched', '--json', program).split('\n')
       .filter(line => line).map(line => JSON.parse(line));
     const {threads, cpus, tops} = await page.evaluate(() => {
       const {strips, processors, threads, layout, stateAt, toX} =
