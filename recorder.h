@@ -48,9 +48,8 @@ LIMITS
       has gone round.
     * The address of an array of char, for %p, is (void *)array.
     * A library that includes no header of Recorder may give a text to a program
-      that records the text's address for `%s`. If that library is closed and
-      another one is opened at its addresses, readers show the words of the
-      other one. RECORDER_COPY keeps the text.
+      that keeps its address (RECORDER_ADDRESS). If that library is closed and
+      another one is opened at its addresses, readers show the other's words.
     * At most 12 arguments, of one machine word each: on 32-bit machines a
       double is kept as a float and a 64-bit integer is refused.
     * What RECORDER_COPY returns is for the record that it is an argument of.

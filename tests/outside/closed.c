@@ -77,3 +77,77 @@ Test(closed, a_recording_keeps_formats)
     cr_assert_not_null(strstr(build_text, "net: deposit 1 of "));
     cr_assert_not_null(strstr(build_text, "net: steal__ 2 of "));
 }
+
+/* Makes `count` libraries, each with a text of its own, and the
+ * program that opens them. */
+static void build_reopened(int count)
+{
+    build_must("gcc -O1 -rdynamic " BUILD_INCLUDE "-o reopened " BUILD_PROGRAMS
+               "/reopened.c -ldl -lpthread && gcc -O1 -fPIC -shared "
+               "-Wl,--build-id=none -DPART=part "
+               "-DTEXT=\"\\\"text1000\\\"\" " BUILD_INCLUDE
+               "-o part.so " BUILD_PROGRAMS
+               "/reopened.c && for i in $(seq 0 %d); do "
+               "sed s/text1000/text$((2000+i))/g part.so >lib$i.so; done",
+               count - 1);
+}
+
+/* Each look at the recording shows the program's records, and each record of a
+ * library with its own words, or without. */
+static void must_be_readable(void)
+{
+    command_must("dump recording >shown 2>said");
+    build_must("! grep -v -E \"^(FLIGHT|DUMPING) |"
+               " net: (closed [0-9]+ of the program|end)\\$|"
+               ": (text[0-9]+) [0-9]+ of (~?\\3|<text of a closed library>|0x[0-9a-f]+)\\$|"
+               ": <format at [^>]*>\" shown");
+}
+
+/* Goal: a recording stays readable, and as large as it was, however often
+ * libraries come and go. Method: threads open 3 in turn; a reader looks all the
+ * time; the program is killed at its end, and in between. */
+Test(closed, reopened_libraries_leave_it_readable)
+{
+    const unsigned opens = scaled(10000);
+    build_reopened(3);
+    for (int round = 0; round < 4; round++) {
+        char line[128];
+        pid_t pid;
+        snprintf(line, sizeof line,
+                 "env RECORDER_FILE=recording ./reopened %d %u 3 2>warned",
+                 round ? 3 : 1, opens);
+        build_must("rm -f recording*");
+        pid = command_start(line);
+        for (int looks = 0; looks < (round ? 10 * round : 1000); looks++) {
+            must_be_readable();
+            if (build_run("grep -q \"net: end\" shown") == 0)
+                break;
+        }
+        command_stop(pid);
+        must_be_readable();
+        build_must("grep -q \" net: \" shown");
+        build_must("test $(stat -c %%s recording) -lt 2000000");
+        build_must("! test -s warned");
+    }
+}
+
+/* Goal: a recording that has no room for more libraries says so, and the
+ * program's records stay readable. */
+Test(closed, too_many_libraries_are_told)
+{
+    pid_t pid;
+    build_reopened(400);
+    pid = command_start(
+        "env RECORDER_FILE=recording ./reopened 1 400 400 2>warned");
+    do
+        must_be_readable();
+    while (build_run("grep -q \"net: end\" shown") != 0);
+    build_must("grep -c \"no room for the formats and recorders\" warned | "
+               "grep -qx 1");
+    command_must("list recording 2>&1 | grep -q \"had no room\"");
+    command_must("list %d 2>&1 | grep -q \"had no room\"", pid);
+    command_stop(pid);
+    must_be_readable();
+    build_must("grep -q \"net: closed 399 of the program\" shown");
+    build_must("test $(stat -c %%s recording) -lt 70000000");
+}

@@ -37,6 +37,8 @@ void lives_renew(struct reader *reader)
     struct lives *lives = &reader->inside->lives;
     struct memory *m = reader->memory;
     uint64_t changes;
+    if (m->moved && lives->at)
+        lives_read(reader);
     if (!m->live || !lives->changes || (!lives->count && lives->changes == 1) ||
         !bytes_read_word(
             m, reader->registry + offsets_of(m)->registry_lives_changes,
@@ -51,7 +53,7 @@ enum life_is life_is(struct reader *reader, uint64_t address, uint64_t order,
                      uint64_t *from)
 {
     const struct lives *lives = &reader->inside->lives;
-    const struct memory *m = reader->memory;
+    struct memory *m = reader->memory;
     const struct life *last = NULL;
     int64_t since;
     *from = 0;
@@ -66,6 +68,8 @@ enum life_is life_is(struct reader *reader, uint64_t address, uint64_t order,
     if (!last)
         return LIFE_FITS;
     *from = last->from;
+    if (m->moved && m->moved(m, address))
+        return LIFE_OTHER;
     since = last->from == RECORDER_LIFE_EVER_
                 ? 0
                 : word_signed(m, order - last->from);

@@ -118,6 +118,7 @@ static void file_close(struct source *source)
     free(file->images.all);
     free(file->segments.all);
     free(file->program.all);
+    free(file->table);
     free(file);
 }
 
@@ -266,12 +267,66 @@ static bool claim_is_alone(const struct mapped *mapped, const GElf_Ehdr *header)
                   NOTE_OWNER, sizeof NOTE_OWNER);
 }
 
+/* Finds out which bytes a program header shows at an address; 0: none. */
+static uint64_t header_shows(const struct file *file, const void *header,
+                             uint64_t address)
+{
+    Elf64_Phdr h;
+    if (file->memory.word_bytes == 4) {
+        Elf32_Phdr narrow;
+        memcpy(&narrow, header, sizeof narrow);
+        h = (Elf64_Phdr){.p_type = narrow.p_type,
+                         .p_offset = narrow.p_offset,
+                         .p_vaddr = narrow.p_vaddr,
+                         .p_filesz = narrow.p_filesz};
+    } else
+        memcpy(&h, header, sizeof h);
+    return h.p_type == PT_LOAD && address - h.p_vaddr < h.p_filesz
+               ? h.p_offset + (address - h.p_vaddr) + 1
+               : 0;
+}
+
+static bool file_moved(struct memory *memory, uint64_t address)
+{
+    struct file *file = (struct file *)memory;
+    size_t size =
+        memory->word_bytes == 4 ? sizeof(Elf32_Phdr) : sizeof(Elf64_Phdr);
+    if (memcmp(file->table, file->table_now, file->table_count * size) == 0)
+        return false;
+    for (size_t i = 0; i < file->table_count; i++)
+        if (header_shows(file, file->table + i * size, address) !=
+            header_shows(file, file->table_now + i * size, address))
+            return true;
+    return false;
+}
+
+/* Keeps a recording's program headers: its program changes those in the file
+ * when it opens a library. */
+static const char *table_keep(struct file *file, const struct mapped *mapped,
+                              const GElf_Ehdr *header)
+{
+    size_t size = (size_t)header->e_phnum * header->e_phentsize;
+    size_t entry =
+        file->memory.word_bytes == 4 ? sizeof(Elf32_Phdr) : sizeof(Elf64_Phdr);
+    if (file->table || !size || header->e_phentsize != entry)
+        return NULL;
+    file->table = malloc(size);
+    if (!file->table)
+        return source_wrong(file->source, "there is no memory for it");
+    file->table_now = mapped->bytes + header->e_phoff;
+    file->table_count = header->e_phnum;
+    memcpy(file->table, file->table_now, size);
+    file->memory.moved = file_moved;
+    return NULL;
+}
+
 /* Reads the contents of an ELF file: segments, and notes or sections; *cut
  * becomes the number of missing bytes at its end. Null, or the error. */
 static const char *elf_read(struct source *source, struct file *file,
                             const struct mapped *mapped, Elf *elf,
                             const char *path, uint64_t *cut)
 {
+    const char *wrong;
     GElf_Ehdr header;
     if (!gelf_getehdr(elf, &header))
         return source_wrong(source, "its ELF header is damaged");
@@ -283,6 +338,9 @@ static const char *elf_read(struct source *source, struct file *file,
         (uint64_t)header.e_phnum * header.e_phentsize >
             mapped->size - header.e_phoff)
         return source_wrong(source, "it is cut off within its program headers");
+    wrong = table_keep(file, mapped, &header);
+    if (wrong)
+        return wrong;
     segments_of(&file->segments, mapped, elf, cut);
     constants_of(file, elf);
     if (file->is_program)
