@@ -132,7 +132,7 @@ static void late_set(struct timed *t, const struct compare_time *row,
     for (int k = 0; k < LATE_ROWS; k++) {
         double most = fmax(10 * row->median[GOOD], 2 * row->high[GOOD]);
         t->late_ns[k] = fmax(most, row->median[GOOD] + late_rows[k].ns);
-        if (!late_rows[k].share && !late_rows[k].alone)
+        if (late_rows[k].share <= 0 && !late_rows[k].alone)
             t->late_ns[k] = fmax(t->late_ns[k], 4 * t->longest[GOOD]);
         for (enum compare_side side = GOOD; side < SIDES; side++)
             for (size_t i = 0; i < t->ns[side].count; i++)

@@ -105,7 +105,7 @@ static void number_add(struct subject *s, enum compare_side side, double number,
     size_t run = history_run(&s->c->of[side], event);
     bool same = p->count && p->at[p->count - 1].run == run;
     if (!isfinite(number)) {
-        if (!s->odd[side]++)
+        if (s->odd[side]++ <= 0)
             s->first_odd[side] = event;
         return;
     }
@@ -430,6 +430,19 @@ static bool far_find(struct subject *s, bool far_only)
     return true;
 }
 
+/* Are some numbers of BAD far from all of GOOD, but fewer than a tenth? They make
+ * the mean drift by chance. */
+static bool few_are_far(const struct subject *s)
+{
+    const struct level *good = &s->level[GOOD];
+    double range = (good->most - good->least) * rule_rows[RULE_FAR].effect;
+    size_t far = 0, i;
+    for (i = 0; i < s->points[BAD].count; i++)
+        far += s->points[BAD].at[i].x > good->most + range ||
+               s->points[BAD].at[i].x < good->least - range;
+    return far && far < s->points[BAD].count / 10;
+}
+
 /* The figure of a level that a rule compares. */
 static double figure_of(enum rule rule, const struct level *l)
 {
@@ -481,11 +494,12 @@ static void subject_find(struct compare *c, size_t format, unsigned argument)
     bool found, named, sized;
     subject_open(&s);
     named = s.names[GOOD] + s.names[BAD] > 0;
-    found = !s.count[GOOD] || !s.count[BAD] || odd_find(&s);
+    found = s.count[GOOD] <= 0 || s.count[BAD] <= 0 || odd_find(&s);
     found = found || s.own > (s.count[GOOD] + s.count[BAD]) / 2;
     if (!found && !counts_up(&s)) {
         found = !named && stuck_find(&s);
         sized = s.leveled && !named;
+        found = found || (sized && few_are_far(&s) && far_find(&s, true));
         found =
             found || (sized && s.ids.count > FEW && sized_find(&s, RULE_DRIFT));
         found = found || (!s.many && unseen_find(&s));
