@@ -309,7 +309,10 @@ RECORDER_SELDOM_ void recorder_format_error_(struct recorder_formatter_ *f)
         text = recorder_error_text_((int)error);
 #endif
     if (text) {
-        recorder_format_put_(f, text, __builtin_strlen(text));
+        size_t size = 0;
+        while (text[size])
+            size++;
+        recorder_format_put_(f, text, size);
         return;
     }
     start = recorder_format_whole_(end, error, 1);
