@@ -32,4 +32,4 @@ assert set(threads.values()) == {"kernel"}, threads
 look = subprocess.run([*COMMAND, "sched", PID, "--for", "1h"],
                       stderr=subprocess.PIPE, text=True)
 assert look.returncode == 1, look.returncode
-assert "does not exist or has ended" in look.stderr, look.stderr
+assert "no such process" in look.stderr, look.stderr
