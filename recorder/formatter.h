@@ -310,7 +310,7 @@ RECORDER_SELDOM_ void recorder_format_error_(struct recorder_formatter_ *f)
 #endif
     if (text) {
         size_t size = 0;
-        while (text[size])
+        while (size < 255 && text[size]) /* no idiom of strlen() */
             size++;
         recorder_format_put_(f, text, size);
         return;

@@ -80,6 +80,13 @@ HIDDEN char *strstr(const char *text, const char *part)
     return size ? NULL : (char *)(uintptr_t)text;
 }
 
+/* Before 2.32, glibc had none: a number in a dump of this library is enough. */
+HIDDEN const char *strerrordesc_np(int error)
+{
+    (void)error;
+    return NULL;
+}
+
 /* ------------------------------------------------------------------ find -- */
 
 /* A library's tables of symbols. */

@@ -25,6 +25,7 @@ static const char *const allowed[] = {
     "memcpy", "memset", "memcmp", "memmove",  /* of the compiler */
     "__errno_location", "__tls_get_addr", "_GLOBAL_OFFSET_TABLE_",
     "__ehdr_start",                           /* of the linker */
+    "strerrordesc_np",                        /* AS-Safe, by glibc's manual */
     "__stack_chk_fail", "__dso_handle",
     /* at the program's start, or where recorder_file() is called, only: */
     "getenv", "secure_getenv", "__register_atfork", "dl_iterate_phdr"};
