@@ -55,11 +55,11 @@ static const char *name_of(const char *name)
 static void text(char how, uintptr_t id, const char *name, uintptr_t more)
 {
     if (how == '>')
-        record(app, "> %s %lu", name, (unsigned long)id);
+        record(app, "> %s %lu", RECORDER_ADDRESS(name), (unsigned long)id);
     else if (how == '<')
-        record(app, "< %s %lu", name, (unsigned long)id);
+        record(app, "< %s %lu", RECORDER_ADDRESS(name), (unsigned long)id);
     else
-        record(app, "%s %lu of %lu", name, (unsigned long)id,
+        record(app, "%s %lu of %lu", RECORDER_ADDRESS(name), (unsigned long)id,
                (unsigned long)more);
 }
 
