@@ -391,6 +391,11 @@ static const struct user *ask(const struct user *user)
 }
 Test(dump, arrays_are_copied)
 {
+#ifdef RECORDER_LINUX_
+    const bool copies_no_constants = true;
+#else
+    const bool copies_no_constants = false;
+#endif
     char must[200];
     static const char *const names[] = {"alice", "bob", "eve"};
     static const char constants[2][4] = {"one", "two"};
@@ -422,9 +427,11 @@ Test(dump, arrays_are_copied)
     strcpy(variable, "xxx");
     snprintf(must, sizeof must,
              "3 text: login alice, alice\n6 text: login bob, bob\n"
-             "9 text: login eve, eve\n11 text: literal %s four\n"
-             "15 text: eve end vla two\n17 text: fou\n18 text: alias\n",
-             __func__); /* which the harness chooses */
+             "9 text: login eve, eve\n11 text: literal %s four\n%s",
+             __func__, /* which the harness chooses */
+             copies_no_constants /* of the module, on Linux */
+                 ? "15 text: eve end vla two\n17 text: fou\n18 text: alias\n"
+                 : "16 text: eve end vla two\n18 text: fou\n20 text: alias\n");
     DUMP_MUST_BE(must);
     free(user);
 }
