@@ -397,19 +397,27 @@ static bool stuck_find(struct subject *s)
     return true;
 }
 
+/* Counts the numbers of BAD that are outside all of GOOD by more than `range`. */
+static size_t beyond(const struct subject *s, double range)
+{
+    const struct level *good = &s->level[GOOD];
+    size_t count = 0, i;
+    for (i = 0; i < s->points[BAD].count; i++)
+        count += s->points[BAD].at[i].x > good->most + range ||
+                 s->points[BAD].at[i].x < good->least - range;
+    return count;
+}
+
 /* Numbers far from all of GOOD: by ten times its range, and by as many times
  * its largest as that is the mean's, for some have heavy tails. */
 static bool far_find(struct subject *s, bool far_only)
 {
     const struct level *good = &s->level[GOOD], *bad = &s->level[BAD];
-    double range = good->most - good->least, far, least, most, half = 0;
+    double range = good->most - good->least, far, least, most;
     struct finding f;
     if (range <= 0)
         return false;
-    for (size_t i = 0; i < s->points[BAD].count; i++)
-        half += s->points[BAD].at[i].x > good->most + range / 2 ||
-                s->points[BAD].at[i].x < good->least - range / 2;
-    range *= !far_only && half >= SEVERAL &&
+    range *= !far_only && beyond(s, range / 2) >= SEVERAL &&
                      good->wander <
                          2 * good->deviation / sqrt(good->count / good->blocks)
                  ? 0.5
@@ -435,11 +443,8 @@ static bool far_find(struct subject *s, bool far_only)
 static bool few_are_far(const struct subject *s)
 {
     const struct level *good = &s->level[GOOD];
-    double range = (good->most - good->least) * rule_rows[RULE_FAR].effect;
-    size_t far = 0, i;
-    for (i = 0; i < s->points[BAD].count; i++)
-        far += s->points[BAD].at[i].x > good->most + range ||
-               s->points[BAD].at[i].x < good->least - range;
+    size_t far =
+        beyond(s, (good->most - good->least) * rule_rows[RULE_FAR].effect);
     return far && far < s->points[BAD].count / 10;
 }
 
