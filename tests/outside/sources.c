@@ -220,6 +220,10 @@ static void own_must_be_counted(void)
 {
     unsigned long first = own_number("head"), last = own_number("tail");
     unsigned long kept = own_count("ENTRIES"), missed = own_count("MISSED");
+    if (kept == 0) { /* a reader that waited for a CPU has missed all slots */
+        cr_expect_eq(missed, 64, "%lu", missed);
+        return;
+    }
     cr_expect_eq(kept, last - first + 1, "%lu: %lu to %lu", kept, first, last);
     cr_expect_eq(own_count("OVERWRITTEN") + missed + kept, last,
                  "%lu and %lu of %lu", kept, missed, last);
