@@ -72,8 +72,10 @@ void run_object_forget(const void *address)
 void run_object_gives(const struct run_thread *t, uintptr_t address)
 {
     struct run_object *o = run_object(address);
-    if (o && recorder_get_(&o->waiters))
-        recorder_put_(&o->by, t->number);
+    if (!o || !recorder_get_(&o->waiters))
+        return;
+    recorder_put_(&o->given, recorder_time_());
+    recorder_put_(&o->by, t->number);
 }
 
 /* The child of fork() has no totals, and no thread of it waits. */

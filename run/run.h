@@ -208,8 +208,8 @@ void run_stacks_forked(void);
 struct run_object {
     uintptr_t address; /* 0: free, or below RUN_OBJECT_LEAST */
     struct run_cell total;
-    uintptr_t waiters,
-        by; /* by: the thread that unlocked, signalled or posted last */
+    uintptr_t waiters;
+    uintptr_t by, given; /* who unlocked, signalled or posted last, and when */
 };
 extern uintptr_t run_waiting; /* threads that wait for locks */
 
@@ -353,7 +353,7 @@ RUN_INLINE bool run_gave(struct run_thread *t, const volatile void *lock,
 
 /* A kind of wait: its formats. */
 struct run_kind {
-    const char *begin, *now, *end, *end_cpu, *total;
+    const char *begin, *now, *end, *end_cpu, *given, *given_cpu, *total;
     bool lock; /* a thread holds it */
 };
 extern const struct run_kind run_mutex, run_mutex_until, run_cond,

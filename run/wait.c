@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "run.h"
 
+#define GIVEN ", given %u ticks before"
 /* `word` is the kind in events.h; `what` names the second word of a wait and
  * ends in front of "stack": the holder of the mutex, the mutex of a condition,
  * or %.0d, which shows nothing for 0. */
@@ -12,6 +13,8 @@
         RUN_FORMAT("waits " word, kind " %p" what "stack %u, until %u"),       \
         RUN_FORMAT("ends " word, "<" kind " %p: %d, by T%u"),                  \
         RUN_FORMAT("ends " word, "<" kind " %p: %d, by T%u, on cpu %u"),       \
+        RUN_FORMAT("ends " word, "<" kind " %p: %d, by T%u%.0d" GIVEN),        \
+        RUN_FORMAT("ends " word, "<" kind " %p: %d, by T%u, on cpu %u" GIVEN), \
         RUN_FORMAT("total " word, kind " %p: taken %u, waited %u times, %u "   \
                                        "ticks, longest %u from %p" HIGH),      \
         is_lock}
@@ -106,7 +109,7 @@ static void add_to_total(const struct run_wait *wait, uint64_t ticks)
 void run_wait_end(struct run_wait *wait)
 {
     struct run_thread *t = wait->thread;
-    uintptr_t now;
+    uintptr_t now, given = 0; /* ticks since the thread `by` acted */
     uint64_t ticks;
     int error = errno, cpu = run_cpu();
     if (!t)
@@ -120,14 +123,18 @@ void run_wait_end(struct run_wait *wait)
         recorder_add_(&run_waiting, (uintptr_t)-1);
     if (wait->object) {
         wait->by = recorder_get_(&wait->object->by);
+        given = wait->by ? now - recorder_get_(&wait->object->given) : 0;
         recorder_add_(&wait->object->waiters, (uintptr_t)-1);
         add_to_total(wait, ticks);
     }
     run_record(&recorder_for_lock_wait,
-               cpu < 0 ? wait->kind->end : wait->kind->end_cpu, wait->site,
+               given     ? cpu < 0 ? wait->kind->given : wait->kind->given_cpu
+               : cpu < 0 ? wait->kind->end
+                         : wait->kind->end_cpu,
+               wait->site,
                RUN_WORDS(wait->address, wait->result, wait->by,
-                         (uintptr_t)(unsigned)cpu),
-               1);
+                         cpu < 0 ? 0 : (uintptr_t)cpu, given),
+               given ? 2 : 1);
     if (wait->mutex)
         run_took(t, wait->mutex, RUN_WRITE, run_mutex.total, wait->site,
                  wait->cfa);

@@ -391,12 +391,13 @@ Test(run, cpu_numbers)
     while (cpu-- > 0 && !CPU_ISSET(cpu, &set))
         ;
     build_c("run_modes", "");
-    build_must("taskset -c %zu " RUN
-               "-o cpu.rec ./run_modes threads 8 65536; " RECORDER
-               " dump cpu.rec | grep \": started \\|: <\" >lines; "
-               "test $(wc -l <lines) -ge 10 && ! grep -v \", on cpu %zu$\" "
-               "lines",
-               cpu, cpu);
+    build_must(
+        "taskset -c %zu " RUN
+        "-o cpu.rec ./run_modes threads 8 65536; " RECORDER
+        " dump cpu.rec | grep \": started \\|: <\" >lines; "
+        "test $(wc -l <lines) -ge 10 && ! grep -v \", on cpu %zu\\(,\\|$\\)\" "
+        "lines",
+        cpu, cpu);
     build_must("GLIBC_TUNABLES=glibc.pthread.rseq=0 " RUN "-o none.rec "
                "./run_modes threads 2 65536; " RECORDER " dump none.rec "
                ">lines; grep \": started \" lines && ! grep \"on cpu\" "

@@ -194,8 +194,18 @@ static struct span *span_make(const struct entry *entry)
                            .object = entry->word[0],
                            .site = entry->event->event.caller,
                            .begin_ns = NS_UNKNOWN,
-                           .end_ns = NS_UNKNOWN};
+                           .end_ns = NS_UNKNOWN,
+                           .given_ns = NS_UNKNOWN};
     return spans;
+}
+
+/* When the other thread ended the wait: some ticks before the wait's end. */
+static int64_t given_ns(const struct entry *entry)
+{
+    uint64_t time = entry->event->event.time, ticks = entry->word[4];
+    if (!entry->word[2] || !ticks || ticks > time)
+        return NS_UNKNOWN;
+    return recorder_clock_time_(&entry->recorded->reader.clock, time - ticks);
 }
 
 /* Waits of a thread follow each other: an end belongs to the last beginning. */
@@ -217,9 +227,13 @@ static void wait_read(const struct entry *entry)
         past->span = recorded->spans_count;
         span->begin_ns = entry->event->ns;
         span->stack = entry->word[2];
+        if (entry->kind == WAIT_MUTEX || entry->kind == WAIT_WRITE)
+            span->holder_id = (int32_t)entry->word[1];
     } else {
         span->end_ns = entry->event->ns;
+        span->result = (int32_t)entry->word[1];
         span->by = (unsigned)entry->word[2];
+        span->given_ns = given_ns(entry);
     }
 }
 

@@ -62,6 +62,9 @@ struct span {
     uint64_t object, stack, site;
     int64_t begin_ns, end_ns; /* NS_UNKNOWN: not in the records */
     unsigned by;              /* the thread that ended it; 0: unknown */
+    int64_t given_ns;         /* when that thread did; or NS_UNKNOWN */
+    int32_t holder_id;        /* of a lock, at the beginning; 0: unknown */
+    int32_t result;           /* an errno */
 };
 
 struct total {

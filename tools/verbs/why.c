@@ -1,0 +1,129 @@
+/* why.c - recorder why: where the time of spans went. */
+/* SPDX-License-Identifier: MIT */
+#include "why.h"
+#include "filters.h"
+#include "show.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { OPTION_SLOWEST = OPTION_OWN, OPTION_SEQ };
+
+static uint64_t number_of(const struct call *call, int key)
+{
+    const char *text = call_option(call, key);
+    char *end;
+    uint64_t number = text ? strtoull(text, &end, 10) : 0;
+    if (text && (!number || *end))
+        misuse(call, "%s: is no number above 0", text);
+    return number;
+}
+
+/* The second argument chooses spans as --grep does. */
+static void regex_take(struct call *call)
+{
+    const char *wrong = call->arguments_count > 2 ? "is one too many" : NULL;
+    if (call->arguments_count == 2)
+        wrong = filters_grep(&call->selection.filters, call->arguments[1]);
+    if (wrong)
+        misuse(call, "%s: %s", call->arguments[call->arguments_count - 1],
+               wrong);
+}
+
+/* Opens the threads of `recorder run`; null: it recorded none. */
+static struct threads *threads_find(struct call *call, struct threads *threads)
+{
+    const char *wrong =
+        threads_open(threads, &call->source, &call->reader, false);
+    if (wrong == recorded_other)
+        fail(call, "%s", wrong);
+    if (!wrong && !threads->recorded)
+        threads_close(threads);
+    return !wrong && threads->recorded ? threads : NULL;
+}
+
+static void missing_warn(const struct why *w)
+{
+    const struct reader *reader = &w->call->reader;
+    for (size_t i = 0; i < reader->recorders_count; i++)
+        call_warn_lacking(w->call, reader->recorders[i]);
+    if (!w->switches.any)
+        warn(w->call, "there are no records of switches, so the time on a CPU "
+                      "is not known: RECORDER_SWITCHES=64 adds them");
+    if (!w->threads)
+        warn(w->call, "there are no records of waits: recorder run adds them");
+}
+
+static void spans_show(struct why *w, uint64_t slowest, uint64_t seq, bool json)
+{
+    const struct why_span *spans = w->spans.at;
+    size_t shown = 0;
+    for (size_t i = 0; i < w->spans.count && !slowest && !seq; i++)
+        why_compare(w, &spans[i], json);
+    slowest = slowest || seq ? slowest : 1;
+    for (size_t i = 0; i < w->spans.count; i++)
+        if (seq ? spans[i].order == seq || spans[i].end_order == seq
+                : i < slowest) {
+            if (shown++ && !json)
+                putchar('\n');
+            why_show(w, &spans[i], json);
+        }
+    if (!shown)
+        fail(w->call,
+             seq ? "record %s opens and closes no span that is kept"
+                 : "no span that was closed is chosen: recorder spans "
+                   "shows all by name%s",
+             seq ? call_option(w->call, OPTION_SEQ) : "");
+}
+
+static int run(struct call *call)
+{
+    uint64_t slowest = number_of(call, OPTION_SLOWEST);
+    uint64_t seq = number_of(call, OPTION_SEQ);
+    const char *names;
+    struct threads threads;
+    struct why w;
+    regex_take(call);
+    call_open(call, 0);
+    names = call->selection.names;
+    call->selection.names = NULL; /* all records are taken */
+    reader_select(&call->reader, &call->selection);
+    call_take(call);
+    call_filters_check(call);
+    call->selection.names = names;
+    why_open(&w, call, threads_find(call, &threads));
+    spans_show(&w, slowest, seq, call_option(call, 'j'));
+    missing_warn(&w);
+    why_close(&w);
+    if (w.threads)
+        threads_close(&threads);
+    if (ferror(stdout))
+        fail(NULL, "stdout: %s", strerror(errno));
+    return 0;
+}
+
+static const struct option_row rows[] = {
+    {'j', "json", NULL, "one JSON object a line, times in nanoseconds"},
+    {OPTION_SLOWEST, "slowest", "N", "the parts of the N slowest spans"},
+    {OPTION_SEQ, "seq", "N", "of the span that record N opens or closes"},
+    {0, NULL, NULL, NULL}};
+
+const struct verb verb_why = {
+    .name = "why",
+    .arguments = "SOURCE [REGEX]",
+    .summary = "shows where the time of slow spans went",
+    .help =
+        "Compares the slowest 1 % of the spans of each name with those near "
+        "the median, and takes the slowest span apart: its parts add up to "
+        "it. REGEX and the options choose spans by their first records. "
+        "RECORDS are the sequence numbers around the longest piece of a part. "
+        "Below a wait for another thread are the parts of that thread in the "
+        "same time. Without spans, the life of each thread is one.\n\n"
+        "recorder run records waits. RECORDER_SWITCHES=64 in the environment "
+        "of a program that includes recorder_kernel.h adds which thread ran. "
+        "A time without a reason in the records is not known.",
+    .rows = rows,
+    .selects = true,
+    .kernel = true,
+    .run = run};

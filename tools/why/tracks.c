@@ -1,0 +1,218 @@
+/* tracks.c - threads: their spans, states and waits by time. */
+/* SPDX-License-Identifier: MIT */
+#include "array.h"
+#include "buffer.h"
+#include "why.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Copies an element to the end of a list. */
+static void put(struct why_list *list, const void *from, size_t size)
+{
+    list->at = need(array_room(list->at, &list->max, list->count + 1, size));
+    memcpy((char *)list->at + list->count++ * size, from, size);
+}
+static void sort(struct why_list *list, size_t size,
+                 int (*compare)(const void *, const void *))
+{
+    if (list->count)
+        qsort(list->at, list->count, size, compare);
+}
+
+uint64_t why_time(const struct why *w, int64_t ns)
+{
+    uint64_t start = (uint64_t)w->timeline.start_ns;
+    if (ns == NS_UNKNOWN)
+        return UINT64_MAX;
+    return ns < w->timeline.start_ns ? 0 : (uint64_t)ns - start;
+}
+
+const struct why_track *why_track(const struct why *w, unsigned number)
+{
+    const struct timeline_lane *lane = timeline_lane(&w->timeline, number);
+    return lane ? &w->tracks[lane->index] : NULL;
+}
+
+static void states_read(struct why *w)
+{
+    for (size_t i = 0; i < w->switches.slices_count; i++) {
+        const struct switches_slice *slice = &w->switches.slices[i];
+        struct why_piece piece = {.begin = slice->begin,
+                                  .end = slice->end,
+                                  .state = slice->state,
+                                  .cpu = slice->cpu % SWITCHES_CPUS};
+        if (slice->what != SWITCHES_THREAD || slice->begin == slice->end)
+            continue;
+        piece.track = w->switches.threads[slice->of]->lane->index;
+        put(&w->tracks[piece.track].states, &piece, sizeof piece);
+        if (slice->state == SWITCHES_RUNNING)
+            put(&w->cpus[piece.cpu], &piece, sizeof piece);
+    }
+}
+
+/* Waits do not nest, unless a file is damaged. */
+static void overlaps_cut(struct why_list *list)
+{
+    struct why_piece *pieces = list->at;
+    sort(list, sizeof *pieces, array_compare);
+    for (size_t i = 1; i < list->count; i++) {
+        if (pieces[i].begin < pieces[i - 1].end)
+            pieces[i].begin = pieces[i - 1].end;
+        if (pieces[i].end < pieces[i].begin)
+            pieces[i].end = pieces[i].begin;
+    }
+}
+
+static void waits_read(struct why *w, const struct recorded *recorded)
+{
+    for (size_t i = 0; i < recorded->spans_count; i++) {
+        const struct span *wait = &recorded->spans[i];
+        const struct past *past = &recorded->pasts[wait->past];
+        const struct why_track *track = why_track(w, past->number);
+        struct why_piece piece = {.begin = why_time(w, wait->begin_ns),
+                                  .end = why_time(w, wait->end_ns),
+                                  .of = wait};
+        if (!track || piece.begin == UINT64_MAX)
+            continue;
+        piece.track = track->lane->index;
+        if (piece.end == UINT64_MAX && past->span == i + 1) /* it goes on */
+            piece.end = timeline_lane_end(&w->timeline, track->lane);
+        if (piece.end == UINT64_MAX || piece.begin >= piece.end)
+            continue;
+        put(&w->tracks[piece.track].waits, &piece, sizeof piece);
+        piece.begin = piece.end;
+        put(&w->gains, &piece, sizeof piece);
+    }
+    sort(&w->gains, sizeof(struct why_piece), array_compare);
+    for (size_t i = 0; i < w->timeline.lanes_count; i++)
+        overlaps_cut(&w->tracks[i].waits);
+}
+
+/* Returns true for records of `recorder run` itself and of switches. */
+static bool is_ours(const struct reader_event *e)
+{
+    char how;
+    return e->kind && (strncmp(e->kind, "run", 3) == 0 ||
+                       kind_of(e->kind, &how) != KIND_OTHER);
+}
+
+/* Numbers the orders of the records that the selection chooses, and takes the
+ * selection back. */
+static void chosen_read(struct why *w, struct ids *chosen)
+{
+    struct reader *reader = &w->call->reader;
+    struct reader_event e;
+    bool is_new;
+    reader_select(reader, &w->call->selection);
+    reader_rewind(reader);
+    while (reader_next(reader, &e))
+        if (!is_ours(&e))
+            ids_of(chosen, e.event.order, 0, 0, &is_new);
+    w->call->selection.thread = NULL;
+    reader_select(reader, &(struct reader_selection){0});
+    reader_rewind(reader);
+    reader_count(reader);
+}
+
+/* Adds a span that a record ended, or the life of a thread. */
+static void span_add(struct why *w, const struct why_track *track,
+                     const struct timeline_span *span, struct why_mark end)
+{
+    struct why_span add = {
+        end.ns - span->ns,  span->ns,       span->order, end.order,
+        track->lane->index, span->recorder, NULL};
+    char **names = w->names.at, *name;
+    size_t i = 0;
+    if (asprintf(&name, "%s: %.*s",
+                 span->recorder ? span->recorder->name : "life",
+                 (int)span->pair_size, span->pair) < 0)
+        need(NULL);
+    while (i < w->names.count && strcmp(names[i], name) != 0)
+        i++;
+    if (i == w->names.count)
+        put(&w->names, &name, sizeof name);
+    else
+        free(name);
+    add.name = ((char **)w->names.at)[i];
+    put(&w->spans, &add, sizeof add);
+}
+
+static int spans_compare(const void *a, const void *b)
+{
+    const struct why_span *left = a, *right = b;
+    if (left->ns != right->ns)
+        return left->ns > right->ns ? -1 : 1;
+    return left->order < right->order ? -1 : left->order > right->order;
+}
+
+static void events_read(struct why *w, const struct ids *chosen, bool all)
+{
+    struct timeline_event e;
+    struct why_track *track;
+    struct why_mark mark;
+    bool lives = all;
+    while (timeline_next(&w->timeline, &e)) {
+        /* a cell of recorder run has the time of its last change */
+        if (strncmp(e.read.recorder->name, "thread_", 7) == 0 &&
+            strcmp(e.read.recorder->name, "thread_life") != 0)
+            continue;
+        track = &w->tracks[e.lane->index];
+        mark = (struct why_mark){e.ns, e.read.event.order};
+        put(&track->marks, &mark, sizeof mark);
+        if (!e.ended || e.step || is_ours(&e.read))
+            continue;
+        lives = false;
+        if (all || ids_find(chosen, e.ended->order, 0, 0) != IDS_NONE)
+            span_add(w, track, e.ended, mark);
+    }
+    for (size_t i = 0; i < w->timeline.lanes_count && lives; i++) {
+        const struct why_list *marks = &w->tracks[i].marks;
+        const struct why_mark *first = marks->at;
+        if (first && w->tracks[i].lane->thread)
+            span_add(w, &w->tracks[i],
+                     &(struct timeline_span){.pair = "thread",
+                                             .pair_size = 6,
+                                             .order = first->order,
+                                             .ns = first->ns},
+                     first[marks->count - 1]);
+    }
+    sort(&w->spans, sizeof(struct why_span), spans_compare);
+}
+
+void why_open(struct why *w, struct call *call, struct threads *threads)
+{
+    struct ids chosen = {0};
+    bool all = !call_selects(call) && !call->selection.filters;
+    *w = (struct why){.call = call, .threads = threads};
+    chosen_read(w, &chosen);
+    timeline_open(&w->timeline, call, TIMELINE_QUIET);
+    switches_export(&w->switches, &w->timeline);
+    w->tracks = need(calloc(w->timeline.lanes_count + 1, sizeof *w->tracks));
+    for (size_t i = 0; i < w->timeline.lanes_count; i++)
+        w->tracks[i].lane = w->timeline.lanes[i];
+    states_read(w);
+    if (threads)
+        waits_read(w, threads->recorded);
+    events_read(w, &chosen, all);
+    ids_free(&chosen);
+}
+
+void why_close(struct why *w)
+{
+    for (size_t i = 0; i < w->timeline.lanes_count; i++) {
+        free(w->tracks[i].waits.at);
+        free(w->tracks[i].states.at);
+        free(w->tracks[i].marks.at);
+    }
+    for (size_t i = 0; i < SWITCHES_CPUS; i++)
+        free(w->cpus[i].at);
+    free(w->tracks);
+    free(w->gains.at);
+    free(w->spans.at);
+    for (size_t i = 0; i < w->names.count; i++)
+        free(((char **)w->names.at)[i]);
+    free(w->names.at);
+    switches_free(&w->switches);
+    timeline_close(&w->timeline);
+}

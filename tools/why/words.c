@@ -1,0 +1,216 @@
+/* words.c - parts as text and as JSON. */
+/* SPDX-License-Identifier: MIT */
+#include "json.h"
+#include "show.h"
+#include "tables.h"
+#include "why.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void thread_text(FILE *to, const struct why_track *track)
+{
+    if (track->lane->number)
+        fprintf(to, "T%u ", track->lane->number);
+    show_text(to, track->lane->name);
+}
+
+/* "waited for mutex table held by T2 flusher, at main why.c:9" */
+static void wait_text(FILE *to, const struct why *w, const struct why_row *row)
+{
+    static const char *const acts[WAIT_CALL + 1] = {
+        [WAIT_CONDITION] = ", signalled by ",
+        [WAIT_SEMAPHORE] = ", posted by ",
+        [WAIT_BARRIER] = ", reached last by ",
+        [WAIT_FUTEX] = ", woken by ",
+        [WAIT_THREAD] = ", the end of "};
+    const struct wait of = {.kind = row->of->kind, .object = row->of->object};
+    const struct stack *stack =
+        recorded_stack(w->threads->recorded, row->of->stack);
+    char object[256];
+    show_object(w->threads, &of, object);
+    fprintf(to, "waited for %s ", show_kind(of.kind));
+    show_text(to, object);
+    if (row->other) {
+        fputs(acts[of.kind] ? acts[of.kind] : " held by ", to);
+        thread_text(to, row->other);
+    }
+    if (stack)
+        show_frames(to, w->threads, ", at ", stack->frames, stack->count, 2);
+}
+
+static void row_text(FILE *to, const struct why *w, const struct why_row *row)
+{
+    static const char *const reasons[] = {
+        [WHY_RAN] = "ran on a CPU",
+        [WHY_READY] = "was ready, and waited for a CPU",
+        [WHY_THREAD] = "on that CPU, this thread ran: ",
+        [WHY_OTHERS] = "on that CPU, another program or the kernel ran",
+        [WHY_BLOCKED] = "was blocked by a call or a page fault",
+        [WHY_UNKNOWN] = "not known"};
+    if (row->of) {
+        wait_text(to, w, row);
+        return;
+    }
+    fputs(reasons[row->kind], to);
+    if (row->other)
+        thread_text(to, row->other);
+}
+
+/* Prints rows; those of other threads begin with the thread. `all`: the length
+ * of the span; or of several, how much longer the slow ones are. */
+static void rows_print(const struct why *w, const struct why_row *of,
+                       const size_t counts[2], double all, int depth)
+{
+    for (size_t i = 0; i < of->rows_count; i++) {
+        const struct why_row *row = &of->rows[i];
+        double share = (double)row->ns[0] / (double)counts[0];
+        char time[32], records[48];
+        if (counts[1])
+            share = (double)row->ns[1] / (double)counts[1] - share;
+        if ((depth || counts[1]) && share * 100 < all)
+            continue;
+        snprintf(records, sizeof records, "%" PRIu64 "-%" PRIu64, row->from,
+                 row->to);
+        printf("%6.1f %% %10s", all > 0 ? 100 * share / all : 0,
+               table_time(row->ns[0] / counts[0], time));
+        if (counts[1])
+            printf(" %10s", table_time(row->ns[1] / counts[1], time));
+        printf("  %-15s %*s", records, 2 * depth, "");
+        if (depth && row->kind != WHY_THREAD && row->kind != WHY_OTHERS) {
+            thread_text(stdout, row->track);
+            putchar(' ');
+        }
+        row_text(stdout, w, row);
+        putchar('\n');
+        rows_print(w, row, counts, all, depth + 1);
+    }
+}
+
+static void rows_json(const struct why *w, const struct why_row *of)
+{
+    static const char *const words[] = {"ran",  "ready",   "thread", "others",
+                                        "wait", "blocked", "unknown"};
+    printf(",\"parts\":[");
+    for (size_t i = 0; i < of->rows_count; i++) {
+        const struct why_row *row = &of->rows[i];
+        char *text = NULL;
+        size_t size;
+        FILE *to = need(open_memstream(&text, &size));
+        row_text(to, w, row);
+        fclose(to);
+        printf("%s{\"what\":\"%s\"", i ? "," : "", words[row->kind]);
+        json_member(stdout, "text", need(text));
+        free(text);
+        printf(",\"ns\":%" PRIu64 ",\"slow_ns\":%" PRIu64 ",\"count\":%" PRIu64
+               ",\"from\":%" PRIu64 ",\"to\":%" PRIu64 ",\"thread\":%u",
+               row->ns[0], row->ns[1], row->count, row->from, row->to,
+               (row->other ? row->other : row->track)->lane->number);
+        rows_json(w, row);
+        putchar('}');
+    }
+    putchar(']');
+}
+
+/* Returns "app: request 7", with the message that opened a span, to be freed. */
+static char *title_of(struct why *w, const struct why_span *span)
+{
+    struct reader *reader = &w->call->reader;
+    struct reader_event e;
+    char *title = NULL;
+    size_t size;
+    timeline_rewind(&w->timeline);
+    while (span->recorder && !title && reader_next(reader, &e))
+        if (e.event.order == span->order &&
+            asprintf(&title, "%s: %s", span->recorder->name,
+                     timeline_span_name(reader_message(reader, &e, &size))) < 0)
+            need(NULL);
+    return title ? title : need(strdup(span->name));
+}
+
+void why_show(struct why *w, const struct why_span *span, bool json)
+{
+    const struct why_track *track = &w->tracks[span->track];
+    struct why_row row = {0};
+    char time[32], *title = title_of(w, span);
+    why_parts(w, &row, span);
+    if (json) {
+        fputs("{\"span\":", stdout);
+        json_text(stdout, title);
+        printf(",\"thread\":%u,\"from\":%" PRIu64 ",\"to\":%" PRIu64
+               ",\"ns\":%" PRIu64,
+               track->lane->number, span->order, span->end_order, span->ns);
+        rows_json(w, &row);
+        puts("}");
+    } else {
+        show_text(stdout, title);
+        fputs(", ", stdout);
+        thread_text(stdout, track);
+        printf(": %s, records %" PRIu64 " to %" PRIu64 "\n",
+               table_time(span->ns, time), span->order, span->end_order);
+        puts("   SHARE       TIME  RECORDS         REASON");
+        rows_print(w, &row, (const size_t[2]){1, 0}, (double)span->ns, 0);
+    }
+    free(title);
+    why_free(&row);
+}
+
+/* Adds the spans of some ranks by length. Returns the last one's length. */
+static uint64_t ranks_add(struct why *w, struct why_row *to,
+                          const struct why_span *span, size_t from,
+                          size_t until)
+{
+    const char *name = span->name;
+    uint64_t ns = 0;
+    for (size_t rank = 0; rank < until; span++)
+        if (span->name == name && rank++ >= from) {
+            why_parts(w, to, span);
+            ns = span->ns;
+        }
+    return ns;
+}
+
+void why_compare(struct why *w, const struct why_span *first, bool json)
+{
+    const struct why_span *span = w->spans.at, *last = span + w->spans.count;
+    size_t count = 0, wide, counts[2];
+    uint64_t median, slowest;
+    struct why_row row = {0};
+    char times[2][32];
+    while (span->name != first->name)
+        span++;
+    if (span != first)
+        return;
+    for (; span < last; span++)
+        count += span->name == first->name;
+    if (count < 2)
+        return;
+    wide = count / 20;
+    counts[0] = 2 * wide + 1;
+    counts[1] = count < 100 ? 1 : count / 100;
+    w->column = 1;
+    slowest = ranks_add(w, &row, first, 0, counts[1]);
+    w->column = 0;
+    median = ranks_add(w, &row, first, count / 2 - wide, count / 2 + wide + 1);
+    if (json) {
+        fputs("{\"name\":", stdout);
+        json_text(stdout, first->name);
+        printf(",\"spans\":%zu,\"usual_spans\":%zu,\"slow_spans\":%zu"
+               ",\"ns\":%" PRIu64 ",\"slow_ns\":%" PRIu64,
+               count, counts[0], counts[1], row.ns[0], row.ns[1]);
+        rows_json(w, &row);
+        puts("}");
+    } else {
+        show_text(stdout, first->name);
+        printf(": %zu spans, usually %s, slowest 1 %% from %s on\n", count,
+               table_time(median, times[0]), table_time(slowest, times[1]));
+        puts("    MORE      USUAL    SLOWEST  RECORDS         REASON");
+        rows_print(w, &row, counts,
+                   (double)row.ns[1] / (double)counts[1] -
+                       (double)row.ns[0] / (double)counts[0],
+                   0);
+        putchar('\n');
+    }
+    why_free(&row);
+}
