@@ -155,6 +155,8 @@ static const struct {
     {"show", "dump --grep a --where .*:1>0 @", true},
     {"show", "spans --histogram @", true},
     {"show", "spans --json @", true},
+    {"show", "why --slowest 99 @", true},
+    {"show", "why --json @", true},
     {"function", "dump --function @", true},
     {"function", "dump --json --function --since 2000-01-01 @", true},
     {"export",

@@ -275,7 +275,8 @@ const struct verb verb_spans = {
         "threads: their first argument identifies them. AT is the sequence "
         "number of the record that opened the longest: see it with dump "
         "--since NUMBER.\n\n"
-        "Spans that began before the first kept record are not counted.",
+        "Spans that began before the first kept record are not counted. "
+        "recorder why takes the slowest apart.",
     .rows = rows,
     .selects = true,
     .run = run};
