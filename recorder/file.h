@@ -166,6 +166,19 @@ RECORDER_SELDOM_ void recorder_file_threads_(struct recorder_recording_ *file,
     file->image->threads_max = count;
 }
 
+/* Moves the table of lives into the file: a reader must never find one that is
+ * half copied. */
+RECORDER_SELDOM_ void recorder_file_lives_(struct recorder_recording_ *file)
+{
+    struct recorder_registry *registry = recorder_home_.registry;
+    file->lives = recorder_lives_(registry);
+    if (!file->lives)
+        return;
+    __builtin_memcpy(file->image->lives, file->lives,
+                     RECORDER_LIVES_ * sizeof *file->lives);
+    __atomic_store_n(&registry->lives, file->image->lives, __ATOMIC_RELEASE);
+}
+
 /* Moves the recorders and the thread table into the file. */
 RECORDER_SELDOM_ void recorder_file_move_(struct recorder_recording_ *file,
                                           struct recorder_moves_ *moves,
@@ -184,6 +197,7 @@ RECORDER_SELDOM_ void recorder_file_move_(struct recorder_recording_ *file,
             recorder_move_plan_(moves, recorder, copy->rings);
     }
     recorder_file_threads_(file, rows);
+    recorder_file_lives_(file);
     recorder_recording_ = file;
     registry->image = file->image;
     __atomic_store_n(&registry->file, file->notify, __ATOMIC_RELEASE);

@@ -132,6 +132,8 @@ struct recorder_recording_ {
     struct recorder_registry *image;
     char *line;                 /* 256 bytes */
     uintptr_t *order;           /* the copy of it */
+    struct recorder_life *lives; /* the table in memory; null: an older header
+                                  * made the registry */
     struct recorder *last;      /* copy in the list; null: there is none */
     char *note, *status, *info; /* contents of the notes that name a process */
     uint64_t inode;
@@ -431,9 +433,6 @@ RECORDER_SELDOM_ void recorder_core_sync_(struct recorder_recording_ *file)
     uint32_t set = recorder_later_read_(from, &later);
     unsigned i;
     recorder_core_sync_traces_(file);
-    if (recorder_lives_(from))
-        __builtin_memcpy(to->lives, recorder_lives_(from),
-                         RECORDER_LIVES_ * sizeof *to->lives);
     recorder_put_(&to->cleared, recorder_get_(&from->cleared));
     recorder_put_(file->order, recorder_get_(from->order));
 #ifdef RECORDER_ORDER_CHOICE_ /* `bytes` says whether it counts */

@@ -156,6 +156,11 @@ RECORDER_SELDOM_ void recorder_fork_child_(struct recorder_recording_ *file)
     int fd = -1;
     unsigned i;
     recorder_os_hold_signals_(&held);
+    if (file->lives) { /* a child without a file has this one */
+        __builtin_memcpy(file->lives, registry->lives,
+                         RECORDER_LIVES_ * sizeof *file->lives);
+        registry->lives = file->lives;
+    }
     if (file->own_process && whole)
         fd = recorder_open_new_(file, last->offset + last->bytes);
     for (i = 0; i < file->parts_count && whole; i++) {
@@ -187,6 +192,8 @@ RECORDER_SELDOM_ void recorder_fork_child_(struct recorder_recording_ *file)
     if (lost)
         registry->threads = NULL;
     if (fd >= 0) {
+        if (file->lives)
+            registry->lives = file->image->lives;
         recorder_core_set_owner_(file, 1);
         file->image->pid = recorder_os_process_();
         recorder_core_sync_(file);

@@ -168,7 +168,6 @@ RECORDER_SELDOM_ void recorder_life_end_(void)
             recorder_put_(&lives[i].until, end ? end : UINTPTR_MAX);
     if (lives)
         __atomic_fetch_add(&registry->lives_changes, 1, __ATOMIC_SEQ_CST);
-    recorder_file_tell_(RECORDER_FILE_SYNC_, NULL);
 }
 #else
 RECORDER_INLINE_ void recorder_life_begin_(bool ever)
@@ -329,7 +328,6 @@ RECORDER_SELDOM_ void recorder_start_(void)
     first = true; /* of the process, too */
 #endif
     recorder_life_begin_(first); /* before a file shows the library's words */
-    recorder_file_tell_(RECORDER_FILE_SYNC_, NULL);
     recorder_file_tell_(RECORDER_FILE_MODULE_, &recorder_home_);
 }
 #else

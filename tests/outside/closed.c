@@ -92,15 +92,54 @@ static void build_reopened(int count)
                count - 1);
 }
 
-/* Each look at the recording shows the program's records, and each record of a
- * library with its own words, or without. */
-static void must_be_readable(void)
+/* A look at the recording, in `shown`, has the program's records, and each
+ * record of a library has the library's words, or none: its number tells which
+ * of the `libraries` made it. */
+static void must_be_right(int libraries)
 {
-    command_must("dump recording >shown 2>said");
     build_must("! grep -v -E \"^(FLIGHT|DUMPING) |"
                " net: (closed [0-9]+ of the program|end)\\$|"
-               ": (text[0-9]+) [0-9]+ of (~?\\3|<text of a closed library>|0x[0-9a-f]+)\\$|"
-               ": <format at [^>]*>\" shown");
+               ": (text[0-9]+) [0-9]+ of (~?\\3|<text of a closed library>|"
+               "0x[0-9a-f]+)\\$|: <format at [^>]*>\" shown");
+    build_must("sed -n \"s/.* part: text\\([0-9]* [0-9]*\\) of .*/\\1/p\" shown | "
+               "awk \"\\$1 - 2000 != \\$2 %% %d { print; wrong = 1 } "
+               "END { exit wrong }\"",
+               libraries);
+}
+static void must_be_readable(int libraries)
+{
+    command_must("dump recording >shown 2>said");
+    must_be_right(libraries);
+}
+
+/* Goal: a reader never mixes two states of a recording whose program opens
+ * libraries. Method: a debugger lets the program open another library after the
+ * reader opened the file, and the first one again when the reader looks at an
+ * address for the nth time. */
+Test(closed, states_are_not_mixed)
+{
+    build_needs("gdb");
+    build_reopened(2);
+    build_must("printf \"%%s\\n\" \"n=\\$(grep -c ok told)\" \"echo \\$1 >in\" "
+               "\"until test \\$(grep -c ok told) -gt \\$n; do sleep 0.01; done\" "
+               ">step && mkfifo in");
+    for (int nth = 1; nth <= 16; nth++) {
+        pid_t pid;
+        build_must("rm -f recording*; : >told");
+        pid = command_start("env RECORDER_FILE=recording ./reopened 0 0 2 "
+                            "<>in 2>>told");
+        build_must("sh step 0 && printf \"%%s\\n\" \"break lanes_take\" "
+                   "commands silent \"shell sh step 1\" continue end "
+                   "\"break life_is\" \"ignore 2 %d\" commands silent "
+                   "\"shell sh step 0\" \"delete 2\" continue end run >script",
+                   nth - 1);
+        build_must("gdb -nx -q -batch -iex \"set debuginfod enabled off\" "
+                   "-x script --args " RECORDER " dump recording >all 2>&1; "
+                   "grep -E \"^(DUMPING|[0-9]+ .*(part|net): )\" all >shown; "
+                   "grep \" part: text2001 1 of text2001\" shown");
+        must_be_right(2);
+        command_stop(pid);
+    }
 }
 
 /* Goal: a recording stays readable, and as large as it was, however often
@@ -119,12 +158,12 @@ Test(closed, reopened_libraries_leave_it_readable)
         build_must("rm -f recording*");
         pid = command_start(line);
         for (int looks = 0; looks < (round ? 10 * round : 1000); looks++) {
-            must_be_readable();
+            must_be_readable(3);
             if (build_run("grep -q \"net: end\" shown") == 0)
                 break;
         }
         command_stop(pid);
-        must_be_readable();
+        must_be_readable(3);
         build_must("grep -q \" net: \" shown");
         build_must("test $(stat -c %%s recording) -lt 2000000");
         build_must("! test -s warned");
@@ -140,14 +179,14 @@ Test(closed, too_many_libraries_are_told)
     pid = command_start(
         "env RECORDER_FILE=recording ./reopened 1 400 400 2>warned");
     do
-        must_be_readable();
+        must_be_readable(400);
     while (build_run("grep -q \"net: end\" shown") != 0);
     build_must("grep -c \"no room for the formats and recorders\" warned | "
                "grep -qx 1");
     command_must("list recording 2>&1 | grep -q \"had no room\"");
     command_must("list %d 2>&1 | grep -q \"had no room\"", pid);
     command_stop(pid);
-    must_be_readable();
+    must_be_readable(400);
     build_must("grep -q \"net: closed 399 of the program\" shown");
     build_must("test $(stat -c %%s recording) -lt 70000000");
 }

@@ -109,6 +109,7 @@ struct line_format {
 struct lives {
     uint64_t at, changes; /* address; 0: there are none */
     size_t count;
+    bool unsure; /* they changed whenever they were read */
     struct life {
         uint64_t start, bytes, from, until;
     } all[RECORDER_LIVES_ + 1];
@@ -219,6 +220,11 @@ void lives_read(struct reader *);
 /* Reads the table again if a library was opened or closed since: after records
  * are taken, and after each read of bytes to which life_is() refers. */
 void lives_renew(struct reader *);
+/* Of a recording, finds out which bytes each address shows, and then reads the
+ * table: after records are taken. A library notes its addresses before the file
+ * shows its bytes, and shows them before it records. So where the table says
+ * that a record's library has an address, the file has shown its bytes. */
+void lives_of_file(struct reader *);
 /* Finds out whether bytes at an address are the same as at the time of a
  * record. *from distinguishes libraries at the same address; 0: no library is
  * known there. */

@@ -6,13 +6,20 @@ enum { LIFE_WORDS = 4 };
 
 void lives_read(struct reader *reader)
 {
+    enum { TRIES = 100 };
     struct memory *m = reader->memory;
     struct lives *lives = &reader->inside->lives;
-    unsigned char bytes[RECORDER_LIVES_ * LIFE_WORDS * 8];
-    size_t size = offsets_of(m)->life_size, i;
+    unsigned char bytes[RECORDER_LIVES_ * LIFE_WORDS * 8], again[sizeof bytes];
+    size_t size = offsets_of(m)->life_size, i, tries = 0;
     lives->count = 0;
-    if (!lives->at || !bytes_read(m, lives->at, bytes, RECORDER_LIVES_ * size))
-        return;
+    do {
+        if (!lives->at ||
+            !bytes_read(m, lives->at, bytes, RECORDER_LIVES_ * size) ||
+            !bytes_read(m, lives->at, again, RECORDER_LIVES_ * size))
+            return;
+    } while (memcmp(bytes, again, RECORDER_LIVES_ * size) != 0 &&
+             ++tries < TRIES);
+    lives->unsure = tries == TRIES;
     for (i = 0; i < RECORDER_LIVES_; i++) {
         const unsigned char *from = bytes + i * size;
         struct life *to = &lives->all[lives->count];
@@ -37,8 +44,6 @@ void lives_renew(struct reader *reader)
     struct lives *lives = &reader->inside->lives;
     struct memory *m = reader->memory;
     uint64_t changes;
-    if (m->moved && lives->at)
-        lives_read(reader);
     if (!m->live || !lives->changes || (!lives->count && lives->changes == 1) ||
         !bytes_read_word(
             m, reader->registry + offsets_of(m)->registry_lives_changes,
@@ -49,16 +54,28 @@ void lives_renew(struct reader *reader)
     lives_read(reader);
 }
 
+void lives_of_file(struct reader *reader)
+{
+    struct memory *m = reader->memory;
+    bool shown = !m->renew || m->renew(m);
+    if (!m->renew)
+        return;
+    lives_read(reader);
+    reader->inside->lives.unsure |= !shown;
+}
+
 enum life_is life_is(struct reader *reader, uint64_t address, uint64_t order,
                      uint64_t *from)
 {
     const struct lives *lives = &reader->inside->lives;
-    struct memory *m = reader->memory;
+    const struct memory *m = reader->memory;
     const struct life *last = NULL;
     int64_t since;
     *from = 0;
     if (!lives->at)
         return LIFE_FITS;
+    if (lives->unsure)
+        return LIFE_OTHER;
     for (size_t i = 0; i < lives->count; i++) {
         const struct life *life = &lives->all[i];
         if (address - life->start < life->bytes &&
@@ -68,8 +85,6 @@ enum life_is life_is(struct reader *reader, uint64_t address, uint64_t order,
     if (!last)
         return LIFE_FITS;
     *from = last->from;
-    if (m->moved && m->moved(m, address))
-        return LIFE_OTHER;
     since = last->from == RECORDER_LIFE_EVER_
                 ? 0
                 : word_signed(m, order - last->from);

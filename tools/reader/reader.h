@@ -70,9 +70,10 @@ struct memory {
      * must contain them; `zeros`: zeros do, too. Null pointer: no copy is
      * made. */
     void (*needs)(struct memory *, uint64_t address, size_t size, bool zeros);
-    /* True if a running program made its recording show other bytes at an
-     * address since the file was opened. Null pointer: never. */
-    bool (*moved)(struct memory *, uint64_t address);
+    /* Finds out again which bytes of the file each address shows: the program
+     * changes that when it opens a library. False: it does so all the time.
+     * Null pointer: the memory is no recording. */
+    bool (*renew)(struct memory *);
     /* True if the bytes at an address cannot have changed: they are in a
      * read-only segment of the program or a library. Null pointer: unknown. */
     bool (*constant)(struct memory *, uint64_t address);

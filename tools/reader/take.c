@@ -390,7 +390,7 @@ const char *reader_take(struct reader *reader)
 {
     struct reader_inside *inside = reader->inside;
     const char *wrong = keys_hold(reader), *gone;
-    bool due = inside->due = refresh_due(reader);
+    bool due = inside->due = refresh_due(reader), ends;
     uint64_t end, limit;
     if (!wrong && inside->taken_before && (due || inside->still <= PATIENCE))
         wrong = reader_refresh(reader, due, false);
@@ -399,8 +399,7 @@ const char *reader_take(struct reader *reader)
     /* From here on, time counts: a record that is overwritten now is missed,
      * and its successor is after this take's end. */
     gone = end_and_kernel(reader);
-    if (!wrong && !gone)
-        pages_forget(reader);
+    ends = wrong || gone;
     if (!inside->another &&
         (gone || !(reader->follows || reader->logs) ||
          reader->memory->stale_order || !is_still(inside, reader->end) ||
@@ -409,7 +408,10 @@ const char *reader_take(struct reader *reader)
         wrong = wrong ? wrong : lanes;
         if (!gone)
             lives_renew(reader);
+        lives_of_file(reader);
     }
+    if (!ends)
+        pages_forget(reader);
     wrong = gone ? gone : wrong;
     /* A program that has ended gets all records delivered that were seen. */
     end = reader->memory->stale_order ? keys_end(inside)

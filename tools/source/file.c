@@ -118,7 +118,7 @@ static void file_close(struct source *source)
     free(file->images.all);
     free(file->segments.all);
     free(file->program.all);
-    free(file->table);
+    free(file->head);
     free(file);
 }
 
@@ -267,57 +267,62 @@ static bool claim_is_alone(const struct mapped *mapped, const GElf_Ehdr *header)
                   NOTE_OWNER, sizeof NOTE_OWNER);
 }
 
-/* Finds out which bytes a program header shows at an address; 0: none. */
-static uint64_t header_shows(const struct file *file, const void *header,
-                             uint64_t address)
+/* Copies the ELF header and the program headers of a recording, which its
+ * program may be changing, in one state: *size bytes. False: it changes them all
+ * the time, or there is no memory. */
+static bool head_copy(const struct mapped *mapped, unsigned char **to,
+                      size_t *size)
 {
-    Elf64_Phdr h;
-    if (file->memory.word_bytes == 4) {
-        Elf32_Phdr narrow;
-        memcpy(&narrow, header, sizeof narrow);
-        h = (Elf64_Phdr){.p_type = narrow.p_type,
-                         .p_offset = narrow.p_offset,
-                         .p_vaddr = narrow.p_vaddr,
-                         .p_filesz = narrow.p_filesz};
-    } else
-        memcpy(&h, header, sizeof h);
-    return h.p_type == PT_LOAD && address - h.p_vaddr < h.p_filesz
-               ? h.p_offset + (address - h.p_vaddr) + 1
-               : 0;
-}
-
-static bool file_moved(struct memory *memory, uint64_t address)
-{
-    struct file *file = (struct file *)memory;
-    size_t size =
-        memory->word_bytes == 4 ? sizeof(Elf32_Phdr) : sizeof(Elf64_Phdr);
-    if (memcmp(file->table, file->table_now, file->table_count * size) == 0)
-        return false;
-    for (size_t i = 0; i < file->table_count; i++)
-        if (header_shows(file, file->table + i * size, address) !=
-            header_shows(file, file->table_now + i * size, address))
+    enum { TRIES = 100 };
+    for (int tries = 0; tries < TRIES; tries++) {
+        Elf *elf = elf_memory((char *)mapped->bytes, mapped->size);
+        GElf_Ehdr header = {0};
+        unsigned char *head;
+        bool is = gelf_getehdr(elf, &header);
+        elf_end(elf);
+        *size = (size_t)header.e_phnum * header.e_phentsize;
+        if (!is || header.e_phoff > mapped->size ||
+            *size > mapped->size - header.e_phoff)
+            return false;
+        *size += header.e_phoff;
+        head = realloc(*to, *size);
+        if (!head)
+            return false;
+        *to = head;
+        mapped_copy(mapped, head, mapped->bytes, *size);
+        if (memcmp(head, mapped->bytes, *size) == 0)
             return true;
+    }
     return false;
 }
 
-/* Keeps a recording's program headers: its program changes those in the file
- * when it opens a library. */
-static const char *table_keep(struct file *file, const struct mapped *mapped,
-                              const GElf_Ehdr *header)
+/* Reads the program headers of a recording again, if its program has changed
+ * them. */
+static bool file_renew(struct memory *memory)
 {
-    size_t size = (size_t)header->e_phnum * header->e_phentsize;
-    size_t entry =
-        file->memory.word_bytes == 4 ? sizeof(Elf32_Phdr) : sizeof(Elf64_Phdr);
-    if (file->table || !size || header->e_phentsize != entry)
-        return NULL;
-    file->table = malloc(size);
-    if (!file->table)
-        return source_wrong(file->source, "there is no memory for it");
-    file->table_now = mapped->bytes + header->e_phoff;
-    file->table_count = header->e_phnum;
-    memcpy(file->table, file->table_now, size);
-    file->memory.moved = file_moved;
-    return NULL;
+    struct file *file = (struct file *)memory;
+    struct segments segments = {0};
+    unsigned char *head = NULL;
+    size_t size;
+    uint64_t cut = 0;
+    bool is = head_copy(file->recording, &head, &size);
+    Elf *elf;
+    if (!is || (size == file->head_size &&
+                memcmp(head, file->head, size) == 0)) {
+        free(head);
+        return is;
+    }
+    elf = elf_memory((char *)head, size);
+    segments_of(&segments, file->recording, elf, &cut);
+    free(file->segments.all);
+    file->segments = segments;
+    file->loads.count = file->constants.count = 0;
+    constants_of(file, elf);
+    elf_end(elf);
+    free(file->head);
+    file->head = head;
+    file->head_size = size;
+    return true;
 }
 
 /* Reads the contents of an ELF file: segments, and notes or sections; *cut
@@ -326,7 +331,6 @@ static const char *elf_read(struct source *source, struct file *file,
                             const struct mapped *mapped, Elf *elf,
                             const char *path, uint64_t *cut)
 {
-    const char *wrong;
     GElf_Ehdr header;
     if (!gelf_getehdr(elf, &header))
         return source_wrong(source, "its ELF header is damaged");
@@ -338,9 +342,6 @@ static const char *elf_read(struct source *source, struct file *file,
         (uint64_t)header.e_phnum * header.e_phentsize >
             mapped->size - header.e_phoff)
         return source_wrong(source, "it is cut off within its program headers");
-    wrong = table_keep(file, mapped, &header);
-    if (wrong)
-        return wrong;
     segments_of(&file->segments, mapped, elf, cut);
     constants_of(file, elf);
     if (file->is_program)
@@ -348,6 +349,10 @@ static const char *elf_read(struct source *source, struct file *file,
     else
         notes_read(file, mapped, elf);
     source->half_made |= claim_is_alone(mapped, &header);
+    if (file->memory.stale_order && header.e_phnum != PN_XNUM) {
+        file->recording = mapped;
+        file->memory.renew = file_renew;
+    }
     if (file->threads_count && !file->memory.stale_order)
         file->memory.thread = file_thread; /* of a recording, it is only one */
     file->memory.size += *cut < mapped->worth ? *cut : mapped->worth;

@@ -57,9 +57,9 @@ struct file {
     struct source_thread *threads; /* of a core file: those there were */
     size_t threads_count, threads_max;
     uint64_t entry, headers; /* of the program: the latter, its ELF's */
-    unsigned char *table; /* program headers as they were before they were read */
-    const unsigned char *table_now; /* the same, in the mapped file */
-    size_t table_count;
+    unsigned char *head; /* of a recording: its headers, as file_renew() read */
+    size_t head_size;
+    const struct mapped *recording; /* null: it is none */
     uint64_t scanned;
     bool is_program; /* not a core file: a firmware's ELF file */
 };

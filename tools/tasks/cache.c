@@ -63,7 +63,7 @@ bool cache_open(struct cache *cache, struct memory *of, size_t count)
     cache->memory.thread = NULL;
     cache->memory.stays = NULL;
     cache->memory.constant = NULL;
-    cache->memory.moved = NULL;
+    cache->memory.renew = NULL;
     cache->memory.needs = of->needs ? cache_needs : NULL;
     cache->of = of;
     cache->mask = count - 1;

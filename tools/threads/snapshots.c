@@ -162,7 +162,7 @@ static void walk_all(struct snapshots *s)
                                      .under = threads->source->memory};
     size_t next = 0;
     memory.memory.read = snapshot_read;
-    memory.memory.moved = NULL;
+    memory.memory.renew = NULL;
     threads->unwind.memory = &memory.memory;
     for (size_t i = 0; i < threads->count; i++) {
         struct thread *thread = &threads->all[i];

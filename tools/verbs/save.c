@@ -173,10 +173,10 @@ static bool keeper_constant(struct memory *memory, uint64_t address)
     return keeper->of->constant(keeper->of, address);
 }
 
-static bool keeper_moved(struct memory *memory, uint64_t address)
+static bool keeper_renew(struct memory *memory)
 {
     struct keeper *keeper = (struct keeper *)memory;
-    return keeper->of->moved(keeper->of, address);
+    return keeper->of->renew(keeper->of);
 }
 
 static const void *keeper_descriptor(struct memory *memory, int fd, size_t size)
@@ -201,7 +201,7 @@ static void keeper_open(struct keeper *keeper, struct call *call)
     keeper->memory.needs = keeper_needs;
     keeper->memory.thread = of->thread ? keeper_thread : NULL;
     keeper->memory.constant = of->constant ? keeper_constant : NULL;
-    keeper->memory.moved = of->moved ? keeper_moved : NULL;
+    keeper->memory.renew = of->renew ? keeper_renew : NULL;
     keeper->memory.descriptor = of->descriptor ? keeper_descriptor : NULL;
     keeper->memory.unmap = keeper_unmap;
 }
