@@ -235,8 +235,8 @@ static void refused(const char *file, const char *text)
 }
 
 /* Goal: a packed file that is cut off is read as the file which unpacks from it:
- * as far as it goes, with a message. Method: both, cut at nine places; how much
- * a tool unpacks of the last block differs. */
+ * as far as it goes, with a message, also if it lacks only a check sum. Method:
+ * both, cut at nine places; how much a tool unpacks of the last block differs. */
 Test(find, cut_packed)
 {
     int pid = (int)command_start("./program quiet");
@@ -252,7 +252,13 @@ Test(find, cut_packed)
                "test $in = $out || exit 1; grep \"cut off\" said || exit 2; "
                "test $out = 0 -o ! -s out || exit 3; done; "
                "test $i-$out = 9-0 || exit 4; "
-               "tail -n +2 in | cmp - out || exit 5; done");
+               "tail -n +2 in | cmp - out || exit 5; "
+               RECORDER " list saved.$kind >whole 2>said && "
+               "! test -s said || exit 6; for less in 1 4 8 10; do "
+               "head -c -$less saved.$kind >half; "
+               RECORDER " list half >out 2>said; "
+               "grep \"cut off\" said || exit 7; "
+               "test $less -gt 4 || cmp whole out || exit 8; done; done");
 }
 
 /* Goal: packed files that are damaged or hostile give a message, in bounded

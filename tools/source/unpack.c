@@ -70,6 +70,12 @@ static const char *received(struct unpacked *to, const char *wrong, int *fd)
     return wrong;
 }
 
+/* A packed file ends early: the recording may be whole all the same. */
+static void packed_cut(struct unpacked *to)
+{
+    strcpy(to->source->warning, "it is cut off: its packed bytes end early");
+}
+
 /* Unpacks a file of gzip, which may have several members. Closes `fd`. */
 static const char *gzip_unpack(struct unpacked *to, int fd)
 {
@@ -83,8 +89,10 @@ static const char *gzip_unpack(struct unpacked *to, int fd)
     }
     while (!wrong && (got = gzread(from, block, BLOCK)) > 0)
         wrong = block_add(to, block, (size_t)got);
-    if (!wrong && got < 0 && strcmp(gzerror(from, &error), "") != 0 &&
-        error != Z_BUF_ERROR) /* that one is cut off: as far as it goes */
+    gzerror(from, &error);
+    if (error == Z_BUF_ERROR)
+        packed_cut(to);
+    else if (!wrong && got < 0)
         wrong = source_wrong(to->source, "cannot be unpacked: gzip: %s",
                              error == Z_DATA_ERROR ? "it is damaged"
                                                    : gzerror(from, &error));
@@ -92,21 +100,23 @@ static const char *gzip_unpack(struct unpacked *to, int fd)
     return wrong;
 }
 
-/* Fills `out` from `in`, which it reads on from `fd`. False: the end. */
+/* Fills `out` from `in`, which it reads on from `fd`. False: the end; *error is
+ * not 0 within a frame. */
 static bool zstd_fill(ZSTD_DStream *stream, ZSTD_inBuffer *in,
                       ZSTD_outBuffer *out, int fd, size_t *error)
 {
     static unsigned char packed[BLOCK];
     while (out->pos < out->size) {
-        size_t before = out->pos;
+        size_t before = out->pos, left;
         if (in->pos == in->size) {
             ssize_t got = read(fd, packed, sizeof packed);
             *in = (ZSTD_inBuffer){packed, got > 0 ? (size_t)got : 0, 0};
         }
-        *error = ZSTD_decompressStream(stream, out, in);
-        if (ZSTD_isError(*error))
-            return false;
+        left = ZSTD_decompressStream(stream, out, in);
         if (in->size == 0 && out->pos == before)
+            return false;
+        *error = left;
+        if (ZSTD_isError(left))
             return false;
     }
     return true;
@@ -133,6 +143,8 @@ static const char *zstd_unpack(struct unpacked *to, int fd)
             wrong = source_wrong(to->source, "cannot be unpacked: zstd: %s",
                                  ZSTD_getErrorName(error));
     }
+    if (!wrong && error)
+        packed_cut(to);
     ZSTD_freeDStream(stream);
     close(fd);
     return wrong;
