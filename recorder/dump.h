@@ -74,7 +74,8 @@ RECORDER_READING_ size_t recorder_message_(struct recorder_scratch_ *s,
     if (format)
         return recorder_format_planned_(to, size, format, &arguments, s->plan);
     string = recorder_string_at_(to, size ? size - 1 : 0);
-    recorder_add_unreadable_(&string, event);
+    recorder_add_unreadable_(&string, event,
+                             !recorder_life_is_(event->format, event->order));
     if (size)
         to[string.size < string.max ? string.size : string.max] = '\0';
     return string.size;

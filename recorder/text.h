@@ -173,13 +173,14 @@ RECORDER_INLINE_ size_t recorder_format_end_(char *bytes, size_t size)
 #define RECORDER_TEXT_UNKNOWN_ "<text of a closed library>"
 
 /* Adds the message of an event whose format cannot be read: its address, and
- * the words of the arguments that were found. */
+ * the words of the arguments that were found. `closed`: so was its library. */
 RECORDER_SELDOM_ void
 recorder_add_unreadable_(struct recorder_string_ *to,
-                         const struct recorder_event *event)
+                         const struct recorder_event *event, bool closed)
 {
     unsigned i;
-    recorder_add_string_(to, "<format at 0x");
+    recorder_add_string_(to, closed ? "<format of a closed library at 0x"
+                                    : "<format at 0x");
     recorder_add_number_(to, event->format, 16, 1);
     recorder_add_string_(to, ">");
     for (i = 0; i < 12 && !(event->missing_arguments >> i & 1); i++) {

@@ -243,7 +243,7 @@ Test(sources, library_that_comes_and_goes, .init = build_long)
         build_must("! grep -v -e \"^FLIGHT\" -e \"^DUMPING o[nw][en] SIZE 64\" "
                    "-e \" own: opened\" -e \" own: closed\" -e \" own: begins\""
                    " -e \" one: library says, [1-5]$\" "
-                   "-e \" one: <format at 0x[0-9a-f]*>\" out.txt");
+                   "-e \" one: <format of a closed library at 0x[0-9a-f]*>\" out.txt");
         own_must_be_counted();
         build_must("! grep -v -e \"^RECORDER \" -e \"^own \" -e \"^one \" -e "
                    "\"^THREAD\" -e \"^1 .* host \" -e \"^$\" -e \"^TWEAK \" "

@@ -231,7 +231,8 @@ void lives_of_file(struct reader *);
 enum life_is {
     LIFE_FITS,
     LIFE_CLOSED, /* its library was closed since */
-    LIFE_OTHER   /* another library has the address now */
+    LIFE_OTHER,  /* another library has the address now */
+    LIFE_UNKNOWN
 };
 enum life_is life_is(struct reader *, uint64_t address, uint64_t order,
                      uint64_t *from);

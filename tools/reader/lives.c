@@ -75,7 +75,7 @@ enum life_is life_is(struct reader *reader, uint64_t address, uint64_t order,
     if (!lives->at)
         return LIFE_FITS;
     if (lives->unsure)
-        return LIFE_OTHER;
+        return LIFE_UNKNOWN;
     for (size_t i = 0; i < lives->count; i++) {
         const struct life *life = &lives->all[i];
         if (address - life->start < life->bytes &&
@@ -91,5 +91,7 @@ enum life_is life_is(struct reader *reader, uint64_t address, uint64_t order,
     if (recorder_life_fits_(since, word_signed(m, order - last->until),
                             last->until == 0, lives->changes == 0))
         return LIFE_FITS;
-    return since < 0 ? LIFE_OTHER : LIFE_CLOSED;
+    return since < 0             ? LIFE_OTHER
+           : lives->changes == 0 ? LIFE_UNKNOWN /* after it was closed */
+                                 : LIFE_CLOSED;
 }

@@ -176,7 +176,7 @@ struct format *format_of(struct reader *reader,
     if (number < inside->formats_count && inside->formats[number].event)
         return &inside->formats[number];
     is = life_is(reader, event->format, event->order, &from);
-    if (is == LIFE_OTHER)
+    if (is == LIFE_OTHER || is == LIFE_UNKNOWN)
         return &unknown;
     if (is == LIFE_FITS && inside->format_last_set &&
         inside->format_address == event->format && inside->format_from == from)
@@ -507,6 +507,7 @@ ptrdiff_t text_bytes(void *context, uint64_t address, char *to, size_t size)
 {
     struct text_context *c = context;
     struct reader_inside *inside = c->reader->inside;
+    enum life_is is = LIFE_FITS;
     uint64_t lane;
     size_t got;
     if (size > c->left)
@@ -525,10 +526,11 @@ ptrdiff_t text_bytes(void *context, uint64_t address, char *to, size_t size)
     got = page_bytes(c->reader, address, to, size);
     if (!got && format_is_made(c->reader, address))
         damaged_count(c->reader, c->event);
-    if (got && inside->lives.at &&
-        life_is(c->reader, address, c->event->order, &lane) != LIFE_FITS)
+    if (got && inside->lives.at)
+        is = life_is(c->reader, address, c->event->order, &lane);
+    if (is == LIFE_CLOSED || is == LIFE_OTHER)
         return text_unknown(to, size);
-    return got ? (ptrdiff_t)got : -1;
+    return got && is == LIFE_FITS ? (ptrdiff_t)got : -1;
 }
 
 bool text_changes(void *context, uint64_t address,
@@ -603,10 +605,13 @@ size_t reader_word_text(struct reader *reader, const struct reader_event *event,
 /* --------------------------------------------------------------- message -- */
 
 /* Writes the message of an event whose format cannot be read: its words. */
-static size_t message_without(const struct recorder_event *event, char *to)
+static size_t message_without(struct reader *reader,
+                              const struct recorder_event *event, char *to)
 {
     struct recorder_string_ s = recorder_string_at_(to, MESSAGE_MAX - 1);
-    recorder_add_unreadable_(&s, event);
+    uint64_t from;
+    enum life_is is = life_is(reader, event->format, event->order, &from);
+    recorder_add_unreadable_(&s, event, is == LIFE_CLOSED || is == LIFE_OTHER);
     to[s.size] = '\0';
     return s.size;
 }
@@ -638,7 +643,7 @@ static size_t message_make(struct reader *reader,
                ? recorder_format_planned_(inside->message, MESSAGE_MAX,
                                           format->text, &arguments,
                                           format->plan)
-               : message_without(event, inside->message);
+               : message_without(reader, event, inside->message);
 }
 
 const char *reader_message(struct reader *reader,
