@@ -42,14 +42,10 @@ static void close_null(int thread)
     (void)thread;
     fclose(null);
 }
-static void print_to_null(long n, int thread)
-{
-    (void)thread;
-    for (long i = 0; i < n; i++)
-        fprintf(null, "%d bytes from %s", (int)i, "localhost");
-}
-BENCH(print_to_null, "compare/fprintf of it to /dev/null", .setup = open_null,
-      .teardown = close_null)
+BENCH_LOOP(print_to_null,
+           fprintf(null, "%d bytes from %s", (int)i, "localhost"),
+           "compare/fprintf of it to /dev/null", .setup = open_null,
+           .teardown = close_null)
 
 static void copy_memory(long n, int thread)
 {

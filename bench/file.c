@@ -35,16 +35,8 @@ static void move(int thread)
         abort();
 }
 
-static void record_plain(long n, int thread)
-{
-    for (long i = 0; i < n; i++)
-        record(plain, "%ld of %ld bytes from %s:%d", i, n, "localhost", thread);
-}
-BENCH(record_plain, "record/4 arguments; ring in memory", .setup = move)
+BENCH_LOOP(record_plain, BENCH_RECORD(plain),
+           "record/4 arguments; ring in memory", .setup = move)
 
-static void record_kept(long n, int thread)
-{
-    for (long i = 0; i < n; i++)
-        record(kept, "%ld of %ld bytes from %s:%d", i, n, "localhost", thread);
-}
-BENCH(record_kept, "record/4 arguments; ring in a file", .setup = move)
+BENCH_LOOP(record_kept, BENCH_RECORD(kept),
+           "record/4 arguments; ring in a file", .setup = move)

@@ -17,21 +17,9 @@ RECORDER(off, 1024, "Switched off")
 RECORDER(traced, 1024, "Recorded and printed")
 RECORDER_LANES(laned, 1024, 4, "Recorded in the lane of one thread")
 
-static void record_0(long n, int thread)
-{
-    (void)thread;
-    for (long i = 0; i < n; i++)
-        record(on, "nothing to add");
-}
-BENCH(record_0, "record/0 arguments")
+BENCH_LOOP(record_0, record(on, "nothing to add"), "record/0 arguments")
 
-static void record_4(long n, int thread)
-{
-    (void)thread;
-    for (long i = 0; i < n; i++)
-        record(on, "%ld of %ld bytes from %s:%d", i, n, "localhost", thread);
-}
-BENCH(record_4, "record/4 arguments")
+BENCH_LOOP(record_4, BENCH_RECORD(on), "record/4 arguments")
 
 /* The main thread takes its lane before others do (steps.c). */
 static void must_own_lane(int thread)
@@ -40,50 +28,29 @@ static void must_own_lane(int thread)
     if (!recorder_writer_lane_(recorder_writer_(&recorder_for_laned)))
         abort();
 }
-static void record_lane(long n, int thread)
-{
-    for (long i = 0; i < n; i++)
-        record(laned, "%ld of %ld bytes from %s:%d", i, n, "localhost", thread);
-}
-BENCH(record_lane, "record/4 arguments; in a lane", .setup = must_own_lane)
+BENCH_LOOP(record_lane, BENCH_RECORD(laned), "record/4 arguments; in a lane",
+           .setup = must_own_lane)
 
-static void record_12(long n, int thread)
-{
-    for (long i = 0; i < n; i++)
-        record(on, "%ld %ld %d %ld %ld %d %ld %ld %d %ld %ld %d", i, n, thread,
-               i, n, thread, i, n, thread, i, n, thread);
-}
-BENCH(record_12, "record/12 arguments")
+BENCH_LOOP(record_12,
+           record(on, "%ld %ld %d %ld %ld %d %ld %ld %d %ld %ld %d", i, n,
+                  thread, i, n, thread, i, n, thread, i, n, thread),
+           "record/12 arguments")
 
-static void record_copy(long n, int thread)
-{
-    static char text[] = "16 bytes of text";
-    (void)thread;
-    for (long i = 0; i < n; i++)
-        record(on, "%s", RECORDER_COPY(on, text));
-}
-BENCH(record_copy, "record/RECORDER_COPY of 16 bytes")
+static char record_copy_text[] = "16 bytes of text";
+BENCH_LOOP(record_copy, record(on, "%s", RECORDER_COPY(on, record_copy_text)),
+           "record/RECORDER_COPY of 16 bytes")
 
-static void record_copy_128(long n, int thread)
-{
-    static char text[] =
-        "128 bytes of text: 4 slots. 128 bytes of text: 4 slots. "
-        "128 bytes of text: 4 slots. 128 bytes of text: 4 slots. "
-        "It is enough now";
-    (void)thread;
-    for (long i = 0; i < n; i++)
-        record(on, "%s", RECORDER_COPY(on, text));
-}
-BENCH(record_copy_128, "record/RECORDER_COPY of 128 bytes")
+static char record_copy_128_text[] =
+    "128 bytes of text: 4 slots. 128 bytes of text: 4 slots. "
+    "128 bytes of text: 4 slots. 128 bytes of text: 4 slots. "
+    "It is enough now";
+BENCH_LOOP(record_copy_128,
+           record(on, "%s", RECORDER_COPY(on, record_copy_128_text)),
+           "record/RECORDER_COPY of 128 bytes")
 
-static void record_array(long n, int thread)
-{
-    static char text[] = "16 bytes of text";
-    (void)thread;
-    for (long i = 0; i < n; i++)
-        record(on, "%s", text);
-}
-BENCH(record_array, "record/an array of 16 bytes")
+static char record_array_text[] = "16 bytes of text";
+BENCH_LOOP(record_array, record(on, "%s", record_array_text),
+           "record/an array of 16 bytes")
 
 static void record_text(long n, int thread)
 {
@@ -111,21 +78,10 @@ static void switch_off(int thread)
     (void)thread;
     RECORDER_TRACE(off) = -1;
 }
-static void record_off(long n, int thread)
-{
-    for (long i = 0; i < n; i++)
-        record(off, "%ld of %ld bytes from %s:%d", i, n, "localhost", thread);
-}
-BENCH(record_off, "record/off", .setup = switch_off)
+BENCH_LOOP(record_off, BENCH_RECORD(off), "record/off", .setup = switch_off)
 
 /* The price of the loop alone. */
-static void loop_only(long n, int thread)
-{
-    (void)thread;
-    for (long i = 0; i < n; i++)
-        BENCH_USE(i);
-}
-BENCH(loop_only, "record/an empty loop")
+BENCH_LOOP(loop_only, BENCH_USE(i), "record/an empty loop")
 
 #ifdef TRACE_IS_THERE
 static int standard_error;
@@ -145,14 +101,8 @@ static void to_standard_error(int thread)
     dup2(standard_error, 2);
     close(standard_error);
 }
-static void record_traced(long n, int thread)
-{
-    for (long i = 0; i < n; i++)
-        record(traced, "%ld of %ld bytes from %s:%d", i, n, "localhost",
-               thread);
-}
-BENCH(record_traced, "record/traced to /dev/null", .setup = to_null,
-      .teardown = to_standard_error)
+BENCH_LOOP(record_traced, BENCH_RECORD(traced), "record/traced to /dev/null",
+           .setup = to_null, .teardown = to_standard_error)
 #endif
 
 /* The floor: a record with a sequence number, a time and eight words, and no
@@ -190,19 +140,10 @@ floor_record(const struct recorder *recorder, const char *format, uintptr_t a,
     recorder_put_(&to->argument[3], d);
     return order;
 }
-static void record_floor(long n, int thread)
-{
-    for (long i = 0; i < n; i++)
-        recorder_returned_(floor_record(
-            &recorder_for_on, "%ld of %ld bytes from %s:%d", (uintptr_t)i,
-            (uintptr_t)n, (uintptr_t) "localhost", (uintptr_t)thread));
-}
-BENCH(record_floor, "record/floor")
+BENCH_LOOP(record_floor,
+           recorder_returned_(floor_record(
+               &recorder_for_on, "%ld of %ld bytes from %s:%d", (uintptr_t)i,
+               (uintptr_t)n, (uintptr_t) "localhost", (uintptr_t)thread)),
+           "record/floor")
 
-static void record_clock(long n, int thread)
-{
-    (void)thread;
-    for (long i = 0; i < n; i++)
-        BENCH_USE(RECORDER_TIME());
-}
-BENCH(record_clock, "record/its clock")
+BENCH_LOOP(record_clock, BENCH_USE(RECORDER_TIME()), "record/its clock")

@@ -38,6 +38,19 @@ void bench_enter(struct bench *bench);
         bench_enter(&bench_of_##function);                                     \
     }
 
+/* The same of a loop around a statement, which may use i, n and thread. */
+#define BENCH_LOOP(function, statement, ...)                                   \
+    static void function(long n, int thread)                                   \
+    {                                                                          \
+        (void)thread;                                                          \
+        for (long i = 0; i < n; i++)                                           \
+            statement;                                                         \
+    }                                                                          \
+    BENCH(function, __VA_ARGS__)
+/* A record of 4 arguments, in such a loop. */
+#define BENCH_RECORD(to)                                                       \
+    record(to, "%ld of %ld bytes from %s:%d", i, n, "localhost", thread)
+
 /* The compiler must believe that this value is used and all memory changed. */
 #define BENCH_USE(value) __asm__ volatile("" : : "r"(value) : "memory")
 

@@ -28,27 +28,12 @@ static void use_eight(int thread)
     use(8);
 }
 
-static void record_beside(long n, int thread)
-{
-    for (long i = 0; i < n; i++)
-        record(beside, "%ld of %ld bytes from %s:%d", i, n, "localhost",
-               thread);
-}
-BENCH(record_beside, "trigger/another recorder is watched", .setup = use_one)
+BENCH_LOOP(record_beside, BENCH_RECORD(beside),
+           "trigger/another recorder is watched", .setup = use_one)
 
-static void record_watched(long n, int thread)
-{
-    for (long i = 0; i < n; i++)
-        record(watched, "%ld of %ld bytes from %s:%d", i, n, "localhost",
-               thread);
-}
-BENCH(record_watched, "trigger/watched by one", .setup = use_one)
+BENCH_LOOP(record_watched, BENCH_RECORD(watched), "trigger/watched by one",
+           .setup = use_one)
 
-static void record_watched_8(long n, int thread)
-{
-    for (long i = 0; i < n; i++)
-        record(watched, "%ld of %ld bytes from %s:%d", i, n, "localhost",
-               thread);
-}
-BENCH(record_watched_8, "trigger/watched by eight", .setup = use_eight)
+BENCH_LOOP(record_watched_8, BENCH_RECORD(watched), "trigger/watched by eight",
+           .setup = use_eight)
 #endif

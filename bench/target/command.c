@@ -12,14 +12,13 @@
 #endif
 #include "recorder_dump.h"
 #include "recorder_switch.h"
+#include "median.h"
 
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #ifdef BIG
@@ -65,13 +64,6 @@ static void million_switches(void)
     }
 }
 
-static double now(clockid_t clock)
-{
-    struct timespec time;
-    clock_gettime(clock, &time);
-    return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
-}
-
 /* CPU time of a record, over a tenth of a second. */
 static double cost(void)
 {
@@ -83,12 +75,6 @@ static double cost(void)
             record(often, "%ld of %ld, %ld and %ld", i, count, i, i);
     } while (now(CLOCK_MONOTONIC) < end);
     return (now(CLOCK_THREAD_CPUTIME_ID) - start) / (double)count;
-}
-
-static int compare(const void *a, const void *b)
-{
-    const double *left = (const double *)a, *right = (const double *)b;
-    return *left < *right ? -1 : *left > *right;
 }
 
 enum { ROUNDS = 31 };
@@ -118,11 +104,8 @@ static void follow(char *recorder)
         waitpid(child, NULL, 0);
         ratio[i] = followed[i] / alone[i];
     }
-    qsort(alone, ROUNDS, sizeof *alone, compare);
-    qsort(followed, ROUNDS, sizeof *followed, compare);
-    qsort(ratio, ROUNDS, sizeof *ratio, compare);
-    printf("%.1f %.1f %.3f\n", alone[ROUNDS / 2], followed[ROUNDS / 2],
-           ratio[ROUNDS / 2]);
+    printf("%.1f %.1f %.3f\n", median(alone, ROUNDS),
+           median(followed, ROUNDS), median(ratio, ROUNDS));
 }
 #endif
 

@@ -11,36 +11,18 @@
 #define _GNU_SOURCE
 #define RECORDER_KERNEL_SLOTS 65536
 #include "recorder_kernel.h"
+#include "median.h"
 
 #include <linux/perf_event.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { ROUNDS = 21, TURNS = 2000, ROUNDTRIPS = 100 };
-
-static double now(clockid_t clock)
-{
-    struct timespec time;
-    clock_gettime(clock, &time);
-    return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
-}
-static int compare(const void *a, const void *b)
-{
-    double left = *(const double *)a, right = *(const double *)b;
-    return left < right ? -1 : left > right;
-}
-static double median(double *all, size_t count)
-{
-    qsort(all, count, sizeof *all, compare);
-    return all[count / 2];
-}
 
 /* The observers of switches: none; an event of the kernel, as recorder_kernel()
  * opens it; recorder_kernel(). */

@@ -8,14 +8,13 @@
    run start: the same of the program itself, which ends at once.
 */
 #define _GNU_SOURCE
+#include "median.h"
 #include <dlfcn.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { ROUNDS = 31, PAIRS = 20000, TURNS = 300, THREADS = 50, FORKS = 40 };
@@ -29,23 +28,6 @@ static struct calls {
 } own = {pthread_mutex_lock, pthread_mutex_unlock, sem_wait,
          sem_post,           pthread_create,       pthread_join},
   real;
-
-static double now(clockid_t clock)
-{
-    struct timespec t;
-    clock_gettime(clock, &t);
-    return 1e9 * (double)t.tv_sec + (double)t.tv_nsec;
-}
-static int compare(const void *a, const void *b)
-{
-    double d = *(const double *)a - *(const double *)b;
-    return (d > 0) - (d < 0);
-}
-static double median(double *all, int count)
-{
-    qsort(all, (size_t)count, sizeof *all, compare);
-    return all[count / 2];
-}
 
 static double pairs(const struct calls *c)
 {
