@@ -70,6 +70,7 @@ frame()
 {
     up=
     case $1 in */*) up=../ ;; esac
+    body=$(cat)
     cat >"$out/$1.html" <<END
 <!DOCTYPE html>
 <html lang="en">
@@ -80,22 +81,31 @@ frame()
 <link rel="stylesheet" href="${up}site.css">
 </head>
 <body><div class="page">
-<nav><a class="name" href="${up}index.html">Recorder</a>
+<nav aria-label="Pages"><a class="name" href="${up}index.html">Recorder</a>
 $(menu "$1")
 </nav>
 <main>
-$(cat)
+$body
+<p class="turns">$(printf '%s\n' "$pages" | grep : | grep -C 1 "^$1:" |
+        sed -n "\\|^$1:|!s|\(.*\):\(.*\)|<a href=\"$up\1.html\">\2</a>|p")</p>
 </main>
+<aside aria-label="On this page">
+$(printf '%s\n' "$body" |
+        sed -n 's|.*<h2 id="\([^"]*\)">\(.*\)</h2>.*|<a href="#\1">\2</a>|p')
+</aside>
 </div></body>
 </html>
 END
 }
 
-# Markdown of stdin as HTML; a table may be wider than a phone.
+# Markdown of stdin as HTML; a table may be wider than a phone, and a bar of its
+# code has a backslash in Markdown.
 html()
 {
     lowdown -t html --html-no-skiphtml --html-no-escapehtml |
-        sed 's|<table>|<div class="table"><table>|; s|</table>|</table></div>|'
+        sed 's|<table>|<div class="table" tabindex="0"><table>|
+            s|</table>|</table></div>|; s|<pre>|<pre tabindex="0">|
+            :a; s/\(<code>[^<]*\)\\|/\1|/; ta'
 }
 
 # Links of HTML to files of this checkout, from FOLDER: a page of docs becomes
