@@ -5,14 +5,14 @@
 #pragma GCC visibility push(hidden)
 RECORDER(thread_life, 4096, "Threads: created, started, joined, ended")
 RECORDER(lock_wait, 16384, "Waits for locks, conditions, semaphores, threads")
-RECORDER(lock_order, 4096, "Locks that were taken while others were held")
-RECORDER(call_stack, 8192, "Stacks, each once")
-RECORDER_LANES(thread_self, 4, RUN_LANES, "The identity of each thread")
-RECORDER_LANES(thread_held, 4, RUN_LANES, "The locks that each thread holds")
-RECORDER_LANES(thread_calls, 4, RUN_LANES, "How often each thread called")
-RECORDER_LANES(lock_total, 4, RUN_OBJECTS, "The waits for each object")
+RECORDER(lock_order, 4096, "internal: locks taken while others were held")
+RECORDER(call_stack, 8192, "internal: stacks, each once")
+RECORDER_LANES(thread_self, 4, RUN_LANES, "internal: each thread's identity")
+RECORDER_LANES(thread_held, 4, RUN_LANES, "internal: locks that threads hold")
+RECORDER_LANES(thread_calls, 4, RUN_LANES, "internal: calls of each thread")
+RECORDER_LANES(lock_total, 4, RUN_OBJECTS, "internal: waits for each object")
 /* Of one slot: the wait of a thread is one record. */
-RECORDER_DEFINE_SLOTS_(thread_now, 1, RUN_LANES, "The wait of each thread");
+RECORDER_DEFINE_SLOTS_(thread_now, 1, RUN_LANES, "internal: each thread's wait");
 #pragma GCC visibility pop
 
 /* Another library's constructor may make a thread before this file's run. */

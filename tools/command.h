@@ -59,6 +59,7 @@ struct verb {
     bool starts;     /* a program, whose arguments are no options of the verb */
     int trouble;     /* exit status for trouble; 0: 1 */
     bool registries; /* takes --registry all */
+    bool for_people; /* heeds --internal */
     const char *words; /* that its first argument is one of; null: any */
 };
 
@@ -111,6 +112,7 @@ enum {
     OPTION_LABEL,
     OPTION_GREP,
     OPTION_WHERE,
+    OPTION_INTERNAL,
     OPTION_OWN
 };
 

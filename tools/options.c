@@ -5,6 +5,7 @@
 #include "filters.h"
 #include "folder.h"
 #include "labels.h"
+#include "threads.h"
 
 #include "recorder/regex.h"
 #include "recorder/text.h"
@@ -36,6 +37,9 @@ const struct option_row common_rows[] = {
     {OPTION_REGISTRY, "registry", "ADDRESS",
      "one of several, in a process of libraries that share nothing; all: "
      "list and dump show one after the other"},
+    {OPTION_INTERNAL, "internal", NULL,
+     "dump, follow, list, view and export: all recorders of recorder run, not "
+     "only those for people or in --names, and its waits as recorded"},
     {'h', "help", NULL, "this text"},
     {0, NULL, NULL, NULL}};
 
@@ -394,6 +398,8 @@ void selection_parse(struct call *call)
     const char *severity = call_option(call, OPTION_SEVERITY);
     const char *wrong;
     s->names = call_option(call, 'n');
+    s->for_people = call->verb->for_people &&
+                    !call_option(call, OPTION_INTERNAL);
     s->thread = call_option(call, 't');
     call->line = call_option(call, 'L');
     if (last)
@@ -505,6 +511,8 @@ void call_open(struct call *call, int i)
     if (!call->source.registry) /* a verb that can do without */
         return;
     call_reader_open(call);
+    call->reader.words = call->selection.for_people ? event_words : NULL;
+    call->reader.words_context = call;
     call->reader.offset_ns = call->source.note.offset_ns;
     codes_open(call);
     call->reader.codes = call->codes;

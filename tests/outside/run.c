@@ -79,7 +79,7 @@ Test(run, times_of_64_bits, .init = build_long)
     build_must("./calls >without; test $? = 42");
     build_must("LD_PRELOAD=$PWD/run32.so RECORDER_RUN=:$PWD/calls.rec ./calls "
                ">with; test $? = 42 && cmp without with");
-    command_must("dump -n lock_wait calls.rec >lines");
+    command_must("dump --internal -n lock_wait calls.rec >lines");
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         build_must("grep -q \"lock_wait: >%s 0x[^,]* until\" lines", kinds[i]);
 }
@@ -193,7 +193,8 @@ Test(run, servers)
                "while ! redis-cli -s ./sock ping >pong 2>&1; do sleep 0.05; "
                "done; redis-cli -s ./sock incr a; redis-cli -s ./sock "
                "shutdown; wait $! && grep PONG pong");
-    command_must("dump -n thread_life redis*.rec | grep -q \"create 0x\"");
+    command_must("dump -n thread_life redis*.rec | grep -q \"makes a thread: "
+                 "[a-z]\"");
     build_must(RUN
                "memcached -u root -s ./cached -t 4 & until test -S cached; "
                "do sleep 0.05; done; printf "
@@ -231,7 +232,7 @@ Test(run, python)
 static void must_sum_up(void)
 {
     command_must(
-        "dump --line \"{message}\" -n thread_life counts.rec | sed -n "
+        "dump --internal --line \"{message}\" -n thread_life counts.rec | sed -n "
         "\"s/^ended: //p\" | tr -d , | awk \"{ l += \\$2; t += \\$6; f += "
         "\\$8; u += \\$10; r += \\$12; s += \\$22; p += \\$24; o += \\$26 } "
         "END { print \\\"lock\\\", l, \\\"trylock\\\", t, \\\"failed\\\", f, "
@@ -276,7 +277,8 @@ Test(run, stacks_are_those_of_an_unwinder)
                        "test $(tail -n 1 times) -lt 700",
                    kinds[i]);
         build_must("(%s dump --line \"{message}\" -n call_stack stacks.rec && "
-                   "%s dump --line \"{message}\" -n lock_wait stacks.rec) | "
+                   "%s dump --internal --line \"{message}\" -n lock_wait "
+                   "stacks.rec) | "
                    "awk -v own=own -f " BUILD_PROGRAMS "/run_stacks.awk",
                    RECORDER, RECORDER);
     }
@@ -338,8 +340,8 @@ Test(run, records)
 {
     build_c("run_modes", "");
     build_must(RUN "-o fork.rec ./run_modes fork");
-    command_must("dump --line \"{recorder} {thread} {message}\" --function "
-                 "fork.rec >lines");
+    command_must("dump --internal --line \"{recorder} {thread} {message}\" "
+                 "--function fork.rec >lines");
     build_must("grep \"thread_life 1 create 0x[^ ]*: 0, stack "
                "[1-9]\" lines");
     build_must("grep \"lock_wait 2 >mutex 0x[0-9a-f]* of [1-9][0-9]*, stack "
@@ -350,6 +352,48 @@ Test(run, records)
     build_must("grep \"lock_total 2 mutex 0x[0-9a-f]*: taken 0, waited 1 "
                "times, [1-9]\" lines");
     build_must("grep \"thread_life 1 joined 0x[0-9a-f]*: 0\" lines");
+}
+
+/* Goal: people see the program's records and, in words, its waits, with the
+ * names of locks and threads; a selection by these words finds them. */
+Test(run, in_words)
+{
+    build_must("cat >words.c <<X\n#include <pthread.h>\n#include <unistd.h>\n"
+               "#include \"recorder_dump.h\"\n"
+               "RECORDER(net, 64, \"\")\nRECORDER(call_stack, 64, \"own\")\n"
+               "pthread_mutex_t table = PTHREAD_MUTEX_INITIALIZER;\n"
+               "volatile int holds;\nvoid *flusher(void *p) {\n"
+               "pthread_setname_np(pthread_self(), \"flusher\");\n"
+               "pthread_mutex_lock(&table); holds = 1; usleep(300000);\n"
+               "pthread_mutex_unlock(&table); return p; }\n"
+               "int main(void) { pthread_t t;\n"
+               "pthread_create(&t, 0, flusher, 0); while (!holds);\n"
+               "pthread_mutex_lock(&table); record(net, \"done\");\n"
+               "record(call_stack, \"own\");\n"
+               "return pthread_join(t, 0); }\nX\n"
+               "gcc -D_GNU_SOURCE " BUILD_INCLUDE
+               "-o words words.c -lpthread && " RUN "-o words.rec ./words");
+    command_must("dump --line \"{thread} {recorder} {message}\" words.rec | "
+                 "sed \"/: lock /d; s/ [0-9.]* ms / 1 ms /; s/ [0-9.]* us / 1 "
+                 "us /; s/0x[0-9a-f]*/0x/\" | grep -v \"^[A-Z]\" >said");
+    build_must("cat >expected <<X\n1 thread_life makes a thread: flusher\n"
+               "2 thread_life starts flusher, made by T1 words\n"
+               "2 thread_life named flusher, 0x\n"
+               "1 lock_wait waits for mutex table, held by T2 flusher\n"
+               "1 lock_wait waited 1 ms for mutex table, ended by T2 flusher\n"
+               "1 net done\n1 call_stack own\n"
+               "1 thread_life joins T2 flusher\nX\n"
+               "grep -v \"thread T2 flusher\\|ended: \" said | diff - expected");
+    must_say(RECORDER " dump --line \"{message}\" --grep \"held by\" words.rec "
+                      "| tail -n 1",
+             "waits for mutex table, held by T2 flusher\n");
+    must_say(RECORDER " list words.rec | grep -c \"internal: \"; " RECORDER
+                      " list --internal words.rec | grep -c \"internal: \"; "
+                      RECORDER " list -n lock_total words.rec | grep -c lock_",
+             "0\n7\n1\n");
+    must_say(RECORDER " export csv words.rec -o - | grep -c "
+                      "\"waits for mutex table, held by T2 flusher\"",
+             "1\n");
 }
 
 /* Goal: functions, variables and start functions have the names of their C++
@@ -394,13 +438,13 @@ Test(run, cpu_numbers)
     build_must(
         "taskset -c %zu " RUN
         "-o cpu.rec ./run_modes threads 8 65536; " RECORDER
-        " dump cpu.rec | grep \": started \\|: <\" >lines; "
+        " dump --internal cpu.rec | grep \": started \\|: <\" >lines; "
         "test $(wc -l <lines) -ge 10 && ! grep -v \", on cpu %zu\\(,\\|$\\)\" "
         "lines",
         cpu, cpu);
     build_must("GLIBC_TUNABLES=glibc.pthread.rseq=0 " RUN "-o none.rec "
-               "./run_modes threads 2 65536; " RECORDER " dump none.rec "
-               ">lines; grep \": started \" lines && ! grep \"on cpu\" "
+               "./run_modes threads 2 65536; " RECORDER " dump --internal "
+               "none.rec >lines; grep \": started \" lines && ! grep \"on cpu\" "
                "lines");
 }
 
@@ -515,7 +559,7 @@ Test(run, other_versions_are_refused)
         cr_expect_eq(command("threads other.rec"), 1, "%s", build_text);
         must_have("is of another version of recorder run");
         cr_expect_eq(command("threads --check other.rec"), 1, "%s", build_text);
-        command_must("dump other.rec | grep \"thread_self: \"");
+        command_must("dump --internal other.rec | grep \"thread_self: \"");
     }
 }
 
@@ -554,7 +598,7 @@ Test(run, killed)
         pid_t pid = command_start(RUN "-o life.rec ./run_modes life");
         usleep((useconds_t)(i * 7919 % 60000));
         command_stop(pid);
-        command_must("dump life.rec >dump");
+        command_must("dump --internal life.rec >dump");
         /* Each of four threads may have been within one record. */
         build_must("grep -q \"thread_self: thread \" dump && test $(grep -c "
                    "\"<lost>\" dump) -le 4 && rm life.rec");
@@ -712,15 +756,15 @@ Test(run, early_and_own, .init = build_long)
                      ">lines");
         build_must("grep \"lock_wait 1 the program.s own 1\" lines");
         build_must("grep \"own 3 in a thread\" lines");
-        build_must("grep \"thread_life 2 started\" lines");
-        build_must("grep \"thread_life 3 started\" lines && rm own.rec");
+        build_must("grep \"thread_life 2 starts\" lines");
+        build_must("grep \"thread_life 3 starts\" lines && rm own.rec");
     }
     /* Without the early thread, RECORDER_FILE comes first, and holds all. */
     build_must("gcc " BUILD_INCLUDE "-o own " BUILD_PROGRAMS
                "/run_own.c " BUILD_PROGRAMS "/run_early.c -lpthread");
     build_run("RECORDER_FILE=asked.rec " RUN "-o run.rec ./own");
     command_must("dump asked.rec >dump && grep \"own: done\" dump && grep "
-                 "\"thread_life: started\" dump && test ! -e run.rec");
+                 "\"thread_life: starts\" dump && test ! -e run.rec");
 }
 
 /* Goal: programs of 2002 and of today, in one process or linked with a library
@@ -828,7 +872,7 @@ Test(run, defines_what_the_library_calls)
     cr_assert_gt(atoi(build_text), 40);
     must_be_alike("", "./traps", 7);
     cr_assert_eq(build_run(RUN "--always --all -o traps.rec ./traps"), 7);
-    command_must("dump traps.rec | grep -c \"thread_life: started\"");
+    command_must("dump traps.rec | grep -c \"thread_life: starts\"");
     cr_assert_eq(atoi(build_text), 3);
 }
 

@@ -464,7 +464,7 @@ Test(waits, libraries_opened_late_are_named)
     must_say(" < main run_plugin.c:");
     command_must("threads --locks late.rec");
     must_say("waits_in_one run_plugin.c:");
-    command_must("dump late.rec | grep \"module 0x\"");
+    command_must("dump --internal late.rec | grep \"module 0x\"");
     must_say("/one.so, build-id of 20: 0x");
     build_must("mv one.so real.so; cp two.so one.so");
     command_must("threads late.rec");

@@ -420,7 +420,7 @@ run_stacks()
             -E "RECORDER_RUN=:$of.rec" "$of" 500 $kind >"$of.own" 2>"$of.times" &&
             [ "$(tail -n 1 "$of.times")" -lt 500 ] || return 1
         for recorder in call_stack lock_wait; do
-            build/recorder dump --line '{message}' -n $recorder "$of.rec"
+            build/recorder dump --internal --line '{message}' -n $recorder "$of.rec"
         done | awk -v own="$of.own" -f tests/programs/run_stacks.awk || return 1
     done
     rm -f "$of.rec"

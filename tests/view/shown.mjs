@@ -84,8 +84,8 @@ export const tests = {
   async waits() {
     const page = await open(view(program));
     const waits = dumped(program).filter(e => e.recorder === 'lock_wait');
-    const begin = waits.find(e => e.message.startsWith('>mutex'));
-    const end = waits.find(e => e.message.startsWith('<mutex'));
+    const begin = waits.find(e => e.format.startsWith('>mutex'));
+    const end = waits.find(e => e.format.startsWith('<mutex'));
     const from = Number(end.arguments[2].value ?? end.arguments[2]);
     must(from > 0 && from !== end.thread, `by T${from}: ${end.message}`);
     // On a busy machine other threads wait, too.

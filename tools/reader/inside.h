@@ -259,6 +259,7 @@ int64_t reader_time(const struct reader *,
  * no memory. */
 struct reader_recorder *list_recorder_new(struct reader *);
 /* Adds it to the reader's, as one without events yet. */
+bool list_is_chosen(const struct reader *, const struct reader_recorder *);
 void list_recorder_add(struct reader *, struct reader_recorder *);
 /* Read one list or table again. Return null, or the error. */
 const char *recorders_refresh(struct reader *, const struct registry *);

@@ -144,11 +144,19 @@ struct reader_recorder *list_recorder_new(struct reader *reader)
     return calloc(1, sizeof **all);
 }
 
-void list_recorder_add(struct reader *reader, struct reader_recorder *r)
+bool list_is_chosen(const struct reader *reader,
+                    const struct reader_recorder *r)
 {
     const char *names = reader->inside->names;
+    return names ? recorder_regex_match_(names, r->name)
+                 : !reader->inside->selection.for_people ||
+                       strncmp(r->description, "internal: ", 10) != 0;
+}
+
+void list_recorder_add(struct reader *reader, struct reader_recorder *r)
+{
     r->oldest_ns = r->newest_ns = r->complete_ns = RECORDER_TIME_UNKNOWN_;
-    r->chosen = !names || (r->name && recorder_regex_match_(names, r->name));
+    r->chosen = list_is_chosen(reader, r);
     reader->recorders[reader->recorders_count++] = r;
 }
 

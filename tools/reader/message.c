@@ -617,11 +617,12 @@ static size_t message_without(struct reader *reader,
 }
 
 /* Writes inside->message, cut to MESSAGE_MAX; returns the length uncut. */
-static size_t message_make(struct reader *reader,
-                           const struct recorder_event *event,
+static size_t message_make(struct reader *reader, const struct reader_event *e,
                            const char **location)
 {
     struct reader_inside *inside = reader->inside;
+    const struct recorder_event *event = &e->event;
+    size_t size;
     struct text_context context = {
         .reader = reader, .event = event, .left = TEXTS_MAX};
     const struct format *format = format_of(reader, event);
@@ -637,6 +638,10 @@ static size_t message_make(struct reader *reader,
     *location = format_location(format);
     if (!text_room(&inside->message, MESSAGE_MAX))
         return 0;
+    if (reader->words && e->kind &&
+        (size = reader->words(reader->words_context, e, inside->message,
+                              MESSAGE_MAX)))
+        return size;
     if (format && !format->text && format_is_made(reader, event->format))
         damaged_count(reader, event);
     return format && format->text
@@ -650,7 +655,7 @@ const char *reader_message(struct reader *reader,
                            const struct reader_event *event, size_t *size)
 {
     const char *location;
-    *size = message_make(reader, &event->event, &location);
+    *size = message_make(reader, event, &location);
     if (!reader->inside->message)
         return "";
     if (*size > MESSAGE_MAX - 1)
@@ -686,7 +691,7 @@ const char *reader_line(struct reader *reader, const struct reader_event *event,
     shown.ns = event->ns;
     shown.realtime_ns = reader_start_realtime(reader);
     shown.thread = event->thread ? event->thread->name : NULL;
-    shown.message_size = message_make(reader, &event->event, &shown.location);
+    shown.message_size = message_make(reader, event, &shown.location);
     shown.message = inside->message ? inside->message : "";
     shown.message_max = inside->message ? MESSAGE_MAX - 1 : 0;
     shown.severity = event->event.severity;

@@ -180,6 +180,7 @@ void reader_unmark(struct reader_argument *, unsigned count);
 /* A selection of events; zeros: everything. */
 struct reader_selection {
     const char *names; /* extended regular expression for whole names */
+    bool for_people; /* without `names`: none described as "internal: ..." */
     uint64_t last;     /* only that many of the events that the rest chooses */
     uint64_t since_order, until_order; /* both inclusive; 0: open */
     bool since_set, until_set;         /* whether these count: */
@@ -216,6 +217,11 @@ struct reader {
     struct recorder_clock_ clock;
     int64_t offset_ns; /* set it: its clock and this make all its dates */
     const struct codes *codes; /* texts of codes; null: there are none */
+    /* Writes the message of an event in other words; 0: in its own. Null
+     * pointer: all are in their own. */
+    size_t (*words)(void *context, const struct reader_event *, char *to,
+                    size_t max);
+    void *words_context;
     struct reader_recorder **recorders;
     size_t recorders_count;
     struct reader_thread *threads;

@@ -175,8 +175,7 @@ const char *reader_select(struct reader *reader,
     inside->selection = *selection;
     for (i = 0; i < reader->recorders_count; i++)
         reader->recorders[i]->chosen =
-            !selection->names ||
-            recorder_regex_match_(selection->names, reader->recorders[i]->name);
+            list_is_chosen(reader, reader->recorders[i]);
     return NULL;
 }
 

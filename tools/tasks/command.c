@@ -73,7 +73,7 @@ static bool command_member(void *of, const char *type, const char *member,
 static bool command_variable(void *of, uint64_t address, char *to, size_t size)
 {
     struct tasks_command *command = of;
-    return place_variable(&command->threads, address, to, size);
+    return place_variable(command->threads.unwind.dwfl, address, to, size);
 }
 
 static bool command_is_code(void *of, uint64_t address)

@@ -262,10 +262,8 @@ const struct place *place_of_call(struct threads *threads, uint64_t returns)
     return place_of(threads, unwind_call(&threads->unwind, returns));
 }
 
-bool place_variable(struct threads *threads, uint64_t address, char *to,
-                    size_t size)
+bool place_variable(Dwfl *dwfl, uint64_t address, char *to, size_t size)
 {
-    Dwfl *dwfl = threads->unwind.dwfl;
     Dwfl_Module *module = dwfl_module_of(dwfl, address);
     GElf_Off offset = 0;
     GElf_Sym symbol = {0};
@@ -273,8 +271,9 @@ bool place_variable(struct threads *threads, uint64_t address, char *to,
     const char *name = module ? dwfl_module_addrinfo(module, address, &offset,
                                                      &symbol, NULL, NULL, NULL)
                               : NULL;
-    if (!name || GELF_ST_TYPE(symbol.st_info) != STT_OBJECT ||
-        offset >= symbol.st_size)
+    int type = GELF_ST_TYPE(symbol.st_info);
+    if (!name || !(type == STT_OBJECT ? offset < symbol.st_size
+                                      : type == STT_FUNC && !offset))
         return false;
     if (source_demangle(name, plain))
         name = plain;

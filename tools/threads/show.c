@@ -90,7 +90,7 @@ void show_object(struct threads *threads, const struct wait *wait, char to[256])
             snprintf(to, 256, "%d", wait->fd);
         return;
     }
-    if (place_variable(threads, wait->object, to, 256))
+    if (place_variable(threads->unwind.dwfl, wait->object, to, 256))
         return;
     snprintf(to, 256, "0x%llx", (unsigned long long)wait->object);
     owner = stack_owner(threads, wait->object);

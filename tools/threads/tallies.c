@@ -251,7 +251,8 @@ void show_contention(FILE *to, struct threads *threads,
 static void symbol_json(FILE *to, struct threads *threads, uint64_t object)
 {
     char text[256];
-    bool found = place_variable(threads, object, text, sizeof text);
+    bool found =
+        place_variable(threads->unwind.dwfl, object, text, sizeof text);
     json_text(to, found ? text : NULL);
 }
 
@@ -333,7 +334,8 @@ static bool may_be_reused(struct threads *threads, const struct circle *circle)
 {
     char name[256];
     for (unsigned i = 0; i < circle->count; i++)
-        if (!place_variable(threads, held_of(&circle->takings[i])->object, name,
+        if (!place_variable(threads->unwind.dwfl,
+                            held_of(&circle->takings[i])->object, name,
                             sizeof name))
             return true;
     return false;
@@ -424,7 +426,7 @@ bool show_circle_has(struct threads *threads, const struct circle *circle,
         const struct stack *stack =
             recorded_stack(threads->recorded, taking->chain->stack);
         char name[256];
-        if ((place_variable(threads, taking->chain->object, name,
+        if ((place_variable(threads->unwind.dwfl, taking->chain->object, name,
                             sizeof name) &&
              regexec(regex, name, 0, NULL, 0) == 0) ||
             place_has(place_of_call(threads, taking->chain->site), regex) ||

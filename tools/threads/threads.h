@@ -269,9 +269,13 @@ bool place_is_libc(const char *path);
 /* True if that library, or the program that contains it, has a symbol that
  * begins with `name`. */
 bool place_libc_has(const struct threads *, const char *name);
-/* The variable at an address, "name" or "name+0x8", by its name in the source;
- * false: none. */
-bool place_variable(struct threads *, uint64_t address, char *to, size_t size);
+/* The variable at an address, "name" or "name+0x8", or the function that begins
+ * there, by its name in the source; false: none. */
+bool place_variable(Dwfl *, uint64_t address, char *to, size_t size);
+
+/* words.c: a reader's `words`, for events of `recorder run`, of a call: "waits
+ * for mutex table, held by T2 flusher". With lost arguments it has none. */
+size_t event_words(void *call, const struct reader_event *, char *to, size_t max);
 
 /* ----------------------------------------------------------------- waits -- */
 

@@ -32,7 +32,7 @@ static void start_words(struct threads *threads, const struct past *past,
                                 "std::thread::_Invoker<std::tuple<";
     const struct place *place = place_of(threads, past->start);
     char type[1024], name[256];
-    if (place_variable(threads, past->first, type, sizeof type) &&
+    if (place_variable(threads->unwind.dwfl, past->first, type, sizeof type) &&
         strncmp(type, table, sizeof table - 1) == 0) {
         char *end = strstr(type, "> > >+0x");
         if (end)

@@ -296,6 +296,7 @@ const struct verb verb_dump = {
             "no constant of the program or of a library. --json and --csv have "
             "may_have_changed, with the numbers of these arguments, from 0 "
             "and from 1.",
+    .for_people = true,
     .rows = rows,
     .selects = true,
     .run = dump,

@@ -153,6 +153,7 @@ const struct verb verb_export = {
     .arguments = "FORMAT SOURCE...",
     .summary = "writes a file for perfetto, gtkwave, babeltrace2, sqlite3 ...",
     .help = help,
+    .for_people = true,
     .rows = rows,
     .selects = true,
     .run = run,

@@ -161,6 +161,7 @@ const struct verb verb_follow = {
         "program does, with its last records: all of them if the program has "
         "a recording (RECORDER_FILE), else all before the last interval. "
         "--last is 10 here; 0 shows only new records.",
+    .for_people = true,
     .rows = rows,
     .selects = true,
     .run = follow,

@@ -421,6 +421,7 @@ const struct verb verb_list = {
         "reason.\n\n"
         "--rates: in a running program, of an interval; in a file, of the kept "
         "records. ~ marks an estimate, if records take several slots.",
+    .for_people = true,
     .rows = rows,
     .run = list,
     .registries = true};

@@ -28,7 +28,8 @@ static void wait_json(struct threads *threads, const struct thread *thread)
     char text[256];
     printf(",\"wait\":{\"kind\":\"%s\",\"object\":\"0x%llx\",\"symbol\":",
            show_kind(wait->kind), (unsigned long long)wait->object);
-    json_text(stdout, place_variable(threads, wait->object, text, sizeof text)
+    json_text(stdout, place_variable(threads->unwind.dwfl, wait->object, text,
+                                     sizeof text)
                           ? text
                           : NULL);
     printf(",\"timed\":%s,", json_bool(wait->timed));
@@ -92,7 +93,8 @@ static void held_json(struct threads *threads, const struct hold *hold)
     char text[256];
     printf("{\"object\":\"0x%llx\",\"symbol\":",
            (unsigned long long)hold->object);
-    json_text(stdout, place_variable(threads, hold->object, text, sizeof text)
+    json_text(stdout, place_variable(threads->unwind.dwfl, hold->object, text,
+                                     sizeof text)
                           ? text
                           : NULL);
     printf(",\"reads\":%s,\"taken_at\":[", json_bool(hold->reads));
@@ -172,8 +174,8 @@ static void locks_json(struct locks *locks)
     for (size_t i = 0; i < locks->count; i++) {
         const struct lock *lock = &locks->all[i];
         const struct wait *wait = lock->wait;
-        bool found =
-            place_variable(threads, wait->object, symbol, sizeof symbol);
+        bool found = place_variable(threads->unwind.dwfl, wait->object, symbol,
+                                    sizeof symbol);
         printf("{\"lock\":\"0x%llx\",\"kind\":\"%s\"",
                (unsigned long long)wait->object, show_kind(wait->kind));
         json_member(stdout, "symbol", found ? symbol : NULL);

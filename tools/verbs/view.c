@@ -162,6 +162,7 @@ const struct verb verb_view = {
         "With --live, SOURCE is the id of a running process: the page is "
         "served at the printed address, for up to 32 browsers, until the "
         "program ends.",
+    .for_people = true,
     .rows = rows,
     .selects = true,
     .run = run,

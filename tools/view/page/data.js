@@ -24,9 +24,6 @@ const threads = [{number: 0, id: 0, name: '', label: 'T?', source: 0,
 const formats = [], callers = [], sites = [];
 const values = []; // to plot
 const asyncKeys = new Map(); // of rows that say `>>`, `=>` or `<<`: of their id
-// `recorder run` overwrites these in place: they are states, not events.
-const CELLS = new Set(['thread_self', 'thread_now', 'thread_held',
-  'thread_calls', 'lock_total']);
 const hiddenNames = new Set(); // of recorders, also of those to come
 let leastSeverity = ''; // that is shown: "2", "hw1"; "": any, or none
 // The records that were overwritten before a live page read them: their number,
@@ -162,7 +159,7 @@ function readTables(batch) {
       number: recorders.length, address, name, description, lanes, source,
       shown: titled(source, name),
       size: Number(size), kept: 0n, overwritten: 0n, lost: 0n, gap: null,
-      hidden: hiddenNames.has(name), cell: CELLS.has(name),
+      hidden: hiddenNames.has(name),
       log: BigInt(address) >> 63n === 1n, // lines of a text, without order
     });
   for (const [recorder, argument, name] of batch.series ?? [])

@@ -217,7 +217,7 @@ function drawSpans(lane, top, texts) {
 // wait. Waits too short to be visible have none.
 const RELEASE_SPAN = 5, RELEASES_MAX = 2000;
 const ends = [], releases = []; // ends: [row, y], as the spans are drawn
-const BY = /: -?\d+, by T([1-9]\d*)(?:, on cpu \d+)?$/;
+const BY = /, (?:ended )?by T([1-9]\d*)\b/;
 function drawReleases() {
   const byNumber = new Map(ends.length ? threads.map(t => [t.number, t]) : []);
   const topOf = number => {

@@ -130,8 +130,7 @@ function addToLanes(from, to) {
     const hidden = recorder.hidden || format.hidden || isUnpicked(row);
     if (known && !hidden) {
       (recorderLanes[recorder.number] ??= new Lane(recorder)).add(row, format);
-      if (!recorder.cell)
-        (threadLanes[thread] ??= new Lane(threads[thread])).add(row, format);
+      (threadLanes[thread] ??= new Lane(threads[thread])).add(row, format);
     }
     // Without a known thread, no records can be paired.
     if (format.step) addAsync(row, format, recorder);

@@ -37,7 +37,7 @@ function fillFolds(list) {
   for (let row = from; row < events.count; row++) {
     const fold = of[events.thread[row]];
     if (!fold || row < fold.upTo || Number.isNaN(events.at[row])) continue;
-    if (recorderOf(row).cell || isHidden(row)) continue;
+    if (isHidden(row)) continue;
     fold.add(row, formatOf(row));
     if (hits.flags[row]) fold.hits.push(row);
   }

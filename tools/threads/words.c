@@ -1,0 +1,119 @@
+/* words.c - the events of `recorder run` in words, with names. */
+/* SPDX-License-Identifier: MIT */
+#include "../../run/events.h"
+#include "command.h"
+#include "show.h"
+#include "shown.h"
+#include "tables.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* The last addresses with their names, and waits with their beginnings. A
+ * pthread_t is named as its thread. */
+struct known {
+    const struct call *call;
+    uint64_t key;
+    char name[96];
+    int64_t begun_ns;
+};
+
+/* The entry of a key, empty if it is new. */
+static struct known *known_at(const struct call *call, uint64_t key)
+{
+    static struct known all[1024];
+    struct known *k = &all[(key >> 3 ^ key >> 13 ^ key >> 48) % 1024];
+    if (k->call != call || k->key != key)
+        *k = (struct known){.call = call, .key = key};
+    return k;
+}
+
+static const char *name_of(struct call *call, uint64_t address)
+{
+    struct known *k = known_at(call, address);
+    if (!*k->name && !place_variable(source_dwfl(&call->source), address,
+                                     k->name, sizeof k->name))
+        snprintf(k->name, sizeof k->name, "0x%" PRIx64, address);
+    return k->name;
+}
+
+/* Writes "T2 flusher" of a thread with a number or, if this is 0, a kernel id,
+ * after some words; nothing of neither. */
+static void add_thread(const struct call *call, FILE *to, const char *before,
+                       uint64_t number, uint64_t id, uint64_t order)
+{
+    const struct reader_thread *found = NULL, *t = call->reader.threads;
+    for (size_t i = 0; i < call->reader.threads_count; i++, t++)
+        if (number ? t->number == number
+                   : id && t->id == (int32_t)id && t->first <= order)
+            found = t;
+    if (found)
+        fprintf(to, "%sT%u%s%s", before, found->number, *found->name ? " " : "",
+                found->name);
+    else if (number || id)
+        fprintf(to, "%s%s%" PRIu64, before, number ? "T" : "thread ",
+                number ? number : id);
+}
+
+static void wait_words(struct call *call, FILE *to, const char *kind,
+                       const struct reader_event *e, bool begins)
+{
+    const uint64_t *words = e->event.argument;
+    enum wait_kind is = WAIT_NONE;
+    struct known *wait =
+        known_at(call, words[0] ^ (uint64_t)e->event.thread << 48 ^ 1);
+    int64_t ns = e->ns - wait->begun_ns;
+    char time[32];
+#define KIND(name, of) is = strcmp(kind, #name) == 0 ? of : is;
+    RUN_KINDS(KIND)
+    if (is == WAIT_NONE)
+        return;
+    if (begins)
+        wait->begun_ns = e->ns;
+    fputs(begins ? "waits for " : "waited ", to);
+    if (!begins)
+        fprintf(to, "%s for ",
+                wait->begun_ns > 0 && ns >= 0 ? table_time((uint64_t)ns, time)
+                                              : "some time");
+    fprintf(to, "%s %s", show_kind(is), name_of(call, words[0]));
+    if (begins && is == WAIT_CONDITION)
+        fprintf(to, " with mutex %s", name_of(call, words[1]));
+    else if (begins)
+        add_thread(call, to, ", held by ", 0, words[1], e->event.order);
+    else
+        add_thread(call, to, ", ended by ", words[2], 0, 0);
+    if (!begins && words[1])
+        fprintf(to, ", result %d", (int)words[1]);
+}
+
+size_t event_words(void *context, const struct reader_event *e, char *to,
+                   size_t max)
+{
+    struct call *call = context;
+    const uint64_t *words = e->event.argument;
+    char event[16], kind[16] = "";
+    size_t size;
+    FILE *file = NULL;
+    if (sscanf(e->kind, RUN_SCHEMA " %15s %15s", event, kind) < 1 ||
+        e->event.missing_arguments & 15 || !(file = fmemopen(to, max, "w")))
+        return 0;
+    *to = '\0';
+    if (strcmp(event, "begins") == 0 || strcmp(event, "ends") == 0) {
+        wait_words(call, file, kind, e, *event == 'b');
+    } else if (strcmp(event, "create") == 0 && !words[2]) {
+        fprintf(file, "makes a thread: %s", name_of(call, words[0]));
+    } else if (strcmp(event, "started") == 0) {
+        fprintf(file, "starts %s", name_of(call, words[0]));
+        add_thread(call, file, ", made by ", words[3], 0, 0);
+        snprintf(known_at(call, words[2])->name, 96, "T%u%s%.16s",
+                 e->event.thread, e->thread ? " " : "",
+                 e->thread ? e->thread->name : "");
+    } else if (strcmp(event, "joined") == 0 && !words[1]) {
+        fprintf(file, "joins %s", name_of(call, words[0]));
+    }
+    fclose(file);
+    size = strlen(to);
+    memmove(to, text_shown(to, &size), size);
+    to[size] = '\0';
+    return size;
+}
