@@ -41,10 +41,10 @@ RECORDER_INLINE_ recorder_type *const *recorder_types_of_program_(void)
 
 /* Like recorder_event_text(), but copied texts come from the scratch's
  * batch. */
-RECORDER_READING_ size_t recorder_message_(struct recorder_scratch_ *s,
-                                           const struct recorder_event *event,
-                                           char *to, size_t size,
-                                           const char **location)
+RECORDER_FUNCTION_ size_t recorder_message_(struct recorder_scratch_ *s,
+                                            const struct recorder_event *event,
+                                            char *to, size_t size,
+                                            const char **location)
 {
     struct recorder_text_context_ context;
     struct recorder_arguments_ arguments;
@@ -82,10 +82,10 @@ RECORDER_READING_ size_t recorder_message_(struct recorder_scratch_ *s,
 }
 
 /* Fills in the fields of a line for the event that the scratch is at. */
-RECORDER_READING_ void recorder_show_(struct recorder_scratch_ *s,
-                                      const struct recorder_clock_ *clock,
-                                      const struct recorder_event *event,
-                                      struct recorder_shown_ *shown)
+RECORDER_FUNCTION_ void recorder_show_(struct recorder_scratch_ *s,
+                                       const struct recorder_clock_ *clock,
+                                       const struct recorder_event *event,
+                                       struct recorder_shown_ *shown)
 {
     const struct recorder_thread_row *row = recorder_event_row_(event);
     const struct recorder_fetched_ *name;
@@ -308,12 +308,10 @@ struct recorder_lines_ {
 };
 
 /* Shows an event by `lines` or, if that is null, by the line format. */
-RECORDER_READING_ void recorder_dump_event_(const struct recorder_lines_ *lines,
-                                            const struct recorder_line_ *line,
-                                            struct recorder_scratch_ *s,
-                                            const struct recorder_clock_ *clock,
-                                            const struct recorder_event *event,
-                                            struct recorder_output_ *out)
+RECORDER_FUNCTION_ void recorder_dump_event_(
+    const struct recorder_lines_ *lines, const struct recorder_line_ *line,
+    struct recorder_scratch_ *s, const struct recorder_clock_ *clock,
+    const struct recorder_event *event, struct recorder_output_ *out)
 {
     size_t size;
     if (lines) {
@@ -326,7 +324,7 @@ RECORDER_READING_ void recorder_dump_event_(const struct recorder_lines_ *lines,
 
 /* Dumps the chosen events. A pass takes the smallest orders above those shown,
  * as many as there is memory for: usually all of them. */
-RECORDER_READING_ size_t recorder_dump_passes_(
+RECORDER_FUNCTION_ size_t recorder_dump_passes_(
     struct recorder_scratch_ *s, const struct recorder_choice_ *choice,
     struct recorder_output_ *out, const struct recorder_lines_ *lines)
 {
@@ -426,7 +424,7 @@ RECORDER_SELDOM_ size_t recorder_dump_unmapped_(
 /* Calls memcpy() for 0 bytes: the loader binds it here, where the stack of a
  * signal is not yet deep, as that takes 2.5 KB. In a cold function gcc would
  * put another instruction in place of the call. */
-__attribute__((hot)) RECORDER_READING_ void
+__attribute__((hot)) RECORDER_FUNCTION_ void
 recorder_dump_bind_(void *to, const void *from, size_t none)
 {
     recorder_bytes_(to, from, none);
@@ -518,7 +516,7 @@ recorder_batch_of_one_(struct recorder_batch_ *batch,
     batch->count = count;
 }
 
-RECORDER_READING_ void
+RECORDER_FUNCTION_ void
 recorder_print_with_(struct recorder_scratch_ *s,
                      const struct recorder *recorder, unsigned thread,
                      const struct recorder_record *records, unsigned count,
@@ -551,7 +549,7 @@ recorder_print_unspared_(struct recorder_scratch_ *s,
 
 /* Prints a traced record by one write(); nothing of one that is only
  * watched. */
-RECORDER_READING_ void
+RECORDER_FUNCTION_ void
 recorder_print_lines_(const struct recorder *recorder, unsigned thread,
                       const struct recorder_record *records, unsigned count,
                       const struct recorder_lines_ *lines)
@@ -569,10 +567,10 @@ recorder_print_lines_(const struct recorder *recorder, unsigned thread,
     recorder_os_release_signals_(&held);
 }
 /* The registry's hook. */
-RECORDER_READING_ void recorder_print_(const struct recorder *recorder,
-                                       unsigned thread,
-                                       const struct recorder_record *records,
-                                       unsigned count)
+RECORDER_FUNCTION_ void recorder_print_(const struct recorder *recorder,
+                                        unsigned thread,
+                                        const struct recorder_record *records,
+                                        unsigned count)
 {
     recorder_print_lines_(recorder, thread, records, count, NULL);
 }

@@ -42,8 +42,8 @@ RECORDER_INLINE_ bool recorder_batch_stops_(struct recorder_batch_ *batch,
 /* Sorts keys by order: a Shell sort with Ciura's gaps, extended by a factor of
  * 9/4. It needs no memory and no recursion, and is quick on keys from rings,
  * which are nearly sorted. */
-RECORDER_READING_ void recorder_sort_keys_(struct recorder_key_ *keys,
-                                           size_t count)
+RECORDER_FUNCTION_ void recorder_sort_keys_(struct recorder_key_ *keys,
+                                            size_t count)
 {
     size_t gap = 1, i = 1, j;
     while (i < count && keys[i - 1].order <= keys[i].order)
@@ -119,10 +119,9 @@ RECORDER_INLINE_ uintptr_t recorder_batch_from_(const struct recorder_batch_ *b)
 
 /* Counts the events that a recorder keeps whose order, less `end`, is at least
  * `from`: up to `max`, the newest slots first, so that few are looked at. */
-RECORDER_READING_ size_t
-recorder_events_from_(struct recorder_batch_ *batch,
-                      const struct recorder *recorder, uintptr_t from,
-                      size_t max)
+RECORDER_FUNCTION_ size_t recorder_events_from_(struct recorder_batch_ *batch,
+                                                const struct recorder *recorder,
+                                                uintptr_t from, size_t max)
 {
     uintptr_t lane, i;
     size_t count = 0;
@@ -225,7 +224,7 @@ RECORDER_INLINE_ size_t recorder_batch_run_(const struct recorder_batch_ *batch,
 
 /* Returns the time of a record, in 64 bits of ticks. */
 #ifdef RECORDER_WRAPS_
-RECORDER_READING_ uint64_t recorder_ticks_of_(const struct recorder_record *r)
+RECORDER_FUNCTION_ uint64_t recorder_ticks_of_(const struct recorder_record *r)
 {
     const struct recorder_registry *registry = recorder_home_.registry;
     uintptr_t count;
@@ -279,9 +278,9 @@ RECORDER_FUNCTION_ void recorder_event_of_(const struct recorder_batch_ *batch,
 /* Takes the next event out of a batch. Returns false where the batch is used
  * up, or its last event may continue in the next batch. Adds the orders passed
  * by to *missed, unless that is null. */
-RECORDER_READING_ bool recorder_batch_take_(struct recorder_batch_ *batch,
-                                            struct recorder_event *event,
-                                            uint64_t *missed)
+RECORDER_FUNCTION_ bool recorder_batch_take_(struct recorder_batch_ *batch,
+                                             struct recorder_event *event,
+                                             uint64_t *missed)
 {
     while (batch->next < batch->count) {
         size_t run = recorder_batch_run_(batch, batch->next), i;
@@ -311,7 +310,7 @@ RECORDER_READING_ bool recorder_batch_take_(struct recorder_batch_ *batch,
 }
 
 /* True if an order between `after` and the batch's last is not in it. */
-RECORDER_READING_ bool recorder_batch_gap_(const struct recorder_batch_ *batch)
+RECORDER_FUNCTION_ bool recorder_batch_gap_(const struct recorder_batch_ *batch)
 {
     size_t i = batch->count;
     return i &&
@@ -320,8 +319,8 @@ RECORDER_READING_ bool recorder_batch_gap_(const struct recorder_batch_ *batch)
 
 /* Sets the severity of an event, which the heading of its format says; none if
  * that cannot be read. */
-RECORDER_READING_ void recorder_next_severity_(struct recorder_cursor *cursor,
-                                               struct recorder_event *event)
+RECORDER_FUNCTION_ void recorder_next_severity_(struct recorder_cursor *cursor,
+                                                struct recorder_event *event)
 {
     struct recorder_severity_cached_ *cached =
         &cursor->cached[(event->format ^ event->format >> 6) %
@@ -402,7 +401,7 @@ RECORDER_SELDOM_ void recorder_next_missed_(struct recorder_cursor *cursor)
 #endif
 
 /* Looks for the next batch. */
-RECORDER_READING_ void recorder_next_batch_(struct recorder_cursor *cursor)
+RECORDER_FUNCTION_ void recorder_next_batch_(struct recorder_cursor *cursor)
 {
     struct recorder_batch_ *batch = &cursor->batch;
     size_t i;
@@ -463,9 +462,9 @@ struct recorder_summary_ {
     struct recorder_figures_ figures;
 };
 
-RECORDER_READING_ void recorder_summarize_(struct recorder_batch_ *batch,
-                                           const struct recorder *recorder,
-                                           struct recorder_summary_ *to)
+RECORDER_FUNCTION_ void recorder_summarize_(struct recorder_batch_ *batch,
+                                            const struct recorder *recorder,
+                                            struct recorder_summary_ *to)
 {
     uintptr_t lane, slot, written = 0, whole = 0, records = 0;
     struct recorder_batch_ all = *batch; /* from the oldest record on */

@@ -105,7 +105,7 @@ recorder_heading_take_(const char *format, struct recorder_headed_ *heading)
 }
 /* Removes the heading from a format: returns the text after it, or the format
  * itself without one. Reads up to the format's NUL, or the heading's end. */
-RECORDER_READING_ const char *
+RECORDER_FUNCTION_ const char *
 recorder_heading_(const char *format, struct recorder_headed_ *heading)
 {
     heading->words = format;
@@ -129,8 +129,8 @@ RECORDER_INLINE_ const char *recorder_severity_text_(int severity,
 /* Reads a choice of severities: "hw1,sw3" is hardware from 1 up and software
  * from 3 up, "2" both from 2 up; in any case. Returns them as a set, and as
  * *end the text after them; 0: no severities. */
-RECORDER_READING_ unsigned recorder_severities_(const char *text,
-                                                const char **end)
+RECORDER_FUNCTION_ unsigned recorder_severities_(const char *text,
+                                                 const char **end)
 {
     unsigned set = 0, kinds, least;
     for (;; text++) {

@@ -28,32 +28,15 @@
 #define RECORDER_NOTHING_
 #endif
 
-/* The passes of gcc for a function that need not be fast: they take half the
- * time of -O2 and make code of the same size. They are added to the options of
- * the command line, of which gcc before 12 loses some. */
-#if defined(__OPTIMIZE__) && !defined(__OPTIMIZE_SIZE__) &&                    \
-    defined(RECORDER_HOSTED_) && !defined(__clang__) && __GNUC__ >= 12
-#define RECORDER_PASSES_                                                       \
-    , optimize("Og,no-tree-dominator-opts,no-reorder-blocks,tree-sra,dse,ree," \
-               "if-conversion,if-conversion2,cse-follow-jumps,crossjumping,"   \
-               "peephole2,ipa-ra,align-functions=1,reorder-functions")
-#else
-#define RECORDER_PASSES_
-#endif
-/* RECORDER_SELDOM_: gcc compiles the function for size. RECORDER_READING_:
- * readers call it for each record that they show; recording never does. gcc
- * runs the few passes of -Og over both, and the ones that make code small.
- * Variables that the whole program shares are weak and exported; variables of
- * one module are weak and hidden. Functions are static in C, and hidden inline
- * ones in C++, which the linker merges: no module calls code of another, which
- * dlclose() might unmap. */
+/* RECORDER_SELDOM_: the compiler makes the function small. Variables that the
+ * whole program shares are weak and exported; variables of one module are weak
+ * and hidden. Functions are static in C, and hidden inline ones in C++, which
+ * the linker merges: no module calls code of another, which dlclose() might
+ * unmap. */
 #ifdef __cplusplus
 #define RECORDER_ASSERT_(condition, text) static_assert(condition, text)
 #define RECORDER_FUNCTION_ inline __attribute__((noinline)) RECORDER_HIDDEN_
-#define RECORDER_SELDOM_                                                       \
-    inline __attribute__((noinline, cold RECORDER_PASSES_)) RECORDER_HIDDEN_
-#define RECORDER_READING_                                                      \
-    inline __attribute__((noinline RECORDER_PASSES_)) RECORDER_HIDDEN_
+#define RECORDER_SELDOM_ inline __attribute__((noinline, cold)) RECORDER_HIDDEN_
 /* Declares the function in a door: g++ wants `inline` at the definition. */
 #define RECORDER_PROTOTYPE_ RECORDER_HIDDEN_
 #else
@@ -65,8 +48,7 @@
 #define RECORDER_STATIC_(...) static __attribute__((unused, __VA_ARGS__))
 #endif
 #define RECORDER_FUNCTION_ RECORDER_STATIC_(noinline)
-#define RECORDER_SELDOM_ RECORDER_STATIC_(noinline, cold RECORDER_PASSES_)
-#define RECORDER_READING_ RECORDER_STATIC_(noinline RECORDER_PASSES_)
+#define RECORDER_SELDOM_ RECORDER_STATIC_(noinline, cold)
 #ifdef __clang__
 #define RECORDER_PROTOTYPE_ static inline
 #else
@@ -100,7 +82,7 @@
 #if defined(RECORDER_LIBRARY_BODY)
 #define RECORDER_CALLED_ __attribute__((noinline, visibility("default")))
 #define RECORDER_CALLED_SELDOM_                                                \
-    __attribute__((noinline, cold, visibility("default") RECORDER_PASSES_))
+    __attribute__((noinline, cold, visibility("default")))
 #define RECORDER_CALLED_PROTOTYPE_ extern
 #elif defined(RECORDER_LIBRARY)
 #define RECORDER_DECLARED_

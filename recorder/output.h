@@ -117,8 +117,8 @@ RECORDER_INLINE_ void recorder_output_flush_(struct recorder_output_ *out)
     out->gathered_size = 0;
 }
 
-RECORDER_READING_ void recorder_output_line_(struct recorder_output_ *out,
-                                             const char *text, size_t size)
+RECORDER_FUNCTION_ void recorder_output_line_(struct recorder_output_ *out,
+                                              const char *text, size_t size)
 {
     if (out->sink) {
         out->sink(out->context, text, size);

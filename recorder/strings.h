@@ -13,7 +13,7 @@ extern "C" {
 
 /* Returns up to RECORDER_FETCH_MAX_ bytes at an address, from a cache of this
  * dump; null if they cannot be read. */
-RECORDER_READING_ struct recorder_fetched_ *
+RECORDER_FUNCTION_ struct recorder_fetched_ *
 recorder_fetch_(struct recorder_scratch_ *s, uint64_t address)
 {
     struct recorder_fetched_ *f =
@@ -44,7 +44,7 @@ recorder_fetch_(struct recorder_scratch_ *s, uint64_t address)
 /* Returns an event's format, its heading taken off into s->heading, and in
  * *location the "file:line" that follows it, all in s->format; null if the
  * format cannot be read, as its library was closed. */
-RECORDER_READING_ const char *
+RECORDER_FUNCTION_ const char *
 recorder_format_of_(struct recorder_scratch_ *s,
                     const struct recorder_event *event, const char **location)
 {
@@ -85,7 +85,7 @@ recorder_format_of_(struct recorder_scratch_ *s,
 
 /* Enters a read-side section, and returns the recorder in whose rings an
  * address is; null if none. */
-RECORDER_READING_ const struct recorder *
+RECORDER_FUNCTION_ const struct recorder *
 recorder_list_find_(const struct recorder_scratch_ *s, uintptr_t address)
 {
     const struct recorder *recorder = recorder_readers_enter_();
@@ -114,8 +114,8 @@ RECORDER_SELDOM_ void recorder_rings_bound_(struct recorder_scratch_ *s)
     recorder_readers_leave_();
 }
 /* True if `address` is a token: an address inside a ring. */
-RECORDER_READING_ bool recorder_is_token_(struct recorder_scratch_ *s,
-                                          uint64_t address)
+RECORDER_FUNCTION_ bool recorder_is_token_(struct recorder_scratch_ *s,
+                                           uint64_t address)
 {
     bool is;
     if (!s->rings_end)
@@ -130,10 +130,10 @@ RECORDER_READING_ bool recorder_is_token_(struct recorder_scratch_ *s,
 /* Finds the text record of a token: in the batch, after the head that is being
  * shown, else in its ring, unless its recorder has left. Both slots and the low
  * bits of sequence numbers repeat, so the thread must be the event's, too. */
-RECORDER_READING_ bool recorder_text_piece_(const struct recorder_scratch_ *s,
-                                            const struct recorder_event *event,
-                                            uint64_t token,
-                                            struct recorder_record *piece)
+RECORDER_FUNCTION_ bool recorder_text_piece_(const struct recorder_scratch_ *s,
+                                             const struct recorder_event *event,
+                                             uint64_t token,
+                                             struct recorder_record *piece)
 {
     uintptr_t slot = (uintptr_t)token & ~(sizeof *piece - 1);
     uintptr_t low = (uintptr_t)token & (sizeof *piece - 1);
@@ -167,9 +167,9 @@ RECORDER_READING_ bool recorder_text_piece_(const struct recorder_scratch_ *s,
 
 /* Assembles the text of a token in s->text, as far as it is still there. Pieces
  * are one text if their orders and sizes are consecutive. */
-RECORDER_READING_ void recorder_text_of_(struct recorder_scratch_ *s,
-                                         const struct recorder_event *event,
-                                         uint64_t token)
+RECORDER_FUNCTION_ void recorder_text_of_(struct recorder_scratch_ *s,
+                                          const struct recorder_event *event,
+                                          uint64_t token)
 {
     struct recorder_record piece;
     uintptr_t order = 0, left = 0, count;
@@ -217,7 +217,7 @@ struct recorder_text_context_ {
 
 /* Copies bytes of a text and a NUL as if the text were at its token: the
  * formatter reads it in pieces. Returns the number of bytes. */
-RECORDER_READING_ ptrdiff_t recorder_text_bytes_(
+RECORDER_FUNCTION_ ptrdiff_t recorder_text_bytes_(
     struct recorder_text_context_ *c, uint64_t address, char *to, size_t size)
 {
     const char *text = c->scratch->text;
@@ -249,8 +249,8 @@ RECORDER_INLINE_ ptrdiff_t recorder_text_unknown_(char *to, size_t size)
 
 /* The formatter's `text`: copies the bytes at an address, or the text of a
  * token. */
-RECORDER_READING_ ptrdiff_t recorder_text_(void *context, uint64_t address,
-                                           char *to, size_t size)
+RECORDER_FUNCTION_ ptrdiff_t recorder_text_(void *context, uint64_t address,
+                                            char *to, size_t size)
 {
     struct recorder_text_context_ *c = (struct recorder_text_context_ *)context;
     const struct recorder_fetched_ *f;

@@ -28,7 +28,7 @@ extern "C" {
 #define RECORDER_TEXT_LINE_MAX_ 4096
 #define RECORDER_PROGRAM_MAX_ 64 /* bytes of a program's name, with its NUL */
 
-RECORDER_READING_ size_t recorder_length_(const char *text, size_t max)
+RECORDER_FUNCTION_ size_t recorder_length_(const char *text, size_t max)
 {
     size_t length = 0;
     while (length < max && text[length])
@@ -52,9 +52,9 @@ RECORDER_SELDOM_ void recorder_add_string_(struct recorder_string_ *s,
                        recorder_length_(text, RECORDER_TEXT_LINE_MAX_));
 }
 /* Adds a number, with at least `digits` digits. */
-RECORDER_READING_ void recorder_add_number_(struct recorder_string_ *s,
-                                            uint64_t number, unsigned base,
-                                            unsigned digits)
+RECORDER_FUNCTION_ void recorder_add_number_(struct recorder_string_ *s,
+                                             uint64_t number, unsigned base,
+                                             unsigned digits)
 {
     char text[20], *end = text + sizeof text;
     const char *from =
@@ -87,8 +87,8 @@ RECORDER_SELDOM_ size_t recorder_text_shown_(const char *s, size_t size)
 }
 
 /* Adds a name, escaped like the text of messages. */
-RECORDER_READING_ void recorder_add_name_(struct recorder_string_ *s,
-                                          const char *name, size_t max)
+RECORDER_FUNCTION_ void recorder_add_name_(struct recorder_string_ *s,
+                                           const char *name, size_t max)
 {
     struct recorder_formatter_ f;
     size_t i = 0, have, shown, size;
@@ -142,8 +142,8 @@ RECORDER_SELDOM_ void recorder_add_wall_(struct recorder_string_ *s,
     recorder_add_behind_(s, ".", realtime_ns / 1000 % 1000000, 6);
 }
 
-RECORDER_READING_ void recorder_add_seconds_(struct recorder_string_ *s,
-                                             int64_t ns)
+RECORDER_FUNCTION_ void recorder_add_seconds_(struct recorder_string_ *s,
+                                              int64_t ns)
 {
     uint64_t us = (uint64_t)(ns < 0 ? -ns : ns) / 1000;
     char text[24], *end = text + sizeof text;
@@ -463,7 +463,7 @@ RECORDER_FUNCTION_ void recorder_add_line_(struct recorder_string_ *to,
 
 /* Ends a line by a newline, and marks it if it was cut; `to` must have room for
  * a byte more than `max`. */
-RECORDER_READING_ void recorder_end_line_(struct recorder_string_ *to)
+RECORDER_FUNCTION_ void recorder_end_line_(struct recorder_string_ *to)
 {
     static const char cut[] = "...[cut]";
     if (to->size > to->max) {
