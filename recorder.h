@@ -99,6 +99,9 @@ LIMITS
 CONTENTS
     interface   RECORDER, record, RECORDER_COPY, RECORDER_TRACE, thread names
     port        what a machine without an operating system supplies
+    text        dumps, and what a line of them shows
+    signals     dumps when a signal comes
+    recordings  rings that live in a file
 
 The rest stands in recorder/, one subject a file. Each file includes only what
 stands on a lower floor; no file includes one of the headers outside:
@@ -189,9 +192,8 @@ stands on a lower floor; no file includes one of the headers outside:
  *     (recorder/order.h). Linux on x86-64, where processors count alike; else,
  *     and where a file is compiled without it, orders are by the counter, and
  *     `recorder list` says so.
- * -DRECORDER_LIBRARY only declares what the macros call, for programs of many
- *     files: one defines RECORDER_LIBRARY_BODY before it includes this header,
- *     and recorder_dump.h and its like if any file calls their functions.
+ * -DRECORDER_COMPILE_ONCE only declares the functions of all headers: one file
+ *     defines RECORDER_COMPILE_HERE before it includes them, and contains them.
  */
 #define RECORDER(name, ...)                                                    \
     RECORDER_DEFINE_(name, RECORDER_FIRST_(__VA_ARGS__, 0), 1,                 \
@@ -347,7 +349,7 @@ RECORDER_CALLED_PROTOTYPE_ bool
 recorder_enter_lanes_(struct recorder *recorder);
 RECORDER_CALLED_PROTOTYPE_ void
 recorder_tweak_enter_(struct recorder_tweak *tweak);
-#if defined(RECORDER_IN_LIBRARY_) || defined(RECORDER_LIBRARY)
+#if defined(RECORDER_IN_LIBRARY_) || defined(RECORDER_COMPILE_ONCE)
 RECORDER_CALLED_PROTOTYPE_ void recorder_leave(struct recorder *recorder);
 RECORDER_CALLED_PROTOTYPE_ void
 recorder_tweak_leave_(struct recorder_tweak *tweak);
@@ -384,6 +386,100 @@ RECORDER_CALLED_PROTOTYPE_ uintptr_t recorder_record_more_(
     uintptr_t k, uintptr_t l);
 RECORDER_CALLED_PROTOTYPE_ const char *
 recorder_copy_(const struct recorder *recorder, const char *string);
+
+/* ------------------------------------------------------------------ text --
+ *
+ * One file of the program includes recorder_dump.h, which contains the
+ * functions from here on; any file calls them. On Windows each file that calls
+ * them includes recorder_dump.h.
+ */
+#if !defined(_WIN32) || defined(RECORDER_COMPILE_ONCE) ||                      \
+    defined(RECORDER_DUMP_H)
+
+/* Each function shows all rings, merged by order, and returns the number of
+ * records shown. Without an operating system, stderr is RECORDER_WRITE of the
+ * port, and there are no descriptors. */
+RECORDER_ANY_PROTOTYPE_ size_t recorder_dump(void); /* to stderr */
+#ifdef RECORDER_HOSTED_
+RECORDER_ANY_PROTOTYPE_ size_t recorder_dump_fd(int fd);
+#endif
+/* To stderr, the recorders whose whole name matches: an extended regular
+ * expression, case-insensitive. */
+RECORDER_ANY_PROTOTYPE_ size_t recorder_dump_for(const char *regex);
+/* To sink(context, text, size), one line a call, not NUL-terminated. */
+RECORDER_ANY_PROTOTYPE_ size_t recorder_dump_to(recorder_sink *sink,
+                                                void *context);
+
+/* Sets the line of a record; the text is kept, not copied. Null: the default,
+ * "{order} [{seconds} {location} T{thread}] {recorder}: {severity}{message}".
+ * Fields:
+ *     {order} {seconds} {wall} {location} {caller} {thread} {name} {recorder}
+ *     {severity} {message}
+ * {name} is the thread's name, {seconds} count from the start, {severity} is
+ * "SW2 " by RECORDER_SW2, or nothing. {order:8} takes at least 8 columns,
+ * {recorder:-12} fills from the left; {{ is a brace. At most 255 bytes.
+ * Environment: RECORDER_LINE. Returns false, and says so on stderr, where a
+ * field is unknown; then nothing changes. */
+RECORDER_ANY_PROTOTYPE_ bool recorder_line(const char *line);
+
+#ifdef RECORDER_HOSTED_
+/* --------------------------------------------------------------- signals -- */
+
+/* Dumps when `sig` comes, then does the signal's usual work: calls the earlier
+ * handler, or takes the default action. But SIGUSR1 and SIGUSR2 without a
+ * handler dump, and the program continues. False: `sig` is ignored, stops the
+ * process, or cannot be caught, or the program runs with more rights than its
+ * caller (setuid); nothing changes. */
+RECORDER_ANY_PROTOTYPE_ bool recorder_dump_on_signal(int sig);
+
+/* The same for the signals by which programs crash (QUIT ILL TRAP ABRT BUS FPE
+ * SEGV SYS XCPU XFSZ) and, where the program has no handler for them, USR1 and
+ * USR2. `add` and `remove` are masks: 1u << SIGTERM. */
+RECORDER_ANY_PROTOTYPE_ void recorder_dump_on_common_signals(unsigned add,
+                                                             unsigned remove);
+
+/* Sets what these dumps show: "last=100, to=/var/log/me/%p.dump, names=net".
+ *     last    so many of the newest records of each recorder, or last=all; not
+ *             set: as many of each as fit 1,000 lines in all, 1 at least
+ *     to      a file instead of stderr, which names it then; %p is the process
+ *             id, %e the program's name, %t the time in seconds since 1970,
+ *             %% a percent. A file that is there is appended to if it is a
+ *             regular file of this user with one name, and no link to it; else
+ *             stderr gets the dump. Keep it out of folders of all users (/tmp)
+ *     names   the recorders whose whole name matches a regular expression, as
+ *             for recorder_dump_for()
+ * A dump ends by saying how many records it left out. If there is a recording
+ * and nothing is set, only its path is said. Null or "": nothing is set. The
+ * text is kept, not copied. RECORDER_DUMP sets it before main(), unless the
+ * program runs with more rights than its caller (setuid). Returns false, and
+ * says why on stderr, where a setting means nothing; then nothing changes.
+ * recorder_dump() and its like always show everything. */
+RECORDER_ANY_PROTOTYPE_ bool recorder_dump_set(const char *setting);
+
+/* Gives the calling thread an alternate signal stack, if it has none, so that
+ * it can dump after its own has overflowed. The functions above do so for the
+ * thread that calls them. False: no memory. The stack of a thread that has
+ * ended is given to the next that asks. */
+RECORDER_ANY_PROTOTYPE_ bool recorder_alt_stack(void);
+
+/* ------------------------------------------------------------ recordings -- */
+
+/* Moves the rings of all recorders, those that come later included, into a new
+ * file. Only in a process of one thread. In the path, %p is the process id, %e
+ * the name of the program, %h that of the host, %t the time in seconds since
+ * 1970, %% a percent. There is one file for a process. A child of fork() gets a
+ * file of its own if the path has %p, else records into memory. False, and a
+ * line on stderr: the rings stay where they are.
+ *
+ * A recording that is at the path already and whose process is gone becomes
+ * PATH.old, in the place of the one before it, or is removed if it was never
+ * finished and is empty. One whose process may be alive, in another pid
+ * namespace or on another host, too, stays: the new one is PATH.1 to PATH.9.
+ *
+ * The environment's RECORDER_FILE does that before main(). */
+RECORDER_ANY_PROTOTYPE_ bool recorder_file(const char *path);
+#endif
+#endif /* _WIN32 */
 
 #ifdef __cplusplus
 } /* extern "C" */

@@ -53,6 +53,9 @@ PROMISES (each names the test that keeps it)
                 -> bench/file.c
 
 LIMITS
+    * recorder.h declares recorder_dump() and its like: any file of a program
+      calls them. One file includes this header, 68 KB of code; if several do,
+      the linker takes the functions of one.
     * A dump takes memory for its sorting from mmap(), 120 bytes a record, 256
       MB at most; if it does not suffice, or mmap() fails, it takes more passes.
     * A line is cut, and marked, at 4096 bytes; at 256 in a dump for which there
@@ -114,10 +117,7 @@ LIMITS
       made by fork() later record into the file of their parent.
 
 CONTENTS
-    text        dumps, and what a line of them shows
     events      for programs that read by themselves
-    signals     dumps when a signal comes
-    recordings  rings that live in a file
 */
 #ifndef RECORDER_DUMP_H
 #define RECORDER_DUMP_H
@@ -129,34 +129,6 @@ RECORDER_QUIET_
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* ------------------------------------------------------------------ text -- */
-
-/* Each function shows all rings, merged by order, and returns the number of
- * records shown. Without an operating system, stderr is RECORDER_WRITE of the
- * port, and there are no descriptors. */
-RECORDER_CALLED_PROTOTYPE_ size_t recorder_dump(void); /* to stderr */
-#ifdef RECORDER_HOSTED_
-RECORDER_CALLED_PROTOTYPE_ size_t recorder_dump_fd(int fd);
-#endif
-/* To stderr, the recorders whose whole name matches: an extended regular
- * expression, case-insensitive. */
-RECORDER_CALLED_PROTOTYPE_ size_t recorder_dump_for(const char *regex);
-/* To sink(context, text, size), one line a call, not NUL-terminated. */
-RECORDER_CALLED_PROTOTYPE_ size_t recorder_dump_to(recorder_sink *sink,
-                                                   void *context);
-
-/* Sets the line of a record; the text is kept, not copied. Null: the default,
- * "{order} [{seconds} {location} T{thread}] {recorder}: {severity}{message}".
- * Fields:
- *     {order} {seconds} {wall} {location} {caller} {thread} {name} {recorder}
- *     {severity} {message}
- * {name} is the thread's name, {seconds} count from the start, {severity} is
- * "SW2 " by RECORDER_SW2, or nothing. {order:8} takes at least 8 columns,
- * {recorder:-12} fills from the left; {{ is a brace. At most 255 bytes.
- * Environment: RECORDER_LINE. Returns false, and says so on stderr, where a
- * field is unknown; then nothing changes. */
-RECORDER_CALLED_PROTOTYPE_ bool recorder_line(const char *line);
 
 /* ---------------------------------------------------------------- events --
  *
@@ -180,64 +152,6 @@ RECORDER_CALLED_PROTOTYPE_ bool recorder_next(struct recorder_cursor *cursor,
  * and a NUL. Returns the length of the whole message. */
 RECORDER_CALLED_PROTOTYPE_ size_t
 recorder_event_text(const struct recorder_event *event, char *to, size_t size);
-
-#ifdef RECORDER_HOSTED_
-/* --------------------------------------------------------------- signals -- */
-
-/* Dumps when `sig` comes, then does the signal's usual work: calls the earlier
- * handler, or takes the default action. But SIGUSR1 and SIGUSR2 without a
- * handler dump, and the program continues. False: `sig` is ignored, stops the
- * process, or cannot be caught, or the program runs with more rights than its
- * caller (setuid); nothing changes. */
-RECORDER_CALLED_PROTOTYPE_ bool recorder_dump_on_signal(int sig);
-
-/* The same for the signals by which programs crash (QUIT ILL TRAP ABRT BUS FPE
- * SEGV SYS XCPU XFSZ) and, where the program has no handler for them, USR1 and
- * USR2. `add` and `remove` are masks: 1u << SIGTERM. */
-RECORDER_CALLED_PROTOTYPE_ void
-recorder_dump_on_common_signals(unsigned add, unsigned remove);
-
-/* Sets what these dumps show: "last=100, to=/var/log/me/%p.dump, names=net".
- *     last    so many of the newest records of each recorder, or last=all; not
- *             set: as many of each as fit 1,000 lines in all, 1 at least
- *     to      a file instead of stderr, which names it then; %p is the process
- *             id, %e the program's name, %t the time in seconds since 1970,
- *             %% a percent. A file that is there is appended to if it is a
- *             regular file of this user with one name, and no link to it; else
- *             stderr gets the dump. Keep it out of folders of all users (/tmp)
- *     names   the recorders whose whole name matches a regular expression, as
- *             for recorder_dump_for()
- * A dump ends by saying how many records it left out. If there is a recording
- * and nothing is set, only its path is said. Null or "": nothing is set. The
- * text is kept, not copied. RECORDER_DUMP sets it before main(), unless the
- * program runs with more rights than its caller (setuid). Returns false, and
- * says why on stderr, where a setting means nothing; then nothing changes.
- * recorder_dump() and its like always show everything. */
-RECORDER_CALLED_PROTOTYPE_ bool recorder_dump_set(const char *setting);
-
-/* Gives the calling thread an alternate signal stack, if it has none, so that
- * it can dump after its own has overflowed. The functions above do so for the
- * thread that calls them. False: no memory. The stack of a thread that has
- * ended is given to the next that asks. */
-RECORDER_CALLED_PROTOTYPE_ bool recorder_alt_stack(void);
-
-/* ------------------------------------------------------------ recordings -- */
-
-/* Moves the rings of all recorders, those that come later included, into a new
- * file. Only in a process of one thread. In the path, %p is the process id, %e
- * the name of the program, %h that of the host, %t the time in seconds since
- * 1970, %% a percent. There is one file for a process. A child of fork() gets a
- * file of its own if the path has %p, else records into memory. False, and a
- * line on stderr: the rings stay where they are.
- *
- * A recording that is at the path already and whose process is gone becomes
- * PATH.old, in the place of the one before it, or is removed if it was never
- * finished and is empty. One whose process may be alive, in another pid
- * namespace or on another host, too, stays: the new one is PATH.1 to PATH.9.
- *
- * The environment's RECORDER_FILE does that before main(). */
-RECORDER_CALLED_PROTOTYPE_ bool recorder_file(const char *path);
-#endif
 
 #ifdef __cplusplus
 } /* extern "C" */

@@ -107,7 +107,7 @@ RECORDER_CALLED_PROTOTYPE_ void recorder_kernel_pour(void);
 #endif
 
 #if defined(RECORDER_DECLARED_)
-/* only the file with RECORDER_LIBRARY_BODY has the functions */
+/* only the file with RECORDER_COMPILE_HERE has the functions */
 #elif defined(RECORDER_LINUX_)
 #include "recorder/kernel_open.h"
 #else

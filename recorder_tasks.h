@@ -194,7 +194,7 @@ extern "C" {
 /* Where constructors do not run, main() calls this, of &recorder_tasks_NAME. */
 RECORDER_CALLED_PROTOTYPE_ void
 recorder_tasks_enter(struct recorder_tasks *tasks);
-#if defined(RECORDER_IN_LIBRARY_) || defined(RECORDER_LIBRARY)
+#if defined(RECORDER_IN_LIBRARY_) || defined(RECORDER_COMPILE_ONCE)
 RECORDER_CALLED_PROTOTYPE_ void
 recorder_tasks_leave_(struct recorder_tasks *tasks);
 #endif
@@ -224,7 +224,7 @@ RECORDER_CALLED_PROTOTYPE_ unsigned recorder_task_begin(const char *name);
 RECORDER_CALLED_PROTOTYPE_ unsigned recorder_task_worker(void);
 /* The calling thread's next records have that number; 0 changes nothing. Before
  * it sleeps or ends, a worker restores its own. */
-#ifdef RECORDER_LIBRARY
+#ifdef RECORDER_COMPILE_ONCE
 extern void recorder_task_switch(unsigned number);
 #else
 RECORDER_INLINE_ void recorder_task_switch(unsigned number);

@@ -94,7 +94,7 @@ RECORDER_SELDOM_ const char *recorder_crash_parse_(struct recorder_crash_ *to)
     return NULL;
 }
 
-RECORDER_CALLED_SELDOM_ bool recorder_dump_set(const char *setting)
+RECORDER_ANY_ bool recorder_dump_set(const char *setting)
 {
     struct recorder_crash_ crash;
     struct recorder_string_ say;

@@ -369,7 +369,7 @@ RECORDER_FUNCTION_ size_t recorder_dump_passes_(
     return shown;
 }
 
-RECORDER_CALLED_SELDOM_ bool recorder_line(const char *line)
+RECORDER_ANY_ bool recorder_line(const char *line)
 {
     struct recorder_string_ say;
     const char *wrong = NULL;
@@ -456,8 +456,7 @@ RECORDER_SELDOM_ size_t recorder_dump_out_(const char *regex,
     return recorder_dump_choice_(&choice, out, lines);
 }
 
-RECORDER_CALLED_SELDOM_ size_t recorder_dump_to(recorder_sink *sink,
-                                                void *context)
+RECORDER_ANY_ size_t recorder_dump_to(recorder_sink *sink, void *context)
 {
     struct recorder_output_ out = recorder_output_to_(-1);
     out.sink = sink;
@@ -465,18 +464,18 @@ RECORDER_CALLED_SELDOM_ size_t recorder_dump_to(recorder_sink *sink,
     return recorder_dump_out_(NULL, &out, NULL);
 }
 #ifdef RECORDER_HOSTED_
-RECORDER_CALLED_SELDOM_ size_t recorder_dump_fd(int fd)
+RECORDER_ANY_ size_t recorder_dump_fd(int fd)
 {
     struct recorder_output_ out = recorder_output_to_(fd);
     return recorder_dump_out_(NULL, &out, NULL);
 }
 #endif
-RECORDER_CALLED_SELDOM_ size_t recorder_dump(void)
+RECORDER_ANY_ size_t recorder_dump(void)
 {
     struct recorder_output_ out = recorder_output_to_(recorder_output_fd_);
     return recorder_dump_out_(NULL, &out, NULL);
 }
-RECORDER_CALLED_SELDOM_ size_t recorder_dump_for(const char *regex)
+RECORDER_ANY_ size_t recorder_dump_for(const char *regex)
 {
     struct recorder_output_ out = recorder_output_to_(recorder_output_fd_);
     const char *wrong = recorder_regex_check_(regex);

@@ -388,7 +388,7 @@ RECORDER_SELDOM_ bool recorder_file_open_(const char *path, const char *threads)
     return done;
 }
 
-RECORDER_CALLED_SELDOM_ bool recorder_file(const char *path)
+RECORDER_ANY_ bool recorder_file(const char *path)
 {
     return path && *path &&
            recorder_file_open_(path,
@@ -427,7 +427,7 @@ RECORDER_SELDOM_ bool recorder_file_open_(const char *path, const char *threads)
     recorder_say_(&say);
     return false;
 }
-RECORDER_CALLED_SELDOM_ bool recorder_file(const char *path)
+RECORDER_ANY_ bool recorder_file(const char *path)
 {
     return path && *path && recorder_file_open_(path, "");
 }

@@ -75,22 +75,33 @@
 #define RECORDER_QUIET_
 #define RECORDER_LOUD_
 #endif
-/* The functions that the macros call, and those of the doors. With
- * RECORDER_LIBRARY they are declared only: the file that defines
- * RECORDER_LIBRARY_BODY, too, contains them. RECORDER_DECLARED_ is defined in
+/* RECORDER_CALLED_: a function that the macros call, or one of a door.
+ * RECORDER_ANY_: one that any file calls, and that recorder_dump.h contains; if
+ * several files include it, the linker takes the function of one. With
+ * RECORDER_COMPILE_ONCE all are declared only: the file that defines
+ * RECORDER_COMPILE_HERE, too, contains them. RECORDER_DECLARED_ is defined in
  * all files but that one. */
-#if defined(RECORDER_LIBRARY_BODY)
+#if defined(RECORDER_COMPILE_HERE)
 #define RECORDER_CALLED_ __attribute__((noinline, visibility("default")))
-#define RECORDER_CALLED_SELDOM_                                                \
-    __attribute__((noinline, cold, visibility("default")))
+#define RECORDER_CALLED_SELDOM_ RECORDER_CALLED_ __attribute__((cold))
 #define RECORDER_CALLED_PROTOTYPE_ extern
-#elif defined(RECORDER_LIBRARY)
+#define RECORDER_ANY_ RECORDER_CALLED_SELDOM_
+#define RECORDER_ANY_PROTOTYPE_ extern
+#elif defined(RECORDER_COMPILE_ONCE)
 #define RECORDER_DECLARED_
 #define RECORDER_CALLED_PROTOTYPE_ extern
+#define RECORDER_ANY_PROTOTYPE_ extern
 #else
 #define RECORDER_CALLED_ RECORDER_FUNCTION_
 #define RECORDER_CALLED_SELDOM_ RECORDER_SELDOM_
 #define RECORDER_CALLED_PROTOTYPE_ RECORDER_PROTOTYPE_
+#ifdef _WIN32 /* finds no weak definition for another file */
+#define RECORDER_ANY_ RECORDER_SELDOM_
+#define RECORDER_ANY_PROTOTYPE_ RECORDER_PROTOTYPE_
+#else
+#define RECORDER_ANY_ __attribute__((noinline, cold, weak)) RECORDER_HIDDEN_
+#define RECORDER_ANY_PROTOTYPE_ extern RECORDER_HIDDEN_
+#endif
 #endif
 #define RECORDER_INLINE_ static inline __attribute__((always_inline))
 /* A function that calls the C library, in a part that all programs include. gcc

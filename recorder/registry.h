@@ -385,7 +385,7 @@ RECORDER_CALLED_ void recorder_tweak_enter_(struct recorder_tweak *tweak)
 }
 
 #if defined(RECORDER_IN_LIBRARY_) ||                                           \
-    (defined(RECORDER_LIBRARY) && defined(RECORDER_HOSTED_))
+    (defined(RECORDER_COMPILE_ONCE) && defined(RECORDER_HOSTED_))
 /* Waits for a grace period: until no reader can hold an element that was taken
  * out of a list. Read-side sections last microseconds. After a second it
  * returns anyway, since a reader may have died in one. */

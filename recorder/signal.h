@@ -64,7 +64,7 @@ RECORDER_SELDOM_ struct recorder_stack_ *recorder_stack_reuse_(void)
     return NULL;
 }
 
-RECORDER_CALLED_SELDOM_ bool recorder_alt_stack(void)
+RECORDER_ANY_ bool recorder_alt_stack(void)
 {
     struct recorder_stack_of_signals_ signals;
     struct recorder_stack_ *stack;
@@ -367,7 +367,7 @@ RECORDER_SELDOM_ void recorder_signal_bind_(void)
     *recorder_os_errno_() = error;
 }
 
-RECORDER_CALLED_SELDOM_ bool recorder_dump_on_signal(int sig)
+RECORDER_ANY_ bool recorder_dump_on_signal(int sig)
 {
     const unsigned kept = RECORDER_SA_NODEFER_ | RECORDER_SA_RESTART_ |
                           RECORDER_SA_NOCLDSTOP_ | RECORDER_SA_NOCLDWAIT_;
@@ -394,8 +394,8 @@ RECORDER_CALLED_SELDOM_ bool recorder_dump_on_signal(int sig)
     return recorder_os_action_(sig, &action, NULL) == 0;
 }
 
-RECORDER_CALLED_SELDOM_ void recorder_dump_on_common_signals(unsigned add,
-                                                             unsigned remove)
+RECORDER_ANY_ void recorder_dump_on_common_signals(unsigned add,
+                                                   unsigned remove)
 {
     const unsigned crashes =
         1u << RECORDER_SIGQUIT_ | 1u << RECORDER_SIGILL_ |

@@ -37,7 +37,7 @@ RECORDER_CALLED_SELDOM_ void recorder_tasks_enter(struct recorder_tasks *tasks)
     __atomic_store_n(link, tasks, __ATOMIC_RELEASE);
 }
 
-#if defined(RECORDER_IN_LIBRARY_) || defined(RECORDER_LIBRARY)
+#if defined(RECORDER_IN_LIBRARY_) || defined(RECORDER_COMPILE_ONCE)
 RECORDER_CALLED_SELDOM_ void recorder_tasks_leave_(struct recorder_tasks *tasks)
 {
     struct recorder_tasks **link = recorder_tasks_first_();
@@ -123,7 +123,7 @@ RECORDER_CALLED_SELDOM_ unsigned recorder_task_worker(void)
     return RECORDER_THREAD();
 }
 
-#ifdef RECORDER_LIBRARY
+#ifdef RECORDER_COMPILE_ONCE
 RECORDER_CALLED_
 #else
 RECORDER_INLINE_

@@ -1,7 +1,7 @@
-/* recorder.c - for -DRECORDER_LIBRARY: all functions, once. */
+/* recorder.c - for -DRECORDER_COMPILE_ONCE: all functions, once. */
 /* SPDX-License-Identifier: MIT */
-#ifndef RECORDER_LIBRARY
-#define RECORDER_LIBRARY
+#ifndef RECORDER_COMPILE_ONCE
+#define RECORDER_COMPILE_ONCE
 #endif
-#define RECORDER_LIBRARY_BODY
+#define RECORDER_COMPILE_HERE
 #include "recorder_1x.h"

@@ -6,7 +6,7 @@
     Programs written for recorder 1.x compile unchanged; ../README.md lists the
     differences. With many files, compile the functions once, in recorder.c:
 
-    cc -DRECORDER_LIBRARY -I... file.c ... compat/recorder/recorder.c
+    cc -DRECORDER_COMPILE_ONCE -I... file.c ... compat/recorder/recorder.c
 
 CONTENTS
     names       ours that 1.x gives another meaning
@@ -26,7 +26,7 @@ CONTENTS
 #include <string>
 #endif
 
-#if defined(RECORDER_LIBRARY) && !defined(RECORDER_LIBRARY_BODY)
+#if defined(RECORDER_COMPILE_ONCE) && !defined(RECORDER_COMPILE_HERE)
 #define RECORDER_BODIES_ /* RECORDER_OFF takes out records only */
 #include "../../recorder.h"
 #define RECORDER_1X_ extern
@@ -34,7 +34,7 @@ CONTENTS
 #define RECORDER_SET_LATER_
 #define RECORDER_MARKS_ false /* lines look as in 1.x */
 #include "../../recorder_set.h"
-#if defined(RECORDER_LIBRARY_BODY)
+#if defined(RECORDER_COMPILE_HERE)
 #define RECORDER_1X_ __attribute__((visibility("default")))
 #elif defined(__cplusplus)
 #define RECORDER_1X_ inline __attribute__((visibility("hidden")))
@@ -405,7 +405,7 @@ uintptr_t
 recorder_1x_long_double_does_not_fit(struct recorder_cast_it_to_double *);
 #endif
 
-#if !defined(RECORDER_LIBRARY) || defined(RECORDER_LIBRARY_BODY)
+#if !defined(RECORDER_COMPILE_ONCE) || defined(RECORDER_COMPILE_HERE)
 #include "body.h"
 #endif
 

@@ -1,4 +1,4 @@
-/* body.c - with RECORDER_LIBRARY: has the functions that all files call. */
+/* body.c - with RECORDER_COMPILE_ONCE: has the functions that all files call. */
 /* SPDX-License-Identifier: MIT */
-#define RECORDER_LIBRARY_BODY
+#define RECORDER_COMPILE_HERE
 #include "recorder_dump.h"

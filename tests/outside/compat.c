@@ -10,7 +10,7 @@ TestSuite(compat, .init = build_begin, .fini = build_end, .timeout = 400);
 #define INCLUDE "-I" TEST_ROOT "/compat "
 #define WARNINGS "-Wall -Wextra -Wundef -Wshadow -Werror -Wno-error=attributes "
 
-/* The functions of -DRECORDER_LIBRARY, once for all programs of a test. */
+/* The functions of -DRECORDER_COMPILE_ONCE, once for all programs of a test. */
 static void build_library(void)
 {
     build_once("gcc -std=c11 -O1 " WARNINGS INCLUDE "-c " TEST_ROOT
@@ -172,7 +172,7 @@ Test(compat, everything_library, .init = build_long)
     for (i = 0; i < sizeof c / sizeof *c; i++) {
         if (strncmp(c[i], "clang", 5) == 0 && !build_has("clang"))
             continue;
-        build_must("%s -DRECORDER_LIBRARY " WARNINGS INCLUDE "-o x " COMPAT
+        build_must("%s -DRECORDER_COMPILE_ONCE " WARNINGS INCLUDE "-o x " COMPAT
                    "everything.c " COMPAT "part.c recorder.o",
                    c[i]);
         cr_assert_eq(build_run("./x" MASK), 0);
@@ -181,7 +181,7 @@ Test(compat, everything_library, .init = build_long)
     for (i = 0; i < sizeof cxx / sizeof *cxx; i++) {
         if (strncmp(cxx[i], "clang", 5) == 0 && !build_has("clang++"))
             continue;
-        build_must("%s -DRECORDER_LIBRARY " WARNINGS INCLUDE "-c " COMPAT
+        build_must("%s -DRECORDER_COMPILE_ONCE " WARNINGS INCLUDE "-c " COMPAT
                    "everything.cc -x c++ " COMPAT "part.c && %s -o x "
                    "compat_everything.o compat_part.o recorder.o",
                    cxx[i], cxx[i]);
@@ -252,9 +252,9 @@ Test(compat, compiler, .init = build_long)
         if (strncmp(compilers[i], "clang", 5) == 0 && !build_has("clang++"))
             continue;
         build_must(
-            "%s " WARNINGS "-Wredundant-decls -DRECORDER_LIBRARY " INCLUDE
+            "%s " WARNINGS "-Wredundant-decls -DRECORDER_COMPILE_ONCE " INCLUDE
             "-DOTHER_FILE -c -o other.o " COMPAT "compiler.cc && "
-            "%s " WARNINGS "-Wredundant-decls -DRECORDER_LIBRARY " INCLUDE
+            "%s " WARNINGS "-Wredundant-decls -DRECORDER_COMPILE_ONCE " INCLUDE
             "-o x " COMPAT "compiler.cc other.o recorder.o",
             compilers[i], compilers[i]);
         build_must("./x -trecorder_order=0:recorder_reltime=0:/recorder.* 2>&1 "
@@ -277,9 +277,9 @@ Test(compat, display, .init = build_long)
             "warnings=\"" WARNINGS
             "-Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition "
             "-Wredundant-decls -Wnested-externs -Wwrite-strings\"; "
-            "%s $warnings -DRECORDER_LIBRARY " INCLUDE
+            "%s $warnings -DRECORDER_COMPILE_ONCE " INCLUDE
             "-DOTHER_FILE -c -o other.o " COMPAT "display.c && "
-            "%s $warnings -DRECORDER_LIBRARY " INCLUDE "-o x " COMPAT
+            "%s $warnings -DRECORDER_COMPILE_ONCE " INCLUDE "-o x " COMPAT
             "display.c other.o recorder.o",
             compilers[i], compilers[i]);
         build_must("./x frames 2>log; status=$?; "
@@ -294,10 +294,12 @@ Test(compat, display, .init = build_long)
 Test(compat, namespaces)
 {
     build_library();
-    build_must("gcc -std=c11 -DCOMPAT -DOTHER_FILE -DRECORDER_LIBRARY " WARNINGS
-               INCLUDE "-c -o other.o -x c " BUILD_PROGRAMS "/namespaces.cc");
-    build_must("g++ -std=c++11 -DCOMPAT -DRECORDER_LIBRARY " WARNINGS INCLUDE
-               "-o x " BUILD_PROGRAMS "/namespaces.cc other.o recorder.o");
+    build_must(
+        "gcc -std=c11 -DCOMPAT -DOTHER_FILE -DRECORDER_COMPILE_ONCE " WARNINGS
+            INCLUDE "-c -o other.o -x c " BUILD_PROGRAMS "/namespaces.cc");
+    build_must(
+        "g++ -std=c++11 -DCOMPAT -DRECORDER_COMPILE_ONCE " WARNINGS INCLUDE
+        "-o x " BUILD_PROGRAMS "/namespaces.cc other.o recorder.o");
     build_must("./x 2>&1 | sed \"s/.*] //\"");
     output_must_be("shared: other file\n"
                    "net: outside, limit 1\n"
@@ -313,7 +315,7 @@ Test(compat, namespaces)
 Test(compat, long_lines)
 {
     build_library();
-    build_must("gcc -std=c11 -DRECORDER_LIBRARY " WARNINGS INCLUDE
+    build_must("gcc -std=c11 -DRECORDER_COMPILE_ONCE " WARNINGS INCLUDE
                "-o x " COMPAT "long.c recorder.o");
     build_must("./x >/dev/null 2>log; wc -l <log; sort log | uniq -u");
     output_must_be("16\n");
@@ -364,7 +366,7 @@ Test(compat, refused)
             if (!build_has(name))
                 continue;
             cr_assert_neq(
-                build_run("%s -fsyntax-only -DRECORDER_LIBRARY " INCLUDE
+                build_run("%s -fsyntax-only -DRECORDER_COMPILE_ONCE " INCLUDE
                           "x.c >log 2>&1",
                           compilers[j]),
                 0, "%s: %s", compilers[j], wrong[i].call);
@@ -443,7 +445,7 @@ static void check_corpus(const char *compiler, const char *extension)
             id);
     fclose(program);
     fclose(shows);
-    build_must("%s -O0 -DRECORDER_LIBRARY " WARNINGS INCLUDE
+    build_must("%s -O0 -DRECORDER_COMPILE_ONCE " WARNINGS INCLUDE
                "-c -o x.o x.%s && "
                "%s -o x x.o recorder.o && ./x 2>is && cmp is shows",
                compiler, extension, compiler);
@@ -466,7 +468,7 @@ Test(compat, environment_signals_background, .init = build_long)
     const char *plain = "MyRec: limit 7\nMyRec: in\n Other: deeper\n";
     char must[300];
     build_library();
-    build_must("gcc -std=c11 -DRECORDER_LIBRARY " WARNINGS INCLUDE
+    build_must("gcc -std=c11 -DRECORDER_COMPILE_ONCE " WARNINGS INCLUDE
                "-o x " COMPAT "signals.c recorder.o");
     cr_assert_eq(build_run("./x"), 0);
     output_must_be("");

@@ -481,7 +481,8 @@ Test(languages, header_stands_alone) { each_compiler(check_alone); }
 Test(languages, analyzed, .init = build_long)
 {
     static const char *const kinds[] = {
-        "-include recorder.h", "-include recorder_dump.h -DRECORDER_LIBRARY",
+        "-include recorder.h",
+        "-include recorder_dump.h -DRECORDER_COMPILE_ONCE",
         "-include recorder_dump.h --param analyzer-bb-explosion-factor=1"};
     if (!build_has("gcc") ||
         build_run("gcc -fanalyzer -x c -c -o none.o /dev/null") != 0)

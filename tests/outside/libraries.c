@@ -354,7 +354,7 @@ Test(libraries, before_main)
     }
 }
 
-/* Goal: with RECORDER_LIBRARY any file calls the functions of all doors, and
+/* Goal: with RECORDER_COMPILE_ONCE any file calls the functions of all doors, and
  * one has them. Method: a program of three files, by each compiler and the body
  * by another, which must link, silently, and dump, crash and make a recording
  * as one file does; a file that only declares has no function of ours. */
@@ -366,13 +366,13 @@ Test(libraries, any_file_dumps)
         if (!sampled(i) || !build_has(compilers[i].command))
             continue;
         build_must("%s -O1 -Wredundant-decls " WITH
-                   "-DRECORDER_LIBRARY -DBODY -c -o body.o " DECLARED,
+                   "-DRECORDER_COMPILE_ONCE -DBODY -c -o body.o " DECLARED,
                    compilers[(i + 1) % COMPILERS].as);
         build_must("%s -O1 -Wredundant-decls " WITH
-                   "-DRECORDER_LIBRARY -DMAIN -c -o main.o " DECLARED,
+                   "-DRECORDER_COMPILE_ONCE -DMAIN -c -o main.o " DECLARED,
                    as);
         build_must("%s -O1 -Wredundant-decls " WITH
-                   "-DRECORDER_LIBRARY -DOTHER -c -o other.o " DECLARED,
+                   "-DRECORDER_COMPILE_ONCE -DOTHER -c -o other.o " DECLARED,
                    as);
         build_must("! nm other.o | grep -E \"[tTW] recorder_(dump|next|batch|"
                    "task_|trigger|format|trace)\"");

@@ -1,8 +1,8 @@
-/* declared.c - a program of three files with RECORDER_LIBRARY: BODY has the
+/* declared.c - a program of three files with RECORDER_COMPILE_ONCE: BODY has the
  * functions, MAIN and OTHER call those of all doors. */
 /* SPDX-License-Identifier: MIT */
 #ifdef BODY
-#define RECORDER_LIBRARY_BODY
+#define RECORDER_COMPILE_HERE
 #endif
 #include "recorder_kernel.h"
 #include "recorder_set.h"

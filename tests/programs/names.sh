@@ -6,7 +6,7 @@
 root=$1
 shift
 printf '#include "recorder_set.h"\n#include "recorder_switch.h"\nRECORDER(user, 4);\n' >names.c
-"$@" -I"$root" -O0 -fPIC -DRECORDER_LIBRARY -DRECORDER_LIBRARY_BODY -c names.c \
+"$@" -I"$root" -O0 -fPIC -DRECORDER_COMPILE_ONCE -DRECORDER_COMPILE_HERE -c names.c \
     -o names.o || exit 1
 {
     nm -C names.o | sed 's/.* //;s/(.*//;s/@.*//'

@@ -1,7 +1,7 @@
 /* recorder.c - the recorders of this program, and the functions for recorder.rs. */
 /* SPDX-License-Identifier: MIT */
-#define RECORDER_LIBRARY /* the functions that record get a name for the linker */
-#define RECORDER_LIBRARY_BODY
+#define RECORDER_COMPILE_ONCE /* the functions that record get a name for the linker */
+#define RECORDER_COMPILE_HERE
 #include "recorder_dump.h"
 
 RECORDER(trips, 256, "Trips of the ferry")
