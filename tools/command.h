@@ -65,8 +65,9 @@ struct verb {
 
 /* One file a verb, in verbs/. */
 extern const struct verb verb_list, verb_dump, verb_follow, verb_set, verb_save,
-    verb_log, verb_watch, verb_export, verb_view, verb_diff, verb_threads,
-    verb_tasks, verb_sched, verb_latency, verb_spans, verb_run, verb_ps, verb_why;
+    verb_log, verb_watch, verb_export, verb_view, verb_diff, verb_explain,
+    verb_threads, verb_tasks, verb_sched, verb_latency, verb_spans, verb_run,
+    verb_ps, verb_why;
 
 struct call_option {
     int key;

@@ -7,7 +7,8 @@
 static const struct verb *const verbs[] = {
     &verb_ps,    &verb_list,    &verb_dump,  &verb_follow,  &verb_watch,
     &verb_set,   &verb_save,    &verb_log,   &verb_export,  &verb_view,
-    &verb_run,   &verb_threads, &verb_tasks, &verb_latency, &verb_spans,
+    &verb_explain, &verb_run,   &verb_threads, &verb_tasks, &verb_latency,
+    &verb_spans,
     &verb_sched, &verb_why,     &verb_diff};
 enum { VERBS = sizeof verbs / sizeof *verbs };
 
@@ -148,7 +149,8 @@ static void command_help(void)
     } groups[] = {
         {&verb_ps, "LOOK", "recorder dump 4711 --last 20"},
         {&verb_save, "KEEP AND SHOW", "recorder save 4711 -o demo.rec"},
-        {&verb_run, "WHY DOES IT HANG", "recorder threads 4711"},
+        {&verb_explain, "WHY DID IT CRASH, OR DOES IT HANG",
+         "recorder explain core"},
         {&verb_latency, "WHY IS IT SLOW, OR DIFFERENT",
          "recorder diff good.rec bad.rec"}};
     usage(stdout, NULL);

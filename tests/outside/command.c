@@ -599,7 +599,7 @@ Test(command, help)
     static const char *const verbs[] = {"list",    "dump",  "follow", "set",
                                         "save",    "log",   "export", "view",
                                         "threads", "tasks", "sched",  "latency",
-                                        "spans",   "run",   "ps"};
+                                        "spans",   "run",   "ps",     "explain"};
     build_must(RECORDER " --help >help && ! grep -q \".\\{80\\}\" help");
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
         build_must("grep -q \"^  %s \" help", verbs[i]);
@@ -612,7 +612,7 @@ Test(command, help)
     }
     SAYS("LOOK: recorder dump 4711 --last 20\n"
          "KEEP AND SHOW: recorder save 4711 -o demo.rec\n"
-         "WHY DOES IT HANG: recorder threads 4711\n"
+         "WHY DID IT CRASH, OR DOES IT HANG: recorder explain core\n"
          "WHY IS IT SLOW, OR DIFFERENT: recorder diff good.rec bad.rec\n",
          "grep \"^[A-Z, ]*: \" help");
     build_must(RECORDER
@@ -630,7 +630,7 @@ Test(command, help)
          " $i >&- 2>&1 && echo $i; done; true");
 #define VERBS                                                                  \
     "there are ps, list, dump, follow, watch, set, save, log, export, view, "  \
-    "run, threads, tasks, latency, spans, sched, why, diff\n"
+    "explain, run, threads, tasks, latency, spans, sched, why, diff\n"
     REFUSES(2, "recorder: nothing: unknown verb; " VERBS, "help nothing");
     REFUSES(2, "recorder: VERB is missing; " VERBS "usage: recorder VERB ",
             " ");

@@ -53,7 +53,7 @@ static void note_auxiliary(struct file *file, const unsigned char *d,
 
 /* NT_PRSTATUS, one a thread: its id follows the signal (struct elf_siginfo,
  * pr_cursig) and two words, sets of signals. */
-enum { SIGNAL_BYTES = 16 };
+enum { SIGNAL_BYTES = 16, SIGNAL_INFO_BYTES = 32 };
 static void note_thread(struct file *file, const unsigned char *d, size_t size)
 {
     const unsigned at = SIGNAL_BYTES + 2 * file->memory.word_bytes;
@@ -65,6 +65,9 @@ static void note_thread(struct file *file, const unsigned char *d, size_t size)
     if (!threads)
         return;
     file->threads = threads;
+    if (!file->threads_count)
+        file->source->crashed =
+            (int32_t)bytes_number(&file->memory, d + at, 4);
     threads[file->threads_count++] = (struct source_thread){
         (int32_t)bytes_number(&file->memory, d + at, 4), d, size};
 }
@@ -172,6 +175,9 @@ void notes_read(struct file *file, const struct mapped *mapped, Elf *elf)
             } else if (note.n_type == NT_PRSTATUS) {
                 note_thread(file, mapped->bytes + p.p_offset + value,
                             note.n_descsz);
+            } else if (note.n_type == NT_SIGINFO && !source->signal &&
+                       note.n_descsz >= SIGNAL_INFO_BYTES) {
+                source->signal = mapped->bytes + p.p_offset + value;
             } else if (note.n_type == NT_AUXV) {
                 note_auxiliary(file, d, note.n_descsz);
             }

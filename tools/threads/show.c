@@ -407,8 +407,7 @@ static bool is_of_system(const struct place *place)
     return false;
 }
 
-/* True if a frame, with all functions inlined into it, is the system's. */
-static bool is_between(const struct place *place)
+bool show_is_system(const struct place *place)
 {
     while (place && is_of_system(place))
         place = place->outer;
@@ -421,7 +420,7 @@ void show_frames(FILE *to, struct threads *threads, const char *before,
     int shown = 0;
     for (unsigned i = 0; i < count; i++) {
         const struct place *place = place_of(threads, frames[i]);
-        if (!place || is_between(place))
+        if (!place || show_is_system(place))
             continue;
         for (; place && shown < max; place = place->outer) {
             if (is_of_system(place))

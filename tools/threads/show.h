@@ -51,6 +51,9 @@ void show_site(FILE *, struct threads *, const struct thread *);
  * word. */
 void show_frames(FILE *, struct threads *, const char *before,
                  const uint64_t *frames, unsigned count, int max);
+/* True if a frame, with all functions inlined into it, is of a header or a
+ * library of the system. */
+bool show_is_system(const struct place *);
 /* "transfer dead.c:11": where a lock was taken. */
 void show_address(FILE *, struct threads *, uint64_t site);
 /* Prints a thread's recorded locks: "holds bank, taken at transfer

@@ -85,6 +85,27 @@ static bool is_first(struct unwind *u, uint64_t address,
            function_find(u, address, &function) && function.start == caller;
 }
 
+/* Returns to the caller of a function that is no code: its pointer was wrong.
+ * False: no call before the return address. */
+static bool return_from_nothing(struct unwind *u, struct registers *registers)
+{
+    const struct unwind_machine *machine = u->machine;
+    uint64_t returns, targets[2];
+    bool on_stack = machine->returns == machine->pc;
+    if (on_stack ? !registers->known[machine->sp] ||
+                       !unwind_word(u, registers->value[machine->sp], &returns)
+                 : !registers->known[machine->returns])
+        return false;
+    if (!on_stack)
+        returns = registers->value[machine->returns];
+    if (call_before(u, returns & ~machine->no_address, targets) == CALLS_NO)
+        return false;
+    registers->value[machine->pc] = returns;
+    if (on_stack)
+        registers->value[machine->sp] += u->memory->word_bytes;
+    return true;
+}
+
 /* `called`: the first frame continues after a call. A trial does not end at a
  * function's start: any pointer to a function looks like a return address
  * there. */
@@ -101,9 +122,16 @@ static size_t walk(struct unwind *u, struct registers *registers, uint64_t *to,
                                : returns - called;
         uint64_t sp = registers->value[machine->sp];
         const struct row *row;
-        if (!dwfl_addrmodule(u->dwfl, address) && count)
+        bool is_code = dwfl_addrmodule(u->dwfl, address);
+        if (!is_code && count)
             break;
+        if (u->each && !u->tries)
+            u->each[count] = *registers;
         to[count++] = address;
+        if (!is_code && !called && return_from_nothing(u, registers)) {
+            called = true;
+            continue;
+        }
         if (called && address == returns) {
             *whole = true;
             return count;

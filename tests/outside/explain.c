@@ -1,0 +1,189 @@
+/* recorder explain: how programs crashed, and the records with the cause. */
+/* SPDX-License-Identifier: MIT */
+#include "harness/command.h"
+
+static void begin(void)
+{
+    build_begin();
+    build_needs("gcc", "gdb");
+    build_once("gcc -g " BUILD_WARNINGS BUILD_INCLUDE "-fstack-protector-all -w "
+               "-o plain " BUILD_PROGRAMS "/explain.c -lpthread");
+    build_once("gcc -O2 " BUILD_WARNINGS BUILD_INCLUDE "-g -fstack-protector-all"
+               " -w -o fast " BUILD_PROGRAMS "/explain.c -lpthread");
+}
+TestSuite(explain, .init = begin, .fini = build_end, .timeout = 600);
+
+/* Makes ./core of a program that crashes: by the kernel, where it leaves cores
+ * in the folder of the program, else by gdb. */
+static void crash(const char *program)
+{
+    build_must("rm -f core");
+    if (build_run("read pattern </proc/sys/kernel/core_pattern &&"
+                  " test \"$pattern\" = core") == 0)
+        build_run("ulimit -c unlimited && %s >out.txt 2>&1", program);
+    else
+        build_run("gdb -q --batch -ex run -ex \"generate-core-file core\" "
+                  "--args %s >out.txt 2>&1",
+                  program);
+    build_must("test -s core");
+}
+
+/* A kind of crash: words of the first line, and of a record that is among the
+ * first three with values of the crash; null: none is. */
+static const struct kind {
+    const char *name, *ended, *record;
+} kinds[] = {
+    {"null_member", "SIGSEGV: write to address 0x14: offset 20 of a null",
+     "store: cut item="},
+    {"use_after_free", "SIGSEGV: read of ", "store: drop item="},
+    {"call_after_free", "SIGSEGV: call of ", "store: drop item="},
+    {"double_free", "SIGABRT: double free: ", "store: release table="},
+    {"heap_overflow", "SIGSEGV: write to ", "store: fill table="},
+    {"stack_smash", "SIGABRT: stack buffer overflow: ", NULL},
+    {"uninitialised", "SIGSEGV: read of ", "store: reuse item="},
+    {"wrong_index", "SIGSEGV: write to ", "store: put table="},
+    {"bad_cast", "SIGSEGV: call of ", "store: handle object="},
+    {"race", "SIGSEGV: read of ", "store: reap item="},
+    {"division", "SIGFPE: integer division by zero", "store: mean item="},
+    {"assertion", "SIGABRT: failed assertion: ", "store: check item="},
+    {"libc_abort", "SIGABRT: ",
+     "store: forget item="},
+    {"illegal", "SIGILL: illegal instruction", "store: state item="},
+    {"bus", "SIGBUS: read of ", "store: map text="},
+    {"recursion", "SIGSEGV: stack overflow of thread worker: recursion calls "
+                  "itself",
+     "store: deeper item="}};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+/* True if a text is in build_text after the heading of records, before its
+ * fourth line. */
+static bool is_among_first(const char *record)
+{
+    const char *at = strstr(build_text, "the most telling first:\n");
+    for (int line = 0; at && line < 4; line++) {
+        const char *end = strchr(at, '\n');
+        const char *found = strstr(at, record);
+        if (found && end && found < end)
+            return true;
+        at = end ? end + 1 : NULL;
+    }
+    return false;
+}
+
+/* Goal: the way in which a program ended is right, and the record with the
+ * cause is among the first three. Method: sixteen kinds, as compiled for a
+ * debugger, in a thread and with a handler that dumps. */
+Test(explain, kinds_of_crash)
+{
+    static const char *const how[] = {"-", "t", "h", "th"};
+    for (size_t i = 0; i < KINDS; i++)
+        for (size_t k = 0; k < 4; k++) {
+            char program[100];
+            if (k != i % 4 && !sampled((unsigned)(4 * i + k)))
+                continue;
+            snprintf(program, sizeof program, "./plain %s %s", kinds[i].name,
+                     how[k]);
+            crash(program);
+            command_must("explain core");
+            cr_expect_not_null(strstr(build_text, kinds[i].ended), "%s: %s",
+                               program, build_text);
+            if (kinds[i].record)
+                cr_expect(is_among_first(kinds[i].record), "%s: %s", program,
+                          build_text);
+        }
+}
+
+/* Goal: optimized code is explained, too; a program without debug information
+ * has its signal and stack. */
+Test(explain, optimized)
+{
+    static const char *const names[] = {"call_after_free", "double_free",
+                                        "null_member", "bus"};
+    for (size_t i = 0; i < 4; i++) {
+        char program[100];
+        const struct kind *kind = kinds;
+        while (strcmp(kind->name, names[i]) != 0)
+            kind++;
+        snprintf(program, sizeof program, "./fast %s t", names[i]);
+        crash(program);
+        command_must("explain core");
+        cr_expect_not_null(strstr(build_text, "SIG"), "%s", build_text);
+        cr_expect(is_among_first(kind->record), "%s: %s", program, build_text);
+    }
+    build_must("strip -o bare plain");
+    crash("./bare call_after_free -");
+    command_must("explain core");
+    cr_assert_not_null(strstr(build_text, "SIGSEGV: call of "), "%s",
+                       build_text);
+    cr_assert(is_among_first("store: drop item="), "%s", build_text);
+}
+
+/* Goal: a crash that no record concerns accuses none for sure. */
+Test(explain, unrelated_is_perhaps)
+{
+    static const char *const programs[] = {"./plain unrelated -",
+                                           "./fast unrelated th"};
+    for (size_t i = 0; i < 2; i++) {
+        const char *at;
+        crash(programs[i]);
+        command_must("explain core");
+        cr_assert_not_null(strstr(build_text, "SIGSEGV: write to address 0x0: "
+                                              "a null pointer"),
+                           "%s", build_text);
+        for (at = build_text; (at = strstr(at, "   <- ")); at += 6)
+            cr_assert_eq(strncmp(at, "   <- perhaps ", 14), 0, "%s",
+                         build_text);
+    }
+}
+
+/* Goal: an exception's type and text; cores of programs without recorders; a
+ * process that runs. */
+Test(explain, others)
+{
+    if (build_has("g++")) {
+        build_must("g++ -g " BUILD_INCLUDE "-o thrown " BUILD_PROGRAMS
+                   "/explain.cc -lpthread");
+        crash("./thrown");
+        command_must("explain core");
+        cr_assert_not_null(strstr(build_text,
+                                  "SIGABRT: uncaught exception of type "
+                                  "bad_line: no # is allowed\n"),
+                           "%s", build_text);
+    }
+    build_must("echo \"int main(void) { return *(volatile int *)4; }\" >n.c && "
+               "gcc -g -o none n.c");
+    crash("./none");
+    command_must("explain core");
+    cr_assert_not_null(strstr(build_text, "SIGSEGV: read of address 0x4: "
+                                          "offset 4 of a null pointer"),
+                       "%s", build_text);
+    cr_assert_not_null(strstr(build_text, "  main n.c:1"), "%s", build_text);
+    build_must("sleep 100 >out.txt 2>&1 & pid=$! && " RECORDER
+               " explain $pid && kill $pid");
+    cr_assert_not_null(strstr(build_text, "no thread crashed"), "%s",
+                       build_text);
+}
+
+/* Goal: --json is one object, with the same records. */
+Test(explain, json)
+{
+    build_needs("python3");
+    crash("./plain double_free -");
+    command_must("explain --json core >out.json");
+    build_must("python3 " BUILD_PROGRAMS "/explain.py json out.json");
+}
+
+/* Goal: damaged cores neither crash nor hang it. Method: words all over a core
+ * are overwritten by chance, and files are cut. */
+Test(explain, hostile)
+{
+    build_needs("python3");
+    crash("./plain use_after_free th");
+    for (unsigned i = 0; i < scaled(60); i++) {
+        int status;
+        build_must("python3 " BUILD_PROGRAMS "/explain.py damage core bad %u",
+                   i);
+        status = build_run("timeout 60 " RECORDER " explain bad >out.txt 2>&1");
+        cr_assert(status == 0 || status == 1, "%u: status %d", i, status);
+    }
+}

@@ -1,0 +1,35 @@
+"""explain.py json FILE | explain.py damage FROM TO SEED: see outside/explain.c"""
+# SPDX-License-Identifier: MIT
+import json
+import random
+import sys
+
+
+def check(path):
+    with open(path) as file:
+        said = json.load(file)
+    first = said["provenance"][0]
+    assert said["signal"] == 6 and "double free" in said["ended"], said
+    assert first["sure"] and first["freed"] and "release" in first["line"]
+    assert any(f["function"] == "double_free" for f in said["stack"]), said
+    assert said["variables"]["item"].startswith("0x"), said
+
+
+def damage(path, to, seed):
+    """Overwrites words by chance, more often of the headers, and cuts."""
+    chance = random.Random(seed)
+    with open(path, "rb") as file:
+        data = bytearray(file.read())
+    for _ in range(chance.choice((20, 2000))):
+        at = chance.randrange(64, chance.choice((8192, len(data))) - 8)
+        data[at : at + 8] = chance.choice(
+            (bytes(8), b"\xff" * 8, chance.randbytes(8))
+        )
+    with open(to, "wb") as file:
+        file.write(data[: chance.choice((len(data), chance.randrange(len(data))))])
+
+
+if sys.argv[1] == "json":
+    check(sys.argv[2])
+else:
+    damage(sys.argv[2], sys.argv[3], int(sys.argv[4]))

@@ -1,0 +1,144 @@
+/* access.c - the memory that an instruction reads or writes. */
+/* SPDX-License-Identifier: MIT */
+/*
+   Intel's manual, volume 2, chapter 2 and appendix A. Only the operand in memory
+   is decoded, and the few instructions that store; an instruction that is not
+   known here is taken for a load. Of other processors, none is known.
+*/
+#include "explain.h"
+
+#include <elf.h>
+#include <string.h>
+
+/* Of x86-64: rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi by DWARF numbers. */
+static int x86_register(unsigned number)
+{
+    static const signed char low[] = {0, 2, 1, 3, 7, 6, 4, 5};
+    return number < 8 ? low[number] : (int)number;
+}
+
+/* Does an instruction of one opcode byte store? `extra`: bits 3 to 5 of the
+ * byte after it. */
+static bool x86_stores(unsigned char code, unsigned extra)
+{
+    switch (code) {
+    case 0x80:
+    case 0x81:
+    case 0x83: return extra != 7; /* not cmp */
+    case 0x86:
+    case 0x87:
+    case 0x88:
+    case 0x89:
+    case 0x8f: return true;
+    case 0xc0:
+    case 0xc1:
+    case 0xd0:
+    case 0xd1:
+    case 0xd2:
+    case 0xd3:
+    case 0xc6:
+    case 0xc7: return true;
+    case 0xf6:
+    case 0xf7: return extra == 2 || extra == 3; /* not, neg */
+    case 0xfe:
+    case 0xff: return extra < 2; /* inc, dec */
+    default: return code < 0x38 && (code & 7) < 2;
+    }
+}
+
+/* The same of the opcodes after the byte 0x0f. */
+static bool x86_stores_more(unsigned char code, unsigned extra, bool loads_7e)
+{
+    static const unsigned char stores[] = {0x11, 0x13, 0x17, 0x29, 0x2b, 0x7e,
+                                           0x7f, 0xb0, 0xb1, 0xc0, 0xc1, 0xd6,
+                                           0xe7, 0xab, 0xb3, 0xbb};
+    if (code == 0xba) /* bts, btr, btc */
+        return extra > 4;
+    if (code == 0xae) /* stmxcsr, xsave */
+        return extra == 3 || extra == 4;
+    return (code & 0xf0) == 0x90 ||
+           (memchr(stores, code, sizeof stores) && !(loads_7e && code == 0x7e));
+}
+
+/* Reads the operand of ModRM and SIB. `rex`: bits 1 and 0 extend index and
+ * base. */
+static struct access x86_operand(const unsigned char *at, unsigned rex)
+{
+    struct access a = {.known = at[0] >> 6 != 3, .base = -1, .index = -1};
+    unsigned base = at[0] & 7;
+    if (base == 4) {
+        unsigned index = (at[1] >> 3 & 7) | (rex & 2) << 2;
+        base = at[1] & 7;
+        a.index = index == 4 ? -1 : x86_register(index);
+    }
+    if (base != 5 || at[0] >> 6)
+        a.base = x86_register(base | (rex & 1) << 3);
+    return a;
+}
+
+/* The part of an instruction before its opcode. */
+struct prefix {
+    unsigned size, rex;
+    unsigned map;  /* the table of its opcode: 0, 1 after 0x0f, 2 and more */
+    bool loads_7e; /* it is movq from memory if its opcode is 0x7e */
+};
+
+static struct prefix x86_prefix(const unsigned char *code)
+{
+    static const unsigned char old[] = {0x66, 0xf2, 0xf3, 0x2e, 0x36,
+                                        0x3e, 0x26, 0x64, 0x65, 0xf0};
+    struct prefix p = {0};
+    for (; p.size < 4 && memchr(old, *code, sizeof old); p.size++)
+        p.loads_7e |= *code++ == 0xf3;
+    if ((*code & 0xf0) == 0x40) {
+        p.rex = *code++;
+        p.size++;
+    }
+    if (*code == 0x0f) {
+        p.map = code[1] == 0x38 || code[1] == 0x3a ? 2 : 1;
+        p.size += p.map;
+    } else if (*code == 0xc5) { /* VEX */
+        p.map = 1;
+        p.loads_7e = (code[1] & 3) == 2;
+        p.size += 2;
+    } else if (*code == 0xc4 || *code == 0x62) { /* VEX, EVEX */
+        p.rex = ~code[1] >> 5 & 7;
+        p.map = code[1] & 7;
+        p.loads_7e = (code[2] & 3) == 2;
+        p.size += *code == 0x62 ? 4 : 3;
+    }
+    return p;
+}
+
+static struct access x86_access(const unsigned char *code)
+{
+    struct prefix p = x86_prefix(code);
+    struct access a = {.known = true, .base = 7, .index = -1}; /* the stack */
+    unsigned extra;
+    code += p.size;
+    extra = code[1] >> 3 & 7;
+    if (!p.map && ((*code & 0xf0) == 0x50 || *code == 0xe8)) {
+        a.writes = *code < 0x58 || *code == 0xe8;
+        return a;
+    }
+    if (!p.map && *code >= 0xa4 && *code <= 0xaf && (*code & 0xfe) != 0xa8) {
+        a.base = *code == 0xac || *code == 0xad ? 4 : 5; /* rsi, rdi */
+        a.writes = *code < 0xac && *code != 0xa6 && *code != 0xa7;
+        return a;
+    }
+    a = x86_operand(&code[1], p.rex);
+    a.calls = !p.map && *code == 0xff && extra >= 2 && extra <= 5;
+    a.writes =
+        a.known && (!p.map       ? x86_stores(*code, extra)
+                    : p.map == 1 ? x86_stores_more(*code, extra, p.loads_7e)
+                                 : false);
+    return a;
+}
+
+struct access access_at(struct memory *m, uint64_t pc)
+{
+    unsigned char code[32] = {0}; /* an instruction has at most 15 */
+    if (m->machine == EM_X86_64 && m->read(m, pc, code, 15) > 1)
+        return x86_access(code);
+    return (struct access){.base = -1, .index = -1};
+}

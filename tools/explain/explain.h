@@ -1,0 +1,129 @@
+/* explain.h - the end of a program: its cause in words, and in its records. */
+/* SPDX-License-Identifier: MIT */
+/*
+PROMISES
+    * A value that a record holds is a cause only if the faulting instruction
+      used it; any other is `perhaps`.
+    * Reading ends in any core file, hostile or cut off.
+
+FLOORS (a file calls only files of lower floors)
+    provenance  the records that hold values of the crash
+    ending      the way in which the program ended, in words
+    crash       the values of the crash: registers, variables, their targets
+    variables   arguments and local variables of a frame: DWARF
+    heap        the block of the heap at an address: glibc
+    access      the memory that an instruction reads or writes
+*/
+#ifndef EXPLAIN_H
+#define EXPLAIN_H
+
+#include "command.h"
+#include "show.h"
+
+/* ---------------------------------------------------------------- access -- */
+
+/* The memory operand of an instruction; registers by their DWARF numbers. */
+struct access {
+    bool known;      /* the instruction accesses memory */
+    bool writes;     /* it stores there, else it loads */
+    bool calls;      /* it goes to an address in a register or in memory */
+    int base, index; /* -1: none */
+};
+struct access access_at(struct memory *, uint64_t pc);
+
+/* ------------------------------------------------------------------ heap -- */
+
+/* A block that malloc() gave out, by the words that glibc keeps around it. */
+struct block {
+    uint64_t start, size; /* of the part that a program uses; 0: none */
+    bool freed;
+};
+/* The block that begins at an address. False: no block does. */
+bool heap_block(struct memory *, uint64_t start, struct block *);
+
+/* ------------------------------------------------------------- variables -- */
+
+enum { VARIABLES_MAX = 48, VARIABLE_NAME_MAX = 64 };
+
+/* A variable of a frame, up to a word of it. */
+struct variable {
+    char name[VARIABLE_NAME_MAX];
+    uint64_t address; /* of it; 0: it is in a register */
+    uint64_t value;
+    bool known; /* its value, of a number or pointer */
+    bool is_pointer, is_signed, is_character, is_argument;
+    Dwarf_Die target; /* of a pointer: the type of its target, or zeros */
+};
+/* Finds the variables at an address, which belong to a frame with these
+ * registers; `cfa` is the stack pointer of its caller. Returns how many. */
+size_t variables_of(struct threads *, uint64_t address,
+                    const struct registers *, uint64_t cfa,
+                    struct variable to[VARIABLES_MAX]);
+/* Writes the name of the member at an offset of a variable's target. False:
+ * there is none. */
+bool variable_member(const struct variable *, uint64_t offset,
+                     char to[VARIABLE_NAME_MAX]);
+
+/* ----------------------------------------------------------------- crash -- */
+
+struct explain {
+    struct call *call;
+    struct threads threads;
+    const struct thread *thread; /* that crashed; null: none did */
+    unsigned first;              /* its frame that crashed, after a handler's */
+    struct registers registers[FRAMES_MAX]; /* of each frame */
+    int signal, code;
+    uint64_t address; /* of the fault */
+    bool has_address;
+    struct access access;
+    struct value *values;
+    size_t values_count, values_max;
+    struct variable variables[VARIABLES_MAX]; /* of the frame `site` */
+    size_t variables_count;
+    unsigned site; /* the first frame in the program's own code */
+};
+
+/* A value of the crash, the most telling first. */
+struct value {
+    uint64_t word;
+    char name[2 * VARIABLE_NAME_MAX]; /* "s", "s->next", "rdi" */
+    bool used;     /* the faulting instruction, or the failed call, used it */
+    unsigned tier; /* the lower, the more telling: TIER_SITE ... */
+    bool number;   /* too small for an address: its name must match, too */
+    struct block block; /* of the heap at it; size 0: none */
+};
+
+enum { TIER_SITE, TIER_TARGET, TIER_CALLER, TIER_REGISTER, TIERS };
+
+/* Reads the signal and the stack of a source's crashed thread. */
+void crash_find(struct explain *);
+/* "rdi", by a DWARF number; null: unknown. */
+const char *crash_register(const struct explain *, int number);
+
+/* ---------------------------------------------------------------- ending -- */
+
+/* Writes in words how the program ended, in one line. */
+void ending_text(struct explain *, char to[1024]);
+
+/* ------------------------------------------------------------ provenance -- */
+
+enum { LINES_MAX = 12, LAST_MAX = 5, NEW_MAX = 3, LINE_TEXT_MAX = 512 };
+
+/* A record that is shown. */
+struct shown {
+    uint64_t order;
+    size_t value;   /* that it holds */
+    uint64_t count; /* of records that hold it */
+    bool exact;     /* the value itself, or its block's start */
+    char *line;     /* without a newline */
+};
+struct provenance {
+    struct shown lines[LINES_MAX], last[LAST_MAX], new[NEW_MAX];
+    size_t lines_count, last_count, new_count;
+    uint64_t records; /* all that were read */
+};
+/* Reads all records, and chooses those to show. */
+void provenance_find(struct explain *, struct provenance *);
+void provenance_free(struct provenance *);
+
+#endif

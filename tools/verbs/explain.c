@@ -1,0 +1,239 @@
+/* explain.c - recorder explain: why did a program crash. */
+/* SPDX-License-Identifier: MIT */
+#include "explain.h"
+#include "json.h"
+
+#include <stdlib.h>
+
+enum { STACK_MAX = 8, VARIABLES_SHOWN = 8 };
+
+/* ------------------------------------------------------------------ text -- */
+
+static void variable_text(const struct variable *v)
+{
+    printf(" ");
+    show_text(stdout, v->name);
+    if (!v->known)
+        printf("=?");
+    else if (v->is_pointer)
+        printf("=0x%llx", (unsigned long long)v->value);
+    else if (v->is_signed)
+        printf("=%lld", (long long)v->value);
+    else
+        printf("=%llu", (unsigned long long)v->value);
+}
+
+/* The innermost frames: of the system, the last one before the program's own
+ * code; and the variables of the first in that code. */
+static void stack_text(struct explain *x)
+{
+    unsigned shown = 0;
+    unsigned i = x->site > x->first + 1 ? x->site - 1 : x->first;
+    for (; i < x->thread->frames_count && shown < STACK_MAX; i++)
+        for (const struct place *p =
+                 place_of(&x->threads, x->thread->frames[i]);
+             p; p = p->outer) {
+            char name[256];
+            show_function(p, name);
+            printf("  ");
+            show_text(stdout, name);
+            if (p->file)
+                printf(" ");
+            show_text(stdout, p->file ? show_base(p->file) : "");
+            if (p->file)
+                printf(":%d", p->line);
+            for (size_t k = 0; i == x->site && !p->outer &&
+                               k < x->variables_count && k < VARIABLES_SHOWN;
+                 k++)
+                variable_text(&x->variables[k]);
+            putchar('\n');
+            shown++;
+        }
+    if (!x->thread->whole || shown >= STACK_MAX)
+        puts("  ...");
+}
+
+static void record_text(const struct shown *shown)
+{
+    printf("  %s", shown->line ? shown->line : "");
+}
+
+static void lines_text(const char *title, const struct shown *of, size_t count)
+{
+    if (count)
+        printf("\n%s\n", title);
+    for (size_t i = 0; i < count; i++) {
+        record_text(&of[i]);
+        putchar('\n');
+    }
+}
+
+/* "  <- s (rdi), freed heap memory", "perhaps i". */
+static void value_text(const struct explain *x, const struct shown *shown)
+{
+    const struct value *v = &x->values[shown->value];
+    printf("   <- %s%s%s%s", v->used ? "" : "perhaps ",
+           shown->exact || v->number ? "" : "the block of ", "", "");
+    show_text(stdout, v->name);
+    if (!v->number)
+        printf(" = 0x%llx", (unsigned long long)v->word);
+    if (v->block.freed)
+        printf(", freed");
+    putchar('\n');
+}
+
+static void provenance_text(const struct explain *x, const struct provenance *p)
+{
+    if (!p->records)
+        return;
+    if (p->lines_count)
+        puts("\nRecords with values of the crash, the most telling first:");
+    else
+        printf("\nNo record holds a value of the crash. A record of the "
+               "pointers in its function would tell more.\n");
+    for (size_t i = 0; i < p->lines_count; i++) {
+        record_text(&p->lines[i]);
+        value_text(x, &p->lines[i]);
+    }
+}
+
+static void all_text(struct explain *x, const struct provenance *p)
+{
+    char ending[1024], holds[1024];
+    ending_text(x, ending);
+    show_text(stdout, call_program(x->call));
+    printf(": ");
+    show_text(stdout, ending);
+    putchar('\n');
+    if (x->thread) {
+        size_t which = (size_t)(x->thread - x->threads.all);
+        show_holds(&x->threads, which, holds);
+        printf("thread ");
+        show_threads(stdout, &x->threads, &which, 1);
+        show_text(stdout, holds);
+        putchar('\n');
+        stack_text(x);
+    }
+    provenance_text(x, p);
+    lines_text("Last records of the thread:", p->last, p->last_count);
+    lines_text("Records of a kind that never came before:", p->new,
+               p->new_count);
+    if (x->threads.cycles_count)
+        putchar('\n');
+    show_deadlocks(stdout, &x->threads);
+}
+
+/* ------------------------------------------------------------------ JSON -- */
+
+static void shown_json(const char *name, const struct explain *x,
+                       const struct shown *of, size_t count)
+{
+    printf(",\"%s\":[", name);
+    for (size_t i = 0; i < count; i++) {
+        printf("%s{\"order\":%llu,\"line\":", i ? "," : "",
+               (unsigned long long)of[i].order);
+        json_text(stdout, of[i].line);
+        if (x) {
+            const struct value *v = &x->values[of[i].value];
+            json_member(stdout, "value", v->name);
+            printf(",\"word\":\"0x%llx\",\"sure\":%s,\"exact\":%s,"
+                   "\"freed\":%s,\"records\":%llu",
+                   (unsigned long long)v->word, json_bool(v->used),
+                   json_bool(of[i].exact), json_bool(v->block.freed),
+                   (unsigned long long)of[i].count);
+        }
+        putchar('}');
+    }
+    putchar(']');
+}
+
+static void frames_json(struct explain *x)
+{
+    const char *between = "";
+    char name[256];
+    printf(",\"thread\":%d,\"stack\":[", (int)x->thread->id);
+    for (unsigned i = x->first; i < x->thread->frames_count; i++)
+        for (const struct place *p =
+                 place_of(&x->threads, x->thread->frames[i]);
+             p; p = p->outer) {
+            show_function(p, name);
+            printf("%s{\"address\":\"0x%llx\",\"function\":", between,
+                   (unsigned long long)p->address);
+            json_text(stdout, name);
+            json_member(stdout, "file", p->file);
+            printf(",\"line\":%d}", p->line);
+            between = ",";
+        }
+    printf("],\"variables\":{");
+    for (size_t i = 0; i < x->variables_count; i++) {
+        const struct variable *v = &x->variables[i];
+        fputs(i ? "," : "", stdout);
+        json_text(stdout, v->name);
+        if (v->known)
+            printf(":\"0x%llx\"", (unsigned long long)v->value);
+        else
+            printf(":null");
+    }
+    putchar('}');
+}
+
+static void all_json(struct explain *x, const struct provenance *p)
+{
+    char ending[1024];
+    ending_text(x, ending);
+    printf("{\"ended\":");
+    json_text(stdout, ending);
+    printf(",\"signal\":%d,\"code\":%d,\"address\":", x->signal, x->code);
+    if (x->has_address)
+        printf("\"0x%llx\"", (unsigned long long)x->address);
+    else
+        printf("null");
+    if (x->thread)
+        frames_json(x);
+    shown_json("provenance", x, p->lines, p->lines_count);
+    shown_json("last", NULL, p->last, p->last_count);
+    shown_json("new", NULL, p->new, p->new_count);
+    puts("}");
+}
+
+/* ------------------------------------------------------------------ verb -- */
+
+static int run(struct call *call)
+{
+    static struct explain x;
+    struct provenance p;
+    x.call = call;
+    show_open(call, &x.threads, false);
+    crash_find(&x);
+    provenance_find(&x, &p);
+    if (call_option(call, 'j'))
+        all_json(&x, &p);
+    else
+        all_text(&x, &p);
+    call_warn_missing(call);
+    provenance_free(&p);
+    free(x.values);
+    threads_close(&x.threads);
+    return 0;
+}
+
+static const struct option_row rows[] = {{'j', "json", NULL, "one JSON object"},
+                                         {0, NULL, NULL, NULL}};
+
+const struct verb verb_explain = {
+    .name = "explain",
+    .arguments = "CORE",
+    .summary = "how a program crashed, and the records that hold the cause",
+    .help =
+        "Shows the signal in words, the stack of the crashed thread with its "
+        "variables, and the records whose arguments hold a value of the "
+        "crash: of a register, a variable, or a member of its target. Records "
+        "of a value that the faulting instruction used come first, others are "
+        "\"perhaps\": another object may have had the address before. A "
+        "record of a block's start holds each address in the block.\n\n"
+        "A core file of a program without recorders has the signal, the stack "
+        "and the locks.",
+    .rows = rows,
+    .selects = true,
+    .unprepared = true,
+    .run = run};
