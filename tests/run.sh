@@ -65,7 +65,7 @@ one()
     esac
     program=$1
     shift
-    timeout 900 ${RUN:-} "$@" </dev/null >"$log" 2>&1
+    timeout 1500 ${RUN:-} "$@" </dev/null >"$log" 2>&1
     echo "exit status $?" >>"$log"
     name=$(source_of "$program")
     # shellcheck disable=SC2046
