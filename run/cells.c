@@ -5,6 +5,7 @@
 #pragma GCC visibility push(hidden)
 RECORDER(thread_life, 4096, "Threads: created, started, joined, ended")
 RECORDER(lock_wait, 16384, "Waits for locks, conditions, semaphores, threads")
+RECORDER(slow_call, 8192, "Calls of libc that took long")
 RECORDER(lock_order, 4096, "internal: locks taken while others were held")
 RECORDER(call_stack, 8192, "internal: stacks, each once")
 RECORDER_LANES(thread_self, 4, RUN_LANES, "internal: each thread's identity")
@@ -77,6 +78,13 @@ struct run_cell run_cell_write(const struct recorder *r, unsigned lane,
     uintptr_t time = recorder_time_();
     return cell_write(&text, lane, caller, recorder_orders_(count), time,
                       count);
+}
+
+void run_record_at(const struct recorder *r, uintptr_t time, const char *format,
+                   uintptr_t caller, const uintptr_t *words, unsigned count)
+{
+    const struct run_cell_text text = {r, format, words};
+    cell_write(&text, 0, caller, recorder_orders_(count), time, count);
 }
 
 void run_cells_write(const struct run_cell_text *texts, unsigned count,

@@ -22,7 +22,7 @@
     /* thread_held, or thread_life at the thread's end */ X(holds)             \
     /* thread_calls */ X(calls)                                                \
     /* thread_now */ X(waits)                                                  \
-    /* lock_wait */ X(begins) X(ends)                                          \
+    /* lock_wait, slow_call */ X(begins) X(ends)                               \
     /* lock_total; the four from `waits` on have a kind of wait */ X(total)    \
     /* lock_wait, with --all */ X(took) X(gave)                                \
     /* lock_order */ X(pair) X(chain) X(gone)                                  \
@@ -41,6 +41,7 @@
     X(once, WAIT_ONCE)                                                         \
     X(stream, WAIT_STREAM)                                                     \
     X(futex, WAIT_FUTEX)                                                       \
-    X(thread, WAIT_THREAD)
+    X(thread, WAIT_THREAD)                                                     \
+    X(call, WAIT_CALL)
 
 #endif

@@ -80,6 +80,18 @@ static bool has(const char *options, const char *option)
     return at && end && at < end;
 }
 
+/* Returns the number after "slow=", else 50. */
+static uintptr_t calls_least(const char *options)
+{
+    const char *at = strstr(options, "slow=");
+    uintptr_t us = 0;
+    if (!at || at > strchr(options, ':'))
+        return 50;
+    for (at += 5; *at >= '0' && *at <= '9'; at++)
+        us = us * 10 + (uintptr_t)(*at - '0');
+    return us;
+}
+
 void run_process_begin(void)
 {
     const char *text = getenv("RECORDER_RUN");
@@ -89,6 +101,7 @@ void run_process_begin(void)
     if (!path)
         return;
     run_each_begin(has(text, "all"), has(text, "count"));
+    run_calls_begin(calls_least(text));
     if (strlen(path + 1) < sizeof pattern)
         strcpy(pattern, path + 1);
     if (has(text, "always"))

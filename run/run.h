@@ -56,7 +56,7 @@ enum {
 /* All recorders of the library, which cells.c defines. */
 #define RUN_RECORDERS(X)                                                       \
     X(thread_life) X(lock_wait) X(lock_order) X(call_stack) X(thread_self)     \
-    X(thread_now) X(thread_held) X(thread_calls) X(lock_total)
+    X(thread_now) X(thread_held) X(thread_calls) X(lock_total) X(slow_call)
 #define RUN_DECLARE_(name) RECORDER_DECLARE(name);
 RUN_RECORDERS(RUN_DECLARE_)
 
@@ -73,6 +73,9 @@ void run_cells_begin(void);
 /* Records `count` times 4 words, unless the recorder is off. */
 void run_record(const struct recorder *, const char *format, uintptr_t caller,
                 const uintptr_t *words, unsigned count);
+/* The same, at a time that is past. */
+void run_record_at(const struct recorder *, uintptr_t time, const char *format,
+                   uintptr_t caller, const uintptr_t *words, unsigned count);
 /* Writes the record of a lane. Returns its cell, also if the recorder is off. */
 struct run_cell run_cell_write(const struct recorder *, unsigned lane,
                                const char *format, uintptr_t caller,
@@ -161,6 +164,8 @@ extern uintptr_t run_lanes_high;
 bool run_begin(void);
 /* Reads the options in the environment. */
 void run_process_begin(void);
+/* Records calls of libc that take longer than some microseconds, unless 0. */
+void run_calls_begin(uintptr_t us);
 /* Moves the rings into the file that was asked for, if there is none yet. */
 void run_file(void);
 /* Where the kernel keeps the number of the CPU that a thread runs on, counted

@@ -26,7 +26,8 @@
 #define FUTEX_LOCK_PI2 13 /* Linux 5.14 */
 #endif
 enum { FUTEX_STACK = 16384 }; /* bytes that recording a wait may need */
-enum { SET_SECCOMP = 22 };    /* PR_SET_SECCOMP, of a header that is not ours */
+/* PR_SET_SECCOMP and others, of a header that is not ours. */
+enum { SET_SECCOMP = 22, SET_TSC = 26, TSC_SIGSEGV = 2 };
 
 typedef long call(long, long, long, long, long, long, long);
 typedef int control(int, long, long, long, long);
@@ -129,7 +130,8 @@ int run_prctl(int option, long a, long b, long c, long d)
     uintptr_t noted = 0;
     int result;
     run_bind();
-    if (RUN_UNLIKELY(option == SET_SECCOMP))
+    if (RUN_UNLIKELY(option == SET_SECCOMP ||
+                     (option == SET_TSC && a == TSC_SIGSEGV)))
         noted = filter_begin(!run_sandboxed);
     result = real_prctl(option, a, b, c, d);
     if (result != 0)

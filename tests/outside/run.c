@@ -828,12 +828,12 @@ Test(run, refused)
                   "%s: %s", refused[i].line, build_text);
     }
     cr_assert_eq(build_run("ulimit -f 100; " RUN "./dynamic"), 1);
-    must_have("a recording takes 6 MB, and ulimit -f allows less\n");
+    must_have("a recording takes 7 MB, and ulimit -f allows less\n");
     if (build_run("mkdir small && mount -t tmpfs -o size=1m none small") == 0) {
         int status = build_run(RUN "-o small/x ./dynamic");
         cr_expect(status == 1 && strstr(build_text, "/small: No space left on "
                                                     "device: a recording takes "
-                                                    "6 MB\n"),
+                                                    "7 MB\n"),
                   "%d %s", status, build_text);
         build_must("umount small");
     }

@@ -6,6 +6,8 @@
 # in libc from then on; those that libc's own machinery does not need, such as
 # dlsym(), are a trap for good.
 names=$(grep -o 'X([a-z][a-z_0-9]*)' "$1" | sed 's/X(\(.*\))/\1/')
+# What the library interposes and calls itself, too.
+names="$names close poll read write"
 cat <<X
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -24,11 +24,11 @@
 
 #define LIBRARY "librecorder-run.so"
 
-enum { OPTION_ALL = OPTION_OWN, OPTION_COUNT, OPTION_ALWAYS };
+enum { OPTION_ALL = OPTION_OWN, OPTION_COUNT, OPTION_CALLS, OPTION_ALWAYS };
 /* Exit statuses for a program that does not run, as of env and sh. */
 enum { CANNOT_RUN = 126, NOT_FOUND = 127, SCRIPTS = 4, MACHINE_FLAGS = 0x600 };
 enum { LOADER_BYTES = 1 << 20 };
-enum { RECORDING_BYTES = 6 << 20 }; /* of 64 bits; of 32, half */
+enum { RECORDING_BYTES = 7 << 20 }; /* of 64 bits; of 32, half */
 
 /* Members of the ELF header that a library and its program must share. */
 struct machine {
@@ -333,12 +333,12 @@ static void room_look(const char *folder)
     if (statvfs(folder, &disk) == 0 && disk.f_blocks) {
         room = getuid() == 0 ? disk.f_bfree : disk.f_bavail;
         if (room * disk.f_frsize < RECORDING_BYTES)
-            fail(NULL, "%s: %s: a recording takes 6 MB", folder,
+            fail(NULL, "%s: %s: a recording takes 7 MB", folder,
                  strerror(ENOSPC));
     }
     if (getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
         limit.rlim_cur < RECORDING_BYTES)
-        fail(NULL, "%s: %s: a recording takes 6 MB, and ulimit -f allows less",
+        fail(NULL, "%s: %s: a recording takes 7 MB, and ulimit -f allows less",
              folder, strerror(EFBIG));
 }
 
@@ -372,9 +372,12 @@ static const char *recording_path(const char *pattern,
 static void pattern_set(const struct call *call, const struct program *program)
 {
     const char *pattern = call_option(call, 'o'), *path;
+    const char *calls = call_option(call, OPTION_CALLS);
     char folder[PATH_MAX] = "", *text = NULL, *end;
     if (!pattern)
         pattern = "%e.%p.rec";
+    if (!calls)
+        calls = "50";
     if (!*pattern)
         misuse(call, "--output: a path is missing");
     if (*pattern != '/' && !getcwd(folder, sizeof folder))
@@ -384,9 +387,11 @@ static void pattern_set(const struct call *call, const struct program *program)
             memmove(end + 1, end, strlen(end) + 1);
         else
             fail(NULL, "%s: %s", folder, strerror(ENAMETOOLONG));
-    need(asprintf(&text, "%s%s%s:%s%s%s",
+    if (!*calls || calls[strspn(calls, "0123456789")] || strlen(calls) > 9)
+        misuse(call, "--calls: %s: is no number of microseconds", calls);
+    need(asprintf(&text, "%s%sslow=%s,%s:%s%s%s",
                   call_option(call, OPTION_ALL) ? "all," : "",
-                  call_option(call, OPTION_COUNT) ? "count," : "",
+                  call_option(call, OPTION_COUNT) ? "count," : "", calls,
                   call_option(call, OPTION_ALWAYS) ? "always" : "", folder,
                   *folder ? "/" : "", pattern) < 0
              ? NULL
@@ -425,7 +430,9 @@ const struct verb verb_run = {
         "Needs no change of the program, which keeps its process id, output "
         "and exit status. A file keeps the maker of each thread, with the "
         "whole stack, its waits and their lengths, the locks that it holds, "
-        "and the orders in which it takes locks. All verbs read the file "
+        "the orders in which it takes locks, and calls of libc that took "
+        "long: read, write, poll, fsync, sleep and their like. All verbs read "
+        "the file "
         "while the program runs and after it was killed. A process gets its "
         "file when it makes its first thread; so do the processes that it "
         "starts.\n\n"
@@ -442,6 +449,9 @@ const struct verb verb_run = {
              "records each lock that is taken, not only those waited for"},
             {OPTION_COUNT, "count", NULL,
              "counts for each lock how often it is taken"},
+            {OPTION_CALLS, "calls", "US",
+             "records calls of libc that take US microseconds, else 50; 0: "
+             "none"},
             {OPTION_ALWAYS, "always", NULL,
              "a file for each process, also of one thread"},
             {'q', "quiet", NULL, "does not say where records go"},
