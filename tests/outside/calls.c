@@ -34,13 +34,18 @@ Test(calls, slow_ones_are_recorded)
     build_must("gcc -O2 -g -D_FORTIFY_SOURCE=2 -o slow " BUILD_PROGRAMS
                "/run_slow.c -lpthread");
     build_must(RUN "-o slow.rec ./slow >said; test $? = 42");
-    command_must("dump -n slow_call slow.rec >lines");
+    command_must("dump --internal -n slow_call slow.rec >lines");
     build_must("grep \">poll [0-9]* $PWD/slow.fifo, stack [1-9]\" lines && "
                "grep \"<poll [0-9]* $PWD/slow.fifo: returned 0, asked 1, errno "
                "0, after [0-9]* ticks, stack [1-9]\" lines && "
                "grep \"<recv [0-9]* socket:.*: returned -1, asked 8, errno 11,"
                "\" lines && grep \"<usleep: returned 0, asked 0,\" lines && "
                "grep \"<select: returned 0\" lines");
+    command_must("dump slow.rec >words");
+    build_must("grep \"waits in poll [0-9]* $PWD/slow.fifo$\" words && "
+               "grep \"waited [0-9.]* ms in poll [0-9]* $PWD/slow.fifo, "
+               "returned 0 of 1$\" words && grep \", returned -1 of 8, "
+               "Resource temporarily unavailable$\" words");
     command_must("spans slow.rec --names slow_call");
     cr_assert(strstr(build_text, "slow_call: usleep "), "%s", build_text);
     for (int i = 0; i < 2; i++) {

@@ -32,7 +32,7 @@ Test(why, injected_causes_are_named)
 {
     uint64_t seed = seed_of("why");
     unsigned count = test_scale() < 1 ? 30 : 200;
-    build_must(RECORDED "-o why.rec ./why %u %u 8 >oracle",
+    build_must(RECORDED "-o why.rec ./why %u %u 12 >oracle",
                (unsigned)(seed % 1000000), count);
     command_must("why why.rec request --slowest 1000 --json >spans");
     build_must("python3 " BUILD_PROGRAMS "/why.py oracle spans");

@@ -3,9 +3,16 @@
 # why.py ORACLE SPANS: see why.c; prints counts, and exits with 1 if too many
 # are wrong.
 import json
+import re
 import sys
 
 LOCKS = {"lock": "table", "arena": "arena", "inversion": "inverted"}
+CALLS = {
+    "sleep": " usleep, returned 0, at suffer why.c:",
+    "fifo": " read [0-9]+ /.*/requests.fifo, returned 1 of 1, at suffer ",
+    "socket": r" recv [0-9]+ socket:\[[0-9]+\], returned 1 of 1, at suffer ",
+    "fsync": " (fsync|pwrite) [0-9]+ /.*/wal.log, returned ",
+}
 OTHERS = {
     "condition": "condition queue, signalled by T%d signaller",
     "join": "the end of T%d child",
@@ -52,6 +59,10 @@ def is_right(cause, span):
         return True
     if cause == "starved":
         return has_spinner(largest(span["parts"], None))
+    if cause in CALLS:
+        return is_wait(part, "waited in ") and bool(
+            re.search(CALLS[cause], part["text"])
+        )
     return cause in OTHERS and is_wait(part, OTHERS[cause])
 
 

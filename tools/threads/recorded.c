@@ -10,7 +10,7 @@
 
 #define NAMES                                                                  \
     "thread_life|thread_self|thread_now|thread_held|thread_calls|lock_wait|"   \
-    "lock_total|lock_order|call_stack"
+    "lock_total|lock_order|call_stack|slow_call"
 
 /* ---------------------------------------------------------------- pasts -- */
 
@@ -178,17 +178,18 @@ static void now_read(const struct entry *entry)
         past->wait.holder_id = (int32_t)word[1];
 }
 
-static struct span *span_make(const struct entry *entry)
+/* Adds to the list of waits, or of calls. */
+static struct span *span_make(const struct entry *entry, struct span **list,
+                              size_t *count, size_t *max)
 {
     struct recorded *recorded = entry->recorded;
-    struct span *spans = array_room(recorded->spans, &recorded->spans_max,
-                                    recorded->spans_count + 1, sizeof *spans);
+    struct span *spans = array_room(*list, max, *count + 1, sizeof *spans);
     if (!spans) {
         recorded->no_memory = true;
         return NULL;
     }
-    recorded->spans = spans;
-    spans += recorded->spans_count++;
+    *list = spans;
+    spans += (*count)++;
     *spans = (struct span){.past = (size_t)(entry->past - recorded->pasts),
                            .kind = entry->kind,
                            .object = entry->word[0],
@@ -199,13 +200,40 @@ static struct span *span_make(const struct entry *entry)
     return spans;
 }
 
-/* When the other thread ended the wait: some ticks before the wait's end. */
-static int64_t given_ns(const struct entry *entry)
+/* The time some ticks before an event's; 0 ticks: it is not known. */
+static int64_t ns_before(const struct entry *entry, uint64_t ticks)
 {
-    uint64_t time = entry->event->event.time, ticks = entry->word[4];
-    if (!entry->word[2] || !ticks || ticks > time)
+    uint64_t time = entry->event->event.time;
+    if (!ticks || ticks > time)
         return NS_UNKNOWN;
     return recorder_clock_time_(&entry->recorded->reader.clock, time - ticks);
+}
+
+/* The record of a call's end has all words of the call. */
+static void call_read(const struct entry *entry)
+{
+    struct recorded *recorded = entry->recorded;
+    const uint64_t *word = entry->word;
+    char file[512] = "";
+    size_t size;
+    const char *name = reader_message(&recorded->reader, entry->event, &size);
+    struct span *span = span_make(entry, &recorded->calls,
+                                  &recorded->calls_count, &recorded->calls_max);
+    if (!span)
+        return;
+    span->begin_ns = ns_before(entry, word[4]);
+    span->end_ns = entry->event->ns;
+    span->stack = word[5];
+    span->returned = (int32_t)word[1];
+    span->asked = word[2];
+    span->result = (int32_t)word[3];
+    name += *name == '<';
+    reader_word_text(&recorded->reader, entry->event, 0, file, sizeof file);
+    if (asprintf(&span->call, "%.*s%s", (int)strcspn(name, " :"), name, file) <
+        0) {
+        span->call = NULL;
+        recorded->no_memory = true;
+    }
 }
 
 /* Waits of a thread follow each other: an end belongs to the last beginning. */
@@ -215,11 +243,17 @@ static void wait_read(const struct entry *entry)
     struct past *past = entry->past;
     bool is_begin = entry->is == RUN_EVENT_begins;
     struct span *span;
+    if (entry->kind == WAIT_CALL) {
+        if (!is_begin)
+            call_read(entry);
+        return;
+    }
     if (recorded->first_ns == NS_UNKNOWN)
         recorded->first_ns = entry->event->ns;
     span = past->span ? &recorded->spans[past->span - 1] : NULL;
     if (is_begin || !span || span->object != entry->word[0])
-        span = span_make(entry);
+        span = span_make(entry, &recorded->spans, &recorded->spans_count,
+                         &recorded->spans_max);
     past->span = 0;
     if (!span)
         return;
@@ -233,7 +267,8 @@ static void wait_read(const struct entry *entry)
         span->end_ns = entry->event->ns;
         span->result = (int32_t)entry->word[1];
         span->by = (unsigned)entry->word[2];
-        span->given_ns = given_ns(entry);
+        if (span->by)
+            span->given_ns = ns_before(entry, entry->word[4]);
     }
 }
 
@@ -381,6 +416,9 @@ static void stacks_join(struct recorded *recorded)
     for (size_t i = 0; i < recorded->spans_count; i++)
         recorded->spans[i].stack =
             stack_same(recorded, recorded->spans[i].stack);
+    for (size_t i = 0; i < recorded->calls_count; i++)
+        recorded->calls[i].stack =
+            stack_same(recorded, recorded->calls[i].stack);
 }
 
 /* ------------------------------------------------------------------ read -- */
@@ -472,6 +510,9 @@ static void heirs_join(struct recorded *recorded)
     for (size_t i = 0; i < recorded->spans_count; i++)
         recorded->spans[i].past =
             recorded_heir(recorded, recorded->spans[i].past);
+    for (size_t i = 0; i < recorded->calls_count; i++)
+        recorded->calls[i].past =
+            recorded_heir(recorded, recorded->calls[i].past);
     for (size_t i = 0; i < recorded->chains_count; i++)
         recorded->chains[i].past =
             recorded_heir(recorded, recorded->chains[i].past);
@@ -545,6 +586,9 @@ void recorded_free(struct recorded *recorded)
     free(recorded->pasts);
     free(recorded->stacks);
     free(recorded->totals);
+    for (size_t i = 0; i < recorded->calls_count; i++)
+        free(recorded->calls[i].call);
+    free(recorded->calls);
     free(recorded->spans);
     free(recorded->chains);
     free(recorded->joins);

@@ -65,6 +65,9 @@ struct span {
     int64_t given_ns;         /* when that thread did; or NS_UNKNOWN */
     int32_t holder_id;        /* of a lock, at the beginning; 0: unknown */
     int32_t result;           /* an errno */
+    char *call;               /* of WAIT_CALL: "read 5 /tmp/file" */
+    int64_t returned;         /* by the call, */
+    uint64_t asked;           /* for so many bytes or descriptors */
 };
 
 struct total {
@@ -120,6 +123,8 @@ struct recorded {
     size_t totals_count, totals_max;
     struct span *spans;
     size_t spans_count, spans_max;
+    struct span *calls; /* of libc that took long */
+    size_t calls_count, calls_max;
     struct chain *chains;
     size_t chains_count, chains_max;
     struct joined *joins;

@@ -55,6 +55,27 @@ static void add_thread(const struct call *call, FILE *to, const char *before,
                 number ? number : id);
 }
 
+/* Writes " in read 5 /tmp/file", and the result at the end. */
+static void call_words(struct call *call, FILE *to,
+                       const struct reader_event *e, bool begins)
+{
+    const uint64_t *words = e->event.argument;
+    char file[512] = "";
+    const char *location,
+        *format = reader_format(&call->reader, &e->event, &location);
+    reader_word_text(&call->reader, e, 0, file, sizeof file);
+    if (format && *format)
+        fprintf(to, " in %.*s%s", (int)strcspn(format + 1, "%"), format + 1,
+                file);
+    if (begins)
+        return;
+    fprintf(to, ", returned %d", (int)words[1]);
+    if (words[2])
+        fprintf(to, " of %" PRIu64, words[2]);
+    if (words[3])
+        fprintf(to, ", %s", strerror((int)words[3]));
+}
+
 static void wait_words(struct call *call, FILE *to, const char *kind,
                        const struct reader_event *e, bool begins)
 {
@@ -70,12 +91,16 @@ static void wait_words(struct call *call, FILE *to, const char *kind,
         return;
     if (begins)
         wait->begun_ns = e->ns;
-    fputs(begins ? "waits for " : "waited ", to);
+    fputs(begins ? "waits" : "waited", to);
     if (!begins)
-        fprintf(to, "%s for ",
+        fprintf(to, " %s",
                 wait->begun_ns > 0 && ns >= 0 ? table_time((uint64_t)ns, time)
                                               : "some time");
-    fprintf(to, "%s %s", show_kind(is), name_of(call, words[0]));
+    if (is == WAIT_CALL) {
+        call_words(call, to, e, begins);
+        return;
+    }
+    fprintf(to, " for %s %s", show_kind(is), name_of(call, words[0]));
     if (begins && is == WAIT_CONDITION)
         fprintf(to, " with mutex %s", name_of(call, words[1]));
     else if (begins)

@@ -4,6 +4,7 @@
 #include "why.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { DEPTH_MAX = 16, TIMED_OUT = 110, OWNER_DIED = 130 };
 
@@ -19,9 +20,12 @@ static bool is_same(const struct why_row *a, const struct why_row *b)
 {
     if (a->kind != b->kind || a->other != b->other || !a->of != !b->of)
         return false;
-    return !a->of ||
-           (a->of->kind == b->of->kind && a->of->object == b->of->object &&
-            a->of->result == b->of->result);
+    if (!a->of)
+        return true;
+    if (a->of->kind != b->of->kind || a->of->result != b->of->result)
+        return false;
+    return a->of->kind == WAIT_CALL ? strcmp(a->of->call, b->of->call) == 0
+                                    : a->of->object == b->of->object;
 }
 
 /* Returns the order of the record at or before a time, or of the next. */

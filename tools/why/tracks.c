@@ -64,10 +64,12 @@ static void overlaps_cut(struct why_list *list)
     }
 }
 
-static void waits_read(struct why *w, const struct recorded *recorded)
+/* Reads a list of waits, or of calls. */
+static void waits_read(struct why *w, const struct span *waits, size_t count)
 {
-    for (size_t i = 0; i < recorded->spans_count; i++) {
-        const struct span *wait = &recorded->spans[i];
+    const struct recorded *recorded = w->threads->recorded;
+    for (size_t i = 0; i < count; i++) {
+        const struct span *wait = &waits[i];
         const struct past *past = &recorded->pasts[wait->past];
         const struct why_track *track = why_track(w, past->number);
         struct why_piece piece = {.begin = why_time(w, wait->begin_ns),
@@ -76,13 +78,15 @@ static void waits_read(struct why *w, const struct recorded *recorded)
         if (!track || piece.begin == UINT64_MAX)
             continue;
         piece.track = track->lane->index;
-        if (piece.end == UINT64_MAX && past->span == i + 1) /* it goes on */
+        if (piece.end == UINT64_MAX && !wait->call &&
+            past->span == i + 1) /* it goes on */
             piece.end = timeline_lane_end(&w->timeline, track->lane);
         if (piece.end == UINT64_MAX || piece.begin >= piece.end)
             continue;
         put(&w->tracks[piece.track].waits, &piece, sizeof piece);
         piece.begin = piece.end;
-        put(&w->gains, &piece, sizeof piece);
+        if (!wait->call)
+            put(&w->gains, &piece, sizeof piece);
     }
     sort(&w->gains, sizeof(struct why_piece), array_compare);
     for (size_t i = 0; i < w->timeline.lanes_count; i++)
@@ -192,8 +196,11 @@ void why_open(struct why *w, struct call *call, struct threads *threads)
     for (size_t i = 0; i < w->timeline.lanes_count; i++)
         w->tracks[i].lane = w->timeline.lanes[i];
     states_read(w);
-    if (threads)
-        waits_read(w, threads->recorded);
+    if (threads) {
+        const struct recorded *recorded = threads->recorded;
+        waits_read(w, recorded->spans, recorded->spans_count);
+        waits_read(w, recorded->calls, recorded->calls_count);
+    }
     events_read(w, &chosen, all);
     ids_free(&chosen);
 }

@@ -29,9 +29,20 @@ static void wait_text(FILE *to, const struct why *w, const struct why_row *row)
     const struct stack *stack =
         recorded_stack(w->threads->recorded, row->of->stack);
     char object[256];
-    show_object(w->threads, &of, object);
-    fprintf(to, "waited for %s ", show_kind(of.kind));
-    show_text(to, object);
+    if (row->of->call) {
+        fputs("waited in ", to);
+        show_text(to, row->of->call);
+        fprintf(to,
+                row->of->asked ? ", returned %" PRId64 " of %" PRIu64
+                               : ", returned %" PRId64,
+                row->of->returned, row->of->asked);
+        if (row->of->result)
+            fprintf(to, ", %s", strerror(row->of->result));
+    } else {
+        show_object(w->threads, &of, object);
+        fprintf(to, "waited for %s ", show_kind(of.kind));
+        show_text(to, object);
+    }
     if (row->other) {
         fputs(acts[of.kind] ? acts[of.kind] : " held by ", to);
         thread_text(to, row->other);
