@@ -23,6 +23,7 @@ fleet:A fleet
 fleet-hub:The hub of a fleet
 python:Python
 languages:Other languages
+explain:A crash explained
 why:A slow request
 pipeline:A dropped frame
 tasks:Tasks of your own
