@@ -10,8 +10,7 @@
    cancellation are libc's; a thread that is cancelled leaves nothing to clean up.
    The functions are safe in signal handlers and in a child of vfork(): they take
    no lane, and record nothing on another stack than the thread's own. They have
-   other names in C, and simple types: libc's have attributes, and open() takes a
-   variable number of arguments (see sandbox.c).
+   other names in C, and simple types, for the reasons in sandbox.c.
 */
 #include "real.h"
 
