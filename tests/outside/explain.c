@@ -149,6 +149,9 @@ Test(explain, others)
                                   "SIGABRT: uncaught exception of type "
                                   "bad_line: no # is allowed\n"),
                            "%s", build_text);
+        crash("./thrown client");
+        command_must("explain core");
+        cr_assert(is_among_first("clients: close client="), "%s", build_text);
     }
     build_must("echo \"int main(void) { return *(volatile int *)4; }\" >n.c && "
                "gcc -g -o none n.c");

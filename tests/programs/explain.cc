@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "recorder_dump.h"
 
+#include <cstring>
 #include <stdexcept>
 #include <string>
 
@@ -18,8 +19,34 @@ static void parse(const char *line, int number)
         throw bad_line("no # is allowed");
 }
 
-int main()
+struct client {
+    virtual ~client() = default;
+    virtual int poll() { return id; }
+    int id = 5;
+};
+RECORDER(clients, 64, "Clients")
+
+// Another object has the memory of a client that was closed.
+static void poll_closed()
 {
+    client *all[4];
+    int sum = 0;
+    for (auto &each : all) {
+        each = new client;
+        record(clients, "open client=%p", RECORDER_ADDRESS(each));
+    }
+    record(clients, "close client=%p", RECORDER_ADDRESS(all[2]));
+    delete all[2];
+    std::memset(static_cast<void *>(all[2]), 0x41, sizeof *all[2]);
+    for (auto &each : all)
+        sum += each->poll();
+    record(clients, "sum %d", sum);
+}
+
+int main(int argc, char **)
+{
+    if (argc > 1)
+        poll_closed();
     parse("one", 1);
     parse("# two", 2);
     return 0;

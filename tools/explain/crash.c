@@ -110,6 +110,20 @@ static void register_add(struct explain *x, int number, bool used)
         value_add(x, name, r->value[number], TIER_REGISTER, used, false);
 }
 
+/* Adds the pointer that a pointer or reference points to, by its name and a *. */
+static void pointed_add(struct explain *x, const struct variable *v,
+                        unsigned tier)
+{
+    struct memory *m = x->threads.source->memory;
+    struct block block;
+    uint64_t word;
+    char name[2 * VARIABLE_NAME_MAX];
+    if (!bytes_read_word(m, v->value, &word) || !heap_block(m, word, &block))
+        return;
+    snprintf(name, sizeof name, "*%.60s", v->name);
+    value_add(x, name, word, tier, tier == TIER_SITE && block.freed, false);
+}
+
 /* Adds the pointers in the target of a pointer, by the names of members. */
 static void target_add(struct explain *x, const struct variable *v,
                        unsigned tier)
@@ -117,6 +131,10 @@ static void target_add(struct explain *x, const struct variable *v,
     struct memory *m = x->threads.source->memory;
     struct block block;
     char member[VARIABLE_NAME_MAX], name[2 * VARIABLE_NAME_MAX];
+    if (variable_is_of_pointer(v)) {
+        pointed_add(x, v, tier);
+        return;
+    }
     for (unsigned i = 0; i < TARGET_WORDS; i++) {
         uint64_t word, at = i * m->word_bytes;
         if (!variable_member(v, at, member) ||

@@ -59,6 +59,8 @@ struct variable {
 size_t variables_of(struct threads *, uint64_t address,
                     const struct registers *, uint64_t cfa,
                     struct variable to[VARIABLES_MAX]);
+/* True for a pointer or reference to a pointer. */
+bool variable_is_of_pointer(const struct variable *);
 /* Writes the name of the member at an offset of a variable's target. False:
  * there is none. */
 bool variable_member(const struct variable *, uint64_t offset,

@@ -193,6 +193,13 @@ size_t variables_of(struct threads *threads, uint64_t address,
     return count;
 }
 
+bool variable_is_of_pointer(const struct variable *v)
+{
+    Dwarf_Die type = v->target;
+    int tag = v->target.addr ? dwarf_tag(&type) : 0;
+    return tag == DW_TAG_pointer_type || tag == DW_TAG_reference_type;
+}
+
 bool variable_member(const struct variable *v, uint64_t offset,
                      char to[VARIABLE_NAME_MAX])
 {

@@ -4,6 +4,7 @@
 #include "json.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { STACK_MAX = 8, VARIABLES_SHOWN = 8 };
 
@@ -11,11 +12,11 @@ enum { STACK_MAX = 8, VARIABLES_SHOWN = 8 };
 
 static void variable_text(const struct variable *v)
 {
-    printf(" ");
+    if (!v->known || strncmp(v->name, "__", 2) == 0)
+        return; /* or it is the compiler's own */
+    putchar(' ');
     show_text(stdout, v->name);
-    if (!v->known)
-        printf("=?");
-    else if (v->is_pointer)
+    if (v->is_pointer)
         printf("=0x%llx", (unsigned long long)v->value);
     else if (v->is_signed)
         printf("=%lld", (long long)v->value);
