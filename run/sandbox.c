@@ -33,6 +33,10 @@ typedef long call(long, long, long, long, long, long, long);
 typedef int control(int, long, long, long, long);
 RUN_EXPORT call run_syscall __asm__("syscall");
 RUN_EXPORT control run_prctl __asm__("prctl");
+#ifdef RUN_TIME64
+RUN_EXPORT control run_prctl64 __asm__("__prctl_time64")
+    __attribute__((alias("prctl")));
+#endif
 static call *real_syscall;
 static control *real_prctl;
 static long process; /* its id */
