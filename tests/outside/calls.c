@@ -59,3 +59,18 @@ Test(calls, slow_ones_are_recorded)
     cr_assert(strstr(build_text, "5ms: is no number of microseconds"), "%s",
               build_text);
 }
+
+/* Goal: the cause of a slow call quotes the records of the call. Method: of a
+ * program that has just ended, each reader would measure another clock. */
+Test(calls, causes_quote_their_records)
+{
+    for (int i = 0; i < 10; i++) {
+        unsigned from, to;
+        build_must(RUN "--always -o sleep.rec sleep 0.02");
+        command_must("why sleep.rec 2>said | sed -n \"/waited in/s/.*s  *\\([0-9]*-"
+                     "[0-9]*\\)  .*/\\1/p\" | tail -n 1");
+        cr_assert_eq(sscanf(build_text, "%u-%u", &from, &to), 2, "%s",
+                     build_text);
+        cr_assert_eq(to, from + 1, "%s", build_text);
+    }
+}

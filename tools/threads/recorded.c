@@ -554,6 +554,8 @@ struct recorded *recorded_look(const struct reader *of, const char *names,
     recorded->first_ns = recorded->last_ns = NS_UNKNOWN;
     reader_select(reader, &(struct reader_selection){.names = names});
     *wrong = reader_take(reader);
+    if (of->clock.ns_per_tick) /* times of both readers are compared */
+        reader->clock = of->clock;
     while (!*wrong && reader_next(reader, &event)) {
         event_read(recorded, &event);
         if (recorded->no_memory)
