@@ -88,6 +88,8 @@ if [ -e "$run" ]; then
         "$(awk '{ print $5 / 1000 }' cost)" 3 ' us'
     row 'that thread / one without' \
         "$(awk '{ print 1 + $5 / $6 }' cost)" 1.20 ''
+    row 'recorder run: a call that may block, more than without' \
+        "$(awk '{ print $7 }' cost)" 60 ' ns'
     rm -f with without
     for i in 1 2 3 4 5 6 7 8 9 10 11; do
         "$recorder" run -q -o run.rec ./run fork >>with

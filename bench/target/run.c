@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
    run calls: prints nanoseconds of lock and unlock, of a wait, of making and
-   joining a thread: the additional time of the library's functions, which take
+   joining a thread, of a call that may block: the additional time of the library's functions, which take
    turns with glibc's in one process, and the time of glibc's.
    run fork: prints nanoseconds of a fork() whose child ends.
    run start: the same of the program itself, which ends at once.
@@ -25,8 +25,9 @@ static struct calls {
     int (*create)(pthread_t *, const pthread_attr_t *, void *(*)(void *),
                   void *);
     int (*join)(pthread_t, void **);
-} own = {pthread_mutex_lock, pthread_mutex_unlock, sem_wait,
-         sem_post,           pthread_create,       pthread_join},
+    int (*close)(int);
+} own = {pthread_mutex_lock, pthread_mutex_unlock, sem_wait, sem_post,
+         pthread_create,     pthread_join,         close},
   real;
 
 static double pairs(const struct calls *c)
@@ -85,6 +86,14 @@ static double threads(const struct calls *c)
         c->join(id, NULL);
     }
     return (now(CLOCK_PROCESS_CPUTIME_ID) - start) / THREADS;
+}
+
+static double closes(const struct calls *c)
+{
+    double start = now(CLOCK_THREAD_CPUTIME_ID);
+    for (int i = 0; i < PAIRS; i++)
+        c->close(-1);
+    return (now(CLOCK_THREAD_CPUTIME_ID) - start) / PAIRS;
 }
 
 static double forks(void)
@@ -156,6 +165,7 @@ int main(int argc, char **argv)
     take(&real.post, "sem_post");
     take(&real.create, "pthread_create");
     take(&real.join, "pthread_join");
+    take(&real.close, "close");
     own.create(&id, NULL, nothing, NULL); /* the recording begins */
     own.join(id, NULL);
     if (strcmp(argv[1], "fork") == 0) {
@@ -165,6 +175,7 @@ int main(int argc, char **argv)
     measure(pairs);
     measure(waits);
     measure(threads);
+    measure(closes);
     puts("");
     return 0;
 }

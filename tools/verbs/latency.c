@@ -609,7 +609,7 @@ const struct verb verb_latency = {
         "is ready already, begins nothing. A record that matches both ends "
         "first: with the same REGEX twice, periods are measured. Records "
         "count by their timestamps, from the time on at which no ring of the "
-        "matching recorders overwrote any.\n\n"
+        "matching recorders overwrote any. recorder why takes spans apart.\n\n"
         "Exit status: 0, all in time; 1, a pair took longer than the "
         "deadline, or began longer ago and has not ended; 2, trouble or "
         "misuse.",
