@@ -47,7 +47,6 @@ void bench_enter(struct bench *bench);
             statement;                                                         \
     }                                                                          \
     BENCH(function, __VA_ARGS__)
-/* A record of 4 arguments, in such a loop. */
 #define BENCH_RECORD(to)                                                       \
     record(to, "%ld of %ld bytes from %s:%d", i, n, "localhost", thread)
 

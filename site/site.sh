@@ -11,6 +11,8 @@ out=$1
 pages="Start
 index:Overview
 tutorial:From a crash to its cause
+own-ring:Replace your own ring
+files:Many files and libraries
 install:Install
 How to
 server:A server
@@ -33,9 +35,12 @@ reference/index:The headers
 say:Macros and functions
 command:The command
 reference/command:Its options
+options:Variables and options
+troubleshooting:Troubleshooting
 Background
 explanation:How it works, limits
 sizing:How large a ring
+compared:Compared with
 cost:The price of a record
 benchmarks:Benchmarks
 proof:How we know that it is right"
@@ -99,8 +104,7 @@ $(printf '%s\n' "$body" |
 END
 }
 
-# Markdown of stdin as HTML; a table may be wider than a phone, and a bar of its
-# code has a backslash in Markdown.
+# Markdown of stdin as HTML. Tables are wide, and their code has a \ before a bar.
 html()
 {
     lowdown -t html --html-no-skiphtml --html-no-escapehtml |

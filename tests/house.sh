@@ -129,6 +129,26 @@ macros()
     done <"$scratch/said"
 }
 
+# docs/options.md names each variable that the code reads, each macro that a user
+# may define, and each option of the command.
+options()
+{
+    {
+        grep -rhoE '(getenv|setenv|environment_|environ.get)\("[A-Z_]+"' recorder \
+            run tools fleet python gdb library compat
+        grep -hE '^ *# *(if|ifdef|ifndef|elif) ' $doors $parts |
+            grep -oE '\bRECORDER_[A-Z_]*[A-Z]\b' | grep -v '_H$\|_TRACE$'
+    } | grep -oE '[A-Z_]*[A-Z]$|[A-Z_]*[A-Z]"' | tr -d '"' >"$scratch/options"
+    sed -nE "s/^ *\{?('.'|OPTION_[A-Z_]*), \"([a-z-]+)\",.*/--\2/p" \
+        tools/verbs/*.c tools/*.[ch] >>"$scratch/options"
+    sort -u "$scratch/options" | while read -r name; do
+        grep -qE -- "(^|[^A-Za-z_-])$name([^A-Za-z_-]|\$)" docs/options.md ||
+            echo "docs/options.md lacks $name"
+    done
+    [ "$(sort -u "$scratch/options" | wc -l)" -gt 90 ] ||
+        echo "house.sh: options() finds too few"
+}
+
 # docs/command.md names each verb of the command, and no other.
 verbs()
 {
@@ -275,7 +295,7 @@ prose()
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
 passed=0 failed=0
-for check in promises contents prototypes macros verbs files includes systems floors sizes weight prose alone; do
+for check in promises contents prototypes macros options verbs files includes systems floors sizes weight prose alone; do
     said=$($check 2>&1)
     if [ -z "$said" ]; then
         passed=$((passed + 1))

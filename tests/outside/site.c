@@ -15,10 +15,21 @@ Test(site, tutorial)
                "/docs/tutorial.md");
 }
 
-/* Goal: the same for the pages on servers and on libraries. */
-Test(site, server_and_library, .init = build_long)
+/* Goal: the same for README, whose commands in the text the recorder takes. */
+Test(site, readme)
 {
-    static const char *const pages[] = {"server", "library"};
+    build_must("ulimit -c 0; ln -s " TEST_ROOT "/recorder* .; export "
+               "PATH=" TEST_ROOT "/build:$PATH; " SITE "tutorial " TEST_ROOT
+               "/README.md && cp demo.rec good.rec && cp demo.rec bad.rec && "
+               "{ sleep 100 & " SITE "spans " TEST_ROOT
+               "/README.md $!; is=$?; kill $!; exit $is; }");
+}
+
+/* Goal: the same for other pages. */
+Test(site, pages, .init = build_long)
+{
+    static const char *const pages[] = {"server", "library", "own-ring",
+                                        "files"};
     for (size_t i = 0; i < sizeof pages / sizeof *pages; i++)
         build_must("mkdir %s && cd %s && export RECORDER=" TEST_ROOT
                    " PATH=" TEST_ROOT "/build:$PATH && " SITE

@@ -3,6 +3,7 @@
 site.py tutorial PAGE   types what stands behind each $, and compares what is
                         said with the page, but for digits that are not of a
                         line as in main.c:12; ... is any lines
+site.py spans PAGE PID  runs the commands in its text
 site.py links FOLDER    each link of each page leads somewhere
 """
 # SPDX-License-Identifier: MIT
@@ -31,8 +32,12 @@ def agrees(page, said):
 
 
 def tutorial(path):
-    """Runs the console blocks of a page, in this folder."""
+    """Runs the console blocks of a page, in this folder, with its files of C,
+    whose first lines name them."""
     ran = 0
+    for text in re.findall(r"^```c\n(/\* \w+\.[ch] \*/\n.*?)^```$",
+                           open(path).read(), re.M | re.S):
+        open(text.split()[1], "w").write(text)
     for block in re.findall(r"^```console\n(.*?)^```$", open(path).read(),
                             re.M | re.S):
         for part in re.split(r"^\$ ", block, flags=re.M)[1:]:
@@ -69,6 +74,20 @@ class Page(html.parser.HTMLParser):
                 self.targets.add(value)
 
 
+def spans(path, pid):
+    """Each command in the text of a page is one that the recorder takes: its
+    files are here, 4711 is a process."""
+    commands = [re.sub(r"\\\|", "|", c) for c in re.findall(
+        r"`(recorder (?!run )[^`\n]*(?:4711|\.rec)[^`\n]*)`", open(path).read())]
+    for command in commands:
+        done = subprocess.run(["sh", "-c", command.replace("4711", pid)],
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        assert done.returncode in (0, 1) and b"usage" not in done.stdout, (
+            command, done)
+        assert done.returncode == 0 or " diff " in command, (command, done)
+    assert len(commands) > 4, commands
+
+
 def links(folder):
     """All of them, and no page asks the network for anything."""
     pages = {os.path.join(where, name): None
@@ -100,4 +119,5 @@ def links(folder):
 
 
 if __name__ == "__main__":
-    {"tutorial": tutorial, "links": links}[sys.argv[1]](sys.argv[2])
+    {"tutorial": tutorial, "links": links, "spans": spans}[sys.argv[1]](
+        *sys.argv[2:])
