@@ -43,6 +43,9 @@ sizing:How large a ring
 compared:Compared with
 cost:The price of a record
 benchmarks:Benchmarks
+benchmarks-how:Benchmarks, reasons
+threads-how:Threads, mechanisms
+tasks-how:Tasks, mechanisms
 proof:How we know that it is right"
 
 command -v lowdown >/dev/null || {
@@ -201,7 +204,7 @@ reference=$out/reference
         source_page "$door" >"$reference/text"
         sed -n "s|.*<span id=\"\([^\"]*\)\".*|\1 $name|p" "$reference/text" \
             >>"$reference/names"
-        { echo "<h1>${door##*/}</h1><pre><code>" && cat "$reference/text" &&
+        { echo "<h1>${door##*/}</h1><pre tabindex=0><code>" && cat "$reference/text" &&
             echo '</code></pre>'; } | frame "reference/$name" "${door##*/}"
         sed -n "1s|^/\* [a-z_.]*h - \(.*\) \*/|<li><a href=\"$name.html\">${door##*/}</a>: \1</li>|p" "$door"
     done
@@ -216,11 +219,11 @@ escaped()
     sed 's/&/\&amp;/g; s/</\&lt;/g; s/>/\&gt;/g'
 }
 {
-    echo '<h1>The command</h1><pre><code>'
+    echo '<h1>The command</h1><pre tabindex=0><code>'
     build/recorder --help | escaped
     echo '</code></pre>'
     for verb in $(build/recorder --help | sed -n 's/^  \([a-z]*\)  .*/\1/p') options; do
-        echo "<h2 id=\"$verb\">recorder help $verb</h2><pre><code>"
+        echo "<h2 id=\"$verb\">recorder help $verb</h2><pre tabindex=0><code>"
         build/recorder help "$verb" | escaped
         echo '</code></pre>'
     done

@@ -112,7 +112,7 @@ def links(folder):
     assert len(pages) > 20 and count > 400, (len(pages), count)
     names = pages[os.path.join(folder, "reference", "index.html")].links
     for name in ("recorder.html#RECORDER", "recorder.html#record",
-                 "recorder_dump.html#recorder_dump",
+                 "recorder.html#recorder_dump",
                  "recorder_reader.html#recorder_reader_open"):
         assert name in names, name
     print("%d pages, %d links" % (len(pages), count))
