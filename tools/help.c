@@ -124,6 +124,10 @@ static void options_help(void)
     rows_help(selection_rows);
     puts("\nOptions of all verbs:\n");
     rows_help(common_rows);
+    puts("\nA REGEX has extended syntax. --names and the NAMES of --where match "
+         "a whole name,\nin any case; --from and --to of latency a whole "
+         "message, --grep and ~ a part of a\nmessage or text: these in any "
+         "case unless a letter of the REGEX is a capital.");
 }
 
 static const char sources[] =

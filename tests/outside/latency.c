@@ -46,7 +46,7 @@ Test(latency, as_counted_by_hand)
          "7000 text > 3 main 0 0 0\n" /* never */
          "8000 text > 4 main 0 0 0\n" /* never, but for less */
          "9500 text - 9 isp 0 0 0\n");
-    cr_assert_eq(command("latency rec --from \"> main .*\" --to \"< MAIN .*\" "
+    cr_assert_eq(command("latency rec --from \"> main .*\" --to \"< main .*\" "
                          "--by 2 --deadline 2us"),
                  1);
     cr_assert_str_eq(

@@ -52,8 +52,14 @@ Test(names, are_columns)
                        "export sqlite rec -o db && sqlite3 db \"select bytes, "
                        "peer, addr, load, thread_, id, result from event where "
                        "ord in (1, 2, 4) or x is not null; "
-                       "select sum(bytes) from event where recorder = 1\"");
-    said("-500|alpha|65261|0.0|||\n1||||0||\n|||||0|0\n||||||\n4500\n");
+                       "select sum(bytes) from event where recorder = 1; "
+                       "select bytes, peer from log where ord = 1\"");
+    said("-500|alpha|65261|0.0|||\n1||||0||\n|||||0|0\n||||||\n4500\n"
+         "-500|alpha\n");
+    build_must(COMMAND "export sqlite rec rec -o db && sqlite3 db \"select "
+                       "sum(bytes) from log where recorder = char(110,101,116) "
+                       "group by source\"");
+    said("4500\n4500\n");
 }
 
 /* Goal: timelines and traces have them, and --value takes them. */
@@ -198,15 +204,24 @@ Test(names, conditions_that_nothing_meets)
         {"latency rec --from \"> .*\" --to \"< .*\" --by fd",
          "no record that matches has an argument fd"},
         {"latency rec --from a --to b --where \"x5=1\"",
-         "no record has an argument x5"}};
+         "no record has an argument x5"},
+        {"latency rec --from \"> WORK.*\" --to \"< .*\"",
+         "no record is --from > WORK"},
+        {"diff rec rec --where \"x5=1\"", "no record has an argument x5"}};
     for (size_t i = 0; i < sizeof some / sizeof *some; i++) {
         cr_expect_eq(build_run(COMMAND "%s", some[i][0]),
-                     strncmp(some[i][0], "latency", 7) ? 1 : 2, "%s",
-                     some[i][0]);
+                     *some[i][0] == 'l'                  ? 2
+                     : strncmp(some[i][0], "diff", 4) ? 1
+                                                      : 125,
+                     "%s", some[i][0]);
         cr_expect(strstr(build_text, some[i][1]), "%s: %s", some[i][0],
                   build_text);
     }
     build_must(COMMAND "dump rec --where \"net: bytes=123456\"");
+    build_must(COMMAND "spans rec --grep nothing");
+    cr_expect(strstr(build_text, "no span among the chosen records"), "%s",
+              build_text);
+    build_must(COMMAND "latency rec --from \"> [^x].*\" --to \"< .*\"");
     build_must(COMMAND "latency rec --from \"> .*\" --to \"< .*\" --by id "
                        "| head -1");
     cr_expect(strstr(build_text, " pairs, 0 without an end"), "%s", build_text);

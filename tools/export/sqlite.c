@@ -43,15 +43,7 @@ static const char schema[] =
     " references event, thread integer references thread, depth integer,"
     " name text, start_ns integer, length_ns integer);"
     "create table value (ord integer references event, ns integer, name text,"
-    " value);"
-    "create view log as select ord, ns / 1e9 as seconds,"
-    " strftime('%Y-%m-%d %H:%M:%S', wall_ns / 1000000000, 'unixepoch') ||"
-    " printf('.%06d', wall_ns / 1000 % 1000000) as wall,"
-    " file || ':' || line as location, thread.name as thread,"
-    " recorder.name as recorder, severity, " SEVERITY_TEXT ", kind, message"
-    " from event join recorder on recorder.id = event.recorder"
-    " join format on format.id = event.format"
-    " left join thread on thread.id = event.thread order by ord;";
+    " value);";
 
 /* The tables of several sources: each row names its source. `merged_ns` is the
  * largest wall-clock time of its source up to an event: sorted by it, events of
@@ -82,17 +74,26 @@ static const char schema_of_many[] =
     " name text, start_ns integer, length_ns integer,"
     " source integer references source);"
     "create table value (ord integer, ns integer, name text, value,"
-    " source integer references source);"
-    "create view log as select source.source as source, ord, wall_ns,"
-    " strftime('%Y-%m-%d %H:%M:%S', wall_ns / 1000000000, 'unixepoch') ||"
-    " printf('.%06d', wall_ns / 1000 % 1000000) as wall,"
-    " file || ':' || line as location, thread.name as thread,"
+    " source integer references source);";
+
+/* The view to read, of one source or of several; the columns that formats name
+ * come between its two parts. */
+#define LOG_WALL                                                               \
+    " strftime('%Y-%m-%d %H:%M:%S', wall_ns / 1000000000, 'unixepoch') ||"     \
+    " printf('.%06d', wall_ns / 1000 % 1000000) as wall,"                          \
+    " file || ':' || line as location, thread.name as thread,"                 \
     " recorder.name as recorder, severity, " SEVERITY_TEXT ", kind, message"
-    " from event join recorder on recorder.id = event.recorder"
-    " join source on source.id = event.source"
-    " join format on format.id = event.format"
+#define LOG_FROM                                                               \
+    " from event join recorder on recorder.id = event.recorder"                \
+    " join format on format.id = event.format"                                 \
     " left join thread on thread.id = event.thread"
-    " order by merged_ns, event.source, ord;";
+static const char *const log_begins[] = {
+    "create view log as select ord, ns / 1e9 as seconds," LOG_WALL,
+    "create view log as select source.source as source, ord, wall_ns," LOG_WALL};
+static const char *const log_ends[] = {
+    LOG_FROM " order by ord",
+    LOG_FROM " join source on source.id = event.source"
+             " order by merged_ns, event.source, ord"};
 
 struct sqlite {
     struct timeline *timeline; /* of the source that is being written */
@@ -199,7 +200,7 @@ static void bind_argument(sqlite3_stmt *to, int column,
 static sqlite3_stmt *prepare_rows(struct sqlite *s, const char *table,
                                   unsigned columns, unsigned more)
 {
-    char sql[160];
+    char sql[3 * (NAMES_MAX + EVENT_COLUMNS) + 64];
     int at = snprintf(sql, sizeof sql, "insert into %s values (?", table);
     columns += s->source ? more : 0;
     while (--columns)
@@ -334,7 +335,8 @@ static void put_event(struct sqlite *s, const struct timeline_event *e)
         const struct reader_argument *of =
             names_find(s->named.at[i], e->arguments, e->arguments_count);
         if (of)
-            bind_argument(s->event, EVENT_COLUMNS + 1 + (int)i, of);
+            bind_argument(s->event, EVENT_COLUMNS + (s->source ? 3 : 1) + (int)i,
+                          of);
     }
     step(s, s->event);
 }
@@ -420,20 +422,27 @@ static void columns_add(struct sqlite *s)
     }
 }
 
-/* Adds a column for each name that formats give an argument. */
+/* Adds a column for each name that formats give an argument, also to the view. */
 static sqlite3_stmt *event_prepare(struct sqlite *s)
 {
-    char sql[2 * (NAMES_MAX + EVENT_COLUMNS) + 64], text[512];
-    size_t at = (size_t)sprintf(sql, "insert into event values (?");
+    unsigned columns = EVENT_COLUMNS + (unsigned)s->named.count;
+    char *view = need(strdup(log_begins[s->source != 0])), *more;
     for (size_t i = 0; i < s->named.count; i++) {
-        snprintf(text, sizeof text, "alter table event add column \"%s\"",
-                 s->named.columns[i]);
-        execute(s, text);
+        const char *name = s->named.columns[i];
+        more = need(sqlite3_mprintf("alter table event add column \"%s\"", name));
+        execute(s, more);
+        sqlite3_free(more);
+        if (asprintf(&more, "%s, event.\"%s\"", view, name) < 0)
+            need(NULL);
+        free(view);
+        view = more;
     }
-    for (size_t i = 1; i < EVENT_COLUMNS + s->named.count; i++)
-        at += (size_t)snprintf(sql + at, sizeof sql - at, ",?");
-    snprintf(sql + at, sizeof sql - at, ")");
-    return prepare(s, sql);
+    if (asprintf(&more, "%s%s", view, log_ends[s->source != 0]) < 0)
+        need(NULL);
+    execute(s, more);
+    free(view);
+    free(more);
+    return prepare_rows(s, "event", columns, 2);
 }
 
 /* The file is thrown away if it does not become whole: it needs no journal. */
@@ -449,8 +458,7 @@ static void begin(struct sqlite *s)
         execute(s, schema);
     if (sources_labelled(s->calls))
         columns_add(s);
-    s->event =
-        s->source ? prepare_rows(s, "event", 22, 2) : event_prepare(s);
+    s->event = event_prepare(s);
     s->format = prepare(s, "insert into format values (?, ?, ?, ?, ?)");
     s->span = prepare_rows(s, "span", 7, 1);
     s->late = prepare(s, s->source ? "update span set closed = ?, length_ns = ?"
@@ -564,8 +572,8 @@ void export_sqlite(struct call *calls, const char *path)
     struct timeline *all;
     size_t count, i;
     output_open(&s.out, calls, path);
-    if (!calls->title) /* of several, columns of formats' names are not told */
-        names_read(&s.named, calls);
+    for (struct call *call = calls; call; call = call->next)
+        names_read(&s.named, call);
     all = timelines_open(calls, EXPORT_VALUE, &count);
     for (i = 0; i < count; i++) {
         s.timeline = &all[i];

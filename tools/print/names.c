@@ -27,6 +27,8 @@ static bool is_reserved(const char *column)
 {
 #define RESERVED(name) name,
     static const char *const reserved[] = {FIELD_NAMES(RESERVED) "ord",
+                                           "seconds", "wall", "source",
+                                           "merged_ns",
                                            "may_have_changed", "rowid", "oid"};
     size_t size = strncasecmp(column, "argument", 8) == 0 ? 8 : 3;
     for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++)
@@ -47,9 +49,18 @@ static bool is_taken(const struct names *names, size_t by, const char *column)
     return is_reserved(column);
 }
 
+static void columns_free(struct names *names)
+{
+    for (size_t i = 0; i < names->columns_count; i++)
+        free(names->columns[i]);
+    free(names->columns);
+}
+
 static void columns_make(struct names *names)
 {
+    columns_free(names);
     names->columns = need(calloc(names->count + 1, sizeof *names->columns));
+    names->columns_count = names->count;
     for (size_t i = 0; i < names->count; i++) {
         size_t size = strlen(names->at[i]);
         char *column = need(calloc(1, size + NAMES_MAX + 64));
@@ -94,8 +105,8 @@ const struct reader_argument *names_find(const char *name,
 void names_close(struct names *names)
 {
     for (size_t i = 0; i < names->count; i++)
-        free(names->at[i]), free(names->columns[i]);
+        free(names->at[i]);
     free(names->at);
-    free(names->columns);
+    columns_free(names);
     *names = (struct names){0};
 }

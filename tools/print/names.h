@@ -8,11 +8,11 @@
 /* "bytes" of "bytes=%d", in the order in which they come; zeros: none. */
 struct names {
     char **at, **columns; /* columns: unlike each other and other fields */
-    size_t count, max;
+    size_t count, max, columns_count;
 };
 enum { NAMES_MAX = 256 };
 
-/* Collects the names from the events that were taken, and rewinds the reader.
+/* Adds the names in the events that were taken, and rewinds the reader.
  * Names that differ in case only are one. */
 void names_read(struct names *, struct call *);
 /* Returns the argument of a name, or null. */

@@ -3,7 +3,6 @@
 #include "filters.h"
 #include "inside.h"
 
-#include <regex.h>
 #include <stdio.h>
 
 enum { GREPS_MAX = 16, WHERES_MAX = 16 };
@@ -28,9 +27,7 @@ static char wrong[256]; /* the result of the last call */
 
 /* ----------------------------------------------------------------- parse -- */
 
-/* Compiles an extended expression: letters match either case, unless one is a
- * capital, as in the page. Returns null, or what is wrong. */
-static const char *regex_read(regex_t *to, const char *text)
+const char *filters_regex(regex_t *to, const char *text)
 {
     int flags = REG_EXTENDED | REG_NOSUB | REG_ICASE, status;
     for (const char *at = text; *at; at++) {
@@ -60,7 +57,7 @@ const char *filters_grep(struct filters **filters, const char *text)
         return "there is no memory left";
     if ((*filters)->greps_count == GREPS_MAX)
         return "there are more than 16";
-    error = regex_read(&(*filters)->greps[(*filters)->greps_count], text);
+    error = filters_regex(&(*filters)->greps[(*filters)->greps_count], text);
     if (!error)
         (*filters)->greps_count++;
     return error;
@@ -75,7 +72,7 @@ struct where *where_read(const char *text, bool when, const char **error)
                    : "there is no memory left";
     for (size_t i = 0; !*error && i < where->condition.tests_count; i++) {
         struct recorder_condition_test_ *test = &where->condition.tests[i];
-        *error = test->how == '~' ? regex_read(&where->regexes[i], test->value)
+        *error = test->how == '~' ? filters_regex(&where->regexes[i], test->value)
                                   : NULL;
         if (*error)
             test->how = '\0'; /* nothing to free */

@@ -13,6 +13,8 @@
 
 #include "reader.h"
 
+#include <regex.h>
+
 #include "recorder/condition.h"
 
 struct filters;
@@ -26,6 +28,11 @@ const struct recorder_condition_ *where_condition(const struct where *);
 bool where_matches(struct where *, struct reader *,
                    const struct reader_event *);
 void where_free(struct where *);
+
+/* Compiles an extended expression: letters match either case, unless one is a
+ * capital, as in the page. Returns null, or what is wrong, valid until the next
+ * call. */
+const char *filters_regex(regex_t *to, const char *text);
 
 /* Reads an option and adds it. Returns null, or what is wrong with it, in
  * words, valid until the next call. */

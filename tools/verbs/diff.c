@@ -578,10 +578,12 @@ static void check(const struct compare *c)
 {
     uint64_t common = 0;
     for (enum compare_side side = GOOD; side < SIDES; side++)
-        if (c->of[side].count < LEAST)
+        if (c->of[side].count < LEAST) {
+            call_filters_check(c->of[side].runs[0].call);
             fail(c->of[side].runs[0].call,
                  "has %zu records, which are too few to compare",
                  c->of[side].count);
+        }
     for (size_t i = 0; i < c->formats_count; i++)
         common += c->formats[i].kept[GOOD] && c->formats[i].kept[BAD];
     if (!common)

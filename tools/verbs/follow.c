@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "filters.h"
 #include "json.h"
 #include "line.h"
 
@@ -117,6 +118,9 @@ static int follow(struct call *call)
     if (!last || call->selection.last)
         show(call, in_color);
     call->selection.last = 0;
+    wrong = filters_wrong(call->selection.filters, &call->reader);
+    if (wrong)
+        warn(call, "--where: %s", wrong);
     reader_select(&call->reader, &call->selection);
     fd = lease_open(call);
     signal(SIGIO, SIG_IGN); /* comes when another process breaks a lease */

@@ -13,7 +13,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -78,17 +77,15 @@ static void pattern_compile(const struct call *call, regex_t *to, int key,
                             const char *name)
 {
     const char *text = call_option(call, key);
-    char wrong[128], *whole;
-    int status;
+    const char *wrong;
+    char *whole;
     if (!text)
         misuse(call, "--%s REGEX is missing", name);
     if (asprintf(&whole, "^(%s)$", text) < 0)
         need(NULL);
-    status = regcomp(to, whole, REG_EXTENDED | REG_ICASE | REG_NOSUB);
-    if (status) {
-        regerror(status, to, wrong, sizeof wrong);
+    wrong = filters_regex(to, whole);
+    if (wrong)
         misuse(call, "--%s %s: %s", name, text, wrong);
-    }
     free(whole);
 }
 
@@ -582,7 +579,7 @@ static const struct option_row rows[] = {
     {OPTION_FROM, "from", "REGEX",
      "the beginning: a whole message, or a switch: \"in NAME\", \"out NAME\", "
      "\"ready NAME\", \"enter NAME\", \"exit NAME\"; extended syntax, any "
-     "case"},
+     "case unless a letter is a capital, as in --grep"},
     {OPTION_TO, "to", "REGEX", "the end, in the same way"},
     {OPTION_BY, "by", "N",
      "both have the same argument N, from 1 on, or of this name, as in "

@@ -220,7 +220,9 @@ static void warnings(const struct spans *s)
              s->without_order, s->without_recorder->name);
     call_filters_check(s->call);
     if (!s->names_count)
-        warn(s->call, "there is no span: no format starts with >");
+        warn(s->call, call_selects(s->call)
+                          ? "there is no span among the chosen records"
+                          : "there is no span: no format starts with >");
 }
 
 static int run(struct call *call)
