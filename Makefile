@@ -117,14 +117,17 @@ RUN_MACHINES = $(foreach t,arm-linux-gnueabihf aarch64-linux-gnu,$(if \
 	$(shell command -v $t-gcc),$t))
 RUN_LIBRARIES = build/lib/librecorder-run.so \
 	$(RUN_MACHINES:%=build/lib/%/librecorder-run.so)
+# Two makes may build these at once, for tests that read them: each has its own name
+# until it is whole.
 build/lib/librecorder-run.so: $(wildcard run/*) $(HEADERS)
 	@mkdir -p $(@D)
 	$(CC) $(RUN_FLAGS) $(RUN_LINK) $(if $(filter x86_64%,$(shell $(CC) \
-		-dumpmachine)),$(RUN_VERSIONS)) run/*.c -o $@ $(RUN_LIBS)
+		-dumpmachine)),$(RUN_VERSIONS)) run/*.c -o $@.$$$$ $(RUN_LIBS) && mv $@.$$$$ $@
 	@sh run/preload.sh $@
 build/lib/%/librecorder-run.so: $(wildcard run/*) $(HEADERS)
 	@mkdir -p $(@D)
-	$*-gcc $(RUN_FLAGS) $(RUN_LINK) run/*.c -o $@ $(RUN_LIBS)
+	$*-gcc $(RUN_FLAGS) $(RUN_LINK) run/*.c -o $@.$$$$ $(RUN_LIBS) && \
+		mv $@.$$$$ $@
 
 build/examples/%: examples/%.c $(HEADERS)
 	@mkdir -p $(@D)
