@@ -69,7 +69,8 @@ LIMITS
     * A sandbox that kills for mmap() or process_vm_readv() kills for a dump;
       one that refuses them does no harm.
     * SIZE counts slots, ENTRIES and OVERWRITTEN records: one of 5 to 12
-      arguments takes 2 or 3 slots, a copied text one for each 32 bytes. A ring
+      arguments takes 2 or 3 slots, a copied text one for each 32 bytes, and
+      each slot has a number: "2 ENTRIES IN 3 SLOTS" have gaps. A ring
       does not tell what it has overwritten: ~ marks an estimate.
     * While a dump because of a signal runs, our handler takes SIGSEGV, SIGBUS,
       SIGILL and SIGFPE (not on Windows). A fault of another thread waits for

@@ -229,6 +229,16 @@ RECORDER_FUNCTION_ void recorder_clock_set_(struct recorder_clock_ *clock,
     clock->ns_per_tick = ticks ? (ns << 32) / ticks : 0;
 }
 
+/* Returns how many digits of a second a clock resolves: 9, 6 or 3. */
+RECORDER_INLINE_ unsigned
+recorder_clock_digits_(const struct recorder_clock_ *clock)
+{
+    const uint64_t tick = (uint64_t)600 << 32; /* ns; no clock is near it */
+    return clock->ns_per_tick < tick ? 9
+           : clock->ns_per_tick / 1000 < tick ? 6
+                                             : 3;
+}
+
 /* True if the rates of two clocks differ by at most one part in `parts`. */
 RECORDER_INLINE_ bool recorder_clock_agrees_(const struct recorder_clock_ *a,
                                              const struct recorder_clock_ *b,

@@ -95,6 +95,7 @@ RECORDER_FUNCTION_ void recorder_show_(struct recorder_scratch_ *s,
     shown->event = event;
     shown->ns = recorder_clock_time_(clock, event->time);
     shown->realtime_ns = clock->start.realtime_ns;
+    shown->digits = recorder_clock_digits_(clock);
     shown->thread = row ? row->name : numbered ? "?" : NULL;
     shown->message = s->message;
     shown->message_max = s->line_max - 1;

@@ -120,11 +120,18 @@ RECORDER_FUNCTION_ void recorder_add_name_(struct recorder_string_ *s,
     }
 }
 
+/* Returns the first 3, 6 or 9 digits of a fraction of a second. */
+RECORDER_INLINE_ uint64_t recorder_fraction_(uint64_t ns, unsigned digits)
+{
+    ns %= 1000000000u;
+    return digits == 9 ? ns : digits == 6 ? ns / 1000 : ns / 1000000;
+}
+
 /* Adds "2026-11-20 20:25:11.123456", UTC. Years count from March, so that the
  * leap day comes last: 153 days are 5 months, 1461 days 4 years, 146097 days
  * 400. */
 RECORDER_SELDOM_ void recorder_add_wall_(struct recorder_string_ *s,
-                                         uint64_t realtime_ns)
+                                         uint64_t realtime_ns, unsigned digits)
 {
     uint64_t seconds = realtime_ns / 1000000000u;
     uint64_t days = seconds / 86400 + 719468; /* from March 1st of year 0 */
@@ -139,17 +146,19 @@ RECORDER_SELDOM_ void recorder_add_wall_(struct recorder_string_ *s,
     recorder_add_behind_(s, " ", seconds / 3600 % 24, 2);
     recorder_add_behind_(s, ":", seconds / 60 % 60, 2);
     recorder_add_behind_(s, ":", seconds % 60, 2);
-    recorder_add_behind_(s, ".", realtime_ns / 1000 % 1000000, 6);
+    recorder_add_behind_(s, ".", recorder_fraction_(realtime_ns, digits),
+                         digits);
 }
 
 RECORDER_FUNCTION_ void recorder_add_seconds_(struct recorder_string_ *s,
-                                              int64_t ns)
+                                              int64_t ns, unsigned digits)
 {
-    uint64_t us = (uint64_t)(ns < 0 ? -ns : ns) / 1000;
+    uint64_t size = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
     char text[24], *end = text + sizeof text;
-    char *from = recorder_format_whole_(end, us % 1000000, 6);
+    char *from =
+        recorder_format_whole_(end, recorder_fraction_(size, digits), digits);
     *--from = '.';
-    from = recorder_format_whole_(from, us / 1000000, 1);
+    from = recorder_format_whole_(from, size / 1000000000u, 1);
     if (ns < 0)
         *--from = '-';
     recorder_add_text_(s, from, (size_t)(end - from));
@@ -272,6 +281,7 @@ struct recorder_shown_ {
     const struct recorder_event *event;
     int64_t ns;           /* since the start; RECORDER_TIME_UNKNOWN_ */
     uint64_t realtime_ns; /* of the start, since 1970; 0: unknown */
+    unsigned digits;      /* of times, after the point */
     const char *location; /* "dir/file.c:12" */
     const char *thread;   /* its name, 15 bytes; null: thread unknown */
     const char *name;     /* of the recorder; null: unknown */
@@ -295,13 +305,14 @@ RECORDER_INLINE_ void recorder_add_field_(struct recorder_string_ *to,
     case RECORDER_ORDER_: recorder_add_number_(to, event->order, 10, 1); break;
     case RECORDER_SECONDS_:
         if (timed)
-            recorder_add_seconds_(to, shown->ns);
+            recorder_add_seconds_(to, shown->ns, shown->digits);
         else
             recorder_add_string_(to, "?");
         break;
     case RECORDER_WALL_:
         if (timed && shown->realtime_ns)
-            recorder_add_wall_(to, shown->realtime_ns + (uint64_t)shown->ns);
+            recorder_add_wall_(to, shown->realtime_ns + (uint64_t)shown->ns,
+                               shown->digits);
         else
             recorder_add_string_(to, "?");
         break;
@@ -487,12 +498,12 @@ RECORDER_SELDOM_ void recorder_add_head_(struct recorder_string_ *to,
     recorder_add_string_(to, "FLIGHT RECORDER DUMP");
     if (realtime_ns) {
         recorder_add_string_(to, " AT ");
-        recorder_add_wall_(to, realtime_ns);
+        recorder_add_wall_(to, realtime_ns, 6);
         recorder_add_string_(to, " UTC");
     }
     if (read_ns) {
         recorder_add_string_(to, realtime_ns ? ", READ AT " : " READ AT ");
-        recorder_add_wall_(to, read_ns);
+        recorder_add_wall_(to, read_ns, 6);
         recorder_add_string_(to, " UTC");
     }
     if (program && *program) {
@@ -517,9 +528,10 @@ RECORDER_SELDOM_ void recorder_add_counted_(struct recorder_string_ *to,
     }
 }
 
-/* Adds "DUMPING net SIZE 256, 256 ENTRIES, 1744 OVERWRITTEN, 2 LOST", and
- * ", FROZEN" or ", WATCHED" by a trigger. Entries are records; "~1744" is an
- * estimate. */
+/* Adds "DUMPING net SIZE 256, 200 ENTRIES IN 256 SLOTS, ~1744 OVERWRITTEN, 2
+ * LOST", and ", FROZEN" or ", WATCHED" by a trigger. Entries are records; their
+ * slots are named if a record takes several, as each slot has a number; "~"
+ * marks an estimate. */
 RECORDER_SELDOM_ void
 recorder_add_summary_(struct recorder_string_ *to, const char *name,
                       size_t name_size, const struct recorder_figures_ *figures,
@@ -536,9 +548,12 @@ recorder_add_summary_(struct recorder_string_ *to, const char *name,
     recorder_add_number_(to, figures->size, 10, 1);
     recorder_add_behind_(to, ", ", figures->kept, 1);
     recorder_add_string_(to, " ENTRIES");
-    recorder_add_counted_(to, figures->estimated ? ", ~" : ", ",
-                          figures->overwritten, " OVERWRITTEN");
-    recorder_add_counted_(to, ", ", figures->lost, " LOST");
+    if (figures->slots_kept != figures->kept)
+        recorder_add_counted_(to, " IN ", figures->slots_kept, " SLOTS");
+    recorder_add_behind_(to, figures->estimated ? ", ~" : ", ",
+                         figures->overwritten, 1);
+    recorder_add_behind_(to, " OVERWRITTEN, ", figures->lost, 1);
+    recorder_add_string_(to, " LOST");
     recorder_add_counted_(to, ", ", figures->missed, " MISSED");
     recorder_add_counted_(to, ", ", figures->left_out, " LEFT OUT");
     if (recorder_trace_is_frozen_(trace))

@@ -8,7 +8,7 @@
     trace_logf(_NTO_TRACE_USERFIRST + 1, "retry %d", retries);
 
     $ recorder dump 4711 --formats /usr/share/recorder/formats
-    1 [0.000010 disk.c:12 T1] trace: HW2 disk: parity error at block 4711
+    1 [0.000010131 disk.c:12 T1] trace: HW2 disk: parity error at block 4711
 
 PROMISES (each names the test that keeps it)
     words       the word, arguments and buffer are recorded as given, for each

@@ -342,7 +342,8 @@ Test(cursor, cleared_is_not_shown)
         cr_assert_eq(caught->shown, 11 - order, "cleared below %zu: %s",
                      (size_t)order, caught->text);
         if (order == 11)
-            cr_assert_not_null(strstr(caught->text, "c1 SIZE 16, 0 ENTRIES\n"),
+            cr_assert_not_null(strstr(caught->text, "c1 SIZE 16, 0 ENTRIES, "
+                                                    "0 OVERWRITTEN, 0 LOST\n"),
                                "%s", caught->text);
     }
     record(c1, "%d", 11);

@@ -85,17 +85,17 @@ Test(dump, reads_as_documented)
     head[end] = '\0';
     sprintf(must,
             "%s\n"
-            "DUMPING text SIZE 64, 2 ENTRIES\n"
-            "DUMPING other SIZE 64, 0 ENTRIES\n"
-            "DUMPING one SIZE 1, 0 ENTRIES\n"
-            "DUMPING two SIZE 2, 0 ENTRIES\n"
-            "DUMPING four SIZE 4, 0 ENTRIES\n"
-            "DUMPING ring_64 SIZE 64, 0 ENTRIES\n"
-            "DUMPING lanes SIZE 2 x 4, 1 ENTRIES\n"
-            "DUMPING big SIZE 4, 0 ENTRIES\n"
-            "1 [0.000000 dump.c:%d T1] text: 42 bytes from peer\n"
-            "2 [0.000000 dump.c:%d T1] lanes: in lane 1\n"
-            "3 [0.000000 dump.c:%d T1] text: done\n",
+            "DUMPING text SIZE 64, 2 ENTRIES, 0 OVERWRITTEN, 0 LOST\n"
+            "DUMPING other SIZE 64, 0 ENTRIES, 0 OVERWRITTEN, 0 LOST\n"
+            "DUMPING one SIZE 1, 0 ENTRIES, 0 OVERWRITTEN, 0 LOST\n"
+            "DUMPING two SIZE 2, 0 ENTRIES, 0 OVERWRITTEN, 0 LOST\n"
+            "DUMPING four SIZE 4, 0 ENTRIES, 0 OVERWRITTEN, 0 LOST\n"
+            "DUMPING ring_64 SIZE 64, 0 ENTRIES, 0 OVERWRITTEN, 0 LOST\n"
+            "DUMPING lanes SIZE 2 x 4, 1 ENTRIES, 0 OVERWRITTEN, 0 LOST\n"
+            "DUMPING big SIZE 4, 0 ENTRIES, 0 OVERWRITTEN, 0 LOST\n"
+            "1 [0.000000000 dump.c:%d T1] text: 42 bytes from peer\n"
+            "2 [0.000000000 dump.c:%d T1] lanes: in lane 1\n"
+            "3 [0.000000000 dump.c:%d T1] text: done\n",
             head, line, line + 1, line + 2);
     cr_assert_str_eq(is, must, "\nis:\n%smust be:\n%s", is, must);
     cr_assert_eq(caught->shown, 3);
@@ -115,8 +115,9 @@ Test(dump, says_what_is_missing)
     record(one, "lost, too");
     is = catch_dump(caught);
     cr_assert_not_null(
-        strstr(is, "\nDUMPING four SIZE 4, 4 ENTRIES, 6 OVERWRITTEN\n"), "%s",
-        is);
+        strstr(is,
+               "\nDUMPING four SIZE 4, 4 ENTRIES, 6 OVERWRITTEN, 0 LOST\n"),
+        "%s", is);
     cr_assert_not_null(strstr(is, "\nDUMPING one SIZE 1, 0 ENTRIES, "), "%s",
                        is);
     cr_assert_not_null(strstr(is, ", 2 LOST\n"), "%s", is);
@@ -157,15 +158,18 @@ Test(dump, counts_records)
     for (i = 0; i < 4; i++)
         record(text, "%d %d %d %d %d %d %d %d %d", 1, 2, 3, 4, 5, 6, 7, 8, 9);
     is = catch_dump(caught);
-    cr_assert_not_null(strstr(is, "DUMPING text SIZE 64, 4 ENTRIES\n"), "%s",
-                       is);
+    cr_assert_not_null(strstr(is, "DUMPING text SIZE 64, 4 ENTRIES IN 12 SLOTS, 0 "
+                                  "OVERWRITTEN, 0 LOST\n"),
+                       "%s", is);
     cr_assert_not_null(strstr(is, ", 4 RECORDS\n"), "%s", is);
     for (i = 0; i < 40; i++)
         record(other, "%s", RECORDER_COPY(other, copied));
     is = catch_dump(caught);
     cr_assert_not_null(strstr(is, sizeof(void *) == 8
-                                      ? "DUMPING other SIZE 64, 22 ENTRIES, ~"
-                                      : "DUMPING other SIZE 64, 16 ENTRIES, ~"),
+                                      ? "DUMPING other SIZE 64, 22 ENTRIES IN "
+                                        "64 SLOTS, ~"
+                                      : "DUMPING other SIZE 64, 16 ENTRIES IN "
+                                        "64 SLOTS, ~"),
                        "%s", is);
     batch.end = *recorder_home_.order;
     recorder_summarize_(&batch, &recorder_for_other, &summary);

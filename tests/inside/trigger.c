@@ -446,13 +446,14 @@ Test(trigger, dump_says_so)
     struct caught *caught = catcher((size_t)1 << 16);
     cr_assert(recorder_trigger("net: 1=1: freeze"));
     cr_assert_not_null(strstr(catch_dump(caught), "DUMPING net SIZE 256, 0 "
-                                                  "ENTRIES, WATCHED\n"));
+                                                  "ENTRIES, 0 OVERWRITTEN, 0 LOST, "
+                                                  "WATCHED\n"));
     record(net, "%d", 1);
     catch_dump(caught);
     cr_assert_not_null(strstr(caught->text, "DUMPING net SIZE 256, 1 ENTRIES, "
-                                            "FROZEN\n"));
+                                            "0 OVERWRITTEN, 0 LOST, FROZEN\n"));
     cr_assert_not_null(strstr(caught->text, "DUMPING disk SIZE 256, 0 ENTRIES, "
-                                            "FROZEN\n"));
+                                            "0 OVERWRITTEN, 0 LOST, FROZEN\n"));
 }
 
 /* ----------------------------------------------------------------- after -- */

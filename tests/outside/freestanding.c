@@ -128,7 +128,7 @@ Test(freestanding, triggers, .init = build_long)
                    "of net\n"),
             "%s", build_text);
         cr_expect(strstr(build_text, "SIZE 16, 16 ENTRIES, 13 OVERWRITTEN, "
-                                     "FROZEN\n"));
+                                     "0 LOST, FROZEN\n"));
         cr_expect(strstr(build_text, "net: n 8\n") &&
                       !strstr(build_text, "net: n 9\n"),
                   "%s", build_text);

@@ -61,7 +61,7 @@ Test(several, sources_are_merged_by_time)
     command_must("save a.rec -o same.rec --label offset_ns=0 --label host=x");
     command_must("dump same.rec c.rec " LINE " | grep number >all");
     build_must("test $(cut -c 1 all | uniq | wc -l) -gt 20");
-    build_must("sed \"s/^. *[0-9]* //\" all | cut -c 1-26 | sort -c");
+    build_must("sed \"s/^. *[0-9]* //\" all | cut -c 1-29 | sort -c");
 }
 
 /* Goal: an unreadable source is reported, and stops no other. Method: one that

@@ -162,17 +162,17 @@ Test(sources, libraries, .init = build_long)
     pid = command_start("./host ./libone.so:one ./libtwo.so:two");
     snprintf(text, sizeof text, "%d", (int)pid);
     SHOWS(text, "FLIGHT RECORDER DUMP, 7 RECORDS\n"
-                "DUMPING own SIZE 64, 1 ENTRIES\n"
-                "DUMPING one SIZE 64, 3 ENTRIES\n"
-                "DUMPING two SIZE 64, 3 ENTRIES\n"
+                "DUMPING own SIZE 64, 1 ENTRIES, 0 OVERWRITTEN, 0 LOST\n"
+                "DUMPING one SIZE 64, 3 ENTRIES, 0 OVERWRITTEN, 0 LOST\n"
+                "DUMPING two SIZE 64, 3 ENTRIES, 0 OVERWRITTEN, 0 LOST\n"
                 "1 [0 command_host.c:90 T1] own: begins\n"
                 OF_PART("2", "3", "4", "one") OF_PART("5", "6", "7", "two"));
     command_stop(pid);
     pid = command_start("./linked ./libtwo.so:two");
     snprintf(text, sizeof text, "%d", (int)pid);
     SHOWS(text, "FLIGHT RECORDER DUMP, 6 RECORDS\n"
-                "DUMPING one SIZE 64, 3 ENTRIES\n"
-                "DUMPING two SIZE 64, 3 ENTRIES\n"
+                "DUMPING one SIZE 64, 3 ENTRIES, 0 OVERWRITTEN, 0 LOST\n"
+                "DUMPING two SIZE 64, 3 ENTRIES, 0 OVERWRITTEN, 0 LOST\n"
                 OF_PART("1", "2", "3", "one") OF_PART("4", "5", "6", "two"));
     command_stop(pid);
     /* Two programs in one process: a line names both, and either can be
@@ -185,11 +185,11 @@ Test(sources, libraries, .init = build_long)
               build_text);
     snprintf(text, sizeof text, "--registry %s %d", address, (int)pid);
     SHOWS(text, "FLIGHT RECORDER DUMP, 3 RECORDS\n"
-                "DUMPING one SIZE 64, 3 ENTRIES\n"
+                "DUMPING one SIZE 64, 3 ENTRIES, 0 OVERWRITTEN, 0 LOST\n"
                 OF_PART("1", "2", "3", "one"));
     snprintf(text, sizeof text, "%d", (int)pid);
     SHOWS(text, TWO_PROGRAMS "FLIGHT RECORDER DUMP, 3 RECORDS\n"
-                "DUMPING two SIZE 64, 3 ENTRIES\n"
+                "DUMPING two SIZE 64, 3 ENTRIES, 0 OVERWRITTEN, 0 LOST\n"
                 OF_PART("1", "2", "3", "two"));
     command_stop(pid);
 }

@@ -690,6 +690,7 @@ const char *reader_line(struct reader *reader, const struct reader_event *event,
     shown.event = &event->event;
     shown.ns = event->ns;
     shown.realtime_ns = reader_start_realtime(reader);
+    shown.digits = recorder_clock_digits_(&reader->clock);
     shown.thread = event->thread ? event->thread->name : NULL;
     shown.message_size = message_make(reader, event, &shown.location);
     shown.message = inside->message ? inside->message : "";

@@ -128,7 +128,7 @@ static void write_title(const struct view_page *page, FILE *to)
     times[0] = reader_end_realtime(reader, &times[1]);
     for (int i = 0; i < 2; i++) {
         struct recorder_string_ wall = recorder_string_at_(text[i], SECONDS);
-        recorder_add_wall_(&wall, times[i]);
+        recorder_add_wall_(&wall, times[i], 3);
         text[i][SECONDS] = '\0';
     }
     if (*reader->program) {
