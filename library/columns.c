@@ -3,8 +3,6 @@
 #include "fields.h"
 #include "handle.h"
 
-#include <string.h>
-
 enum { MOST = 12 }; /* arguments of a record */
 
 static uint64_t argument_word(struct recorder_reader *r,

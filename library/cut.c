@@ -9,7 +9,6 @@
 
 #include <signal.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 static struct sigaction before;
 static size_t readers;

@@ -9,8 +9,6 @@
 #include "labels.h"
 
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { OPTION_BY_TIME = OPTION_OWN, OPTION_FOLLOW };
 

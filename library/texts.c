@@ -3,9 +3,6 @@
 #include "array.h"
 #include "handle.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* Returns the piece that a text ends in, or IDS_NONE. A piece is known by the
  * one before it, up to 15 bytes, and how many they are. */
 static size_t piece_of(struct texts *texts, const char *text, size_t size)

@@ -4,8 +4,6 @@
 #define COMMAND_H
 
 #include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
 
 #include "reader.h"
 #include "source.h"

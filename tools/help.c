@@ -2,8 +2,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "command.h"
 
-#include <string.h>
-
 static const struct verb *const verbs[] = {
     &verb_ps,    &verb_list,    &verb_dump,  &verb_follow,  &verb_watch,
     &verb_set,   &verb_save,    &verb_log,   &verb_export,  &verb_view,

@@ -4,10 +4,6 @@
 #include "array.h"
 #include "fields.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { NAME_MAX_BYTES_ = 32, VALUE_MAX_BYTES = 1024, LABELS_MAX = 64 };
 
 /* A name becomes a column: it is none that an event has anyway. */

@@ -4,12 +4,7 @@
 #include "filters.h"
 #include "recorder.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 /* Returns 0 if all of stdout was written, else ends the command. */
 static int written(void)

@@ -10,13 +10,8 @@
 #include "recorder/regex.h"
 #include "recorder/text.h"
 
-#include <errno.h>
 #include <getopt.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <time.h>
 
 /* --------------------------------------------------------------- options -- */
 

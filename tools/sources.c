@@ -5,10 +5,6 @@
 #include "shown.h"
 #include "tables.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 static int status;
 
 /* ---------------------------------------------------------------- titles -- */

@@ -4,8 +4,6 @@
 #include "shown.h"
 
 #include <setjmp.h>
-#include <stdlib.h>
-#include <string.h>
 
 static int trouble = 1;
 static jmp_buf *trouble_goes_to; /* call_try(); null: the command ends */

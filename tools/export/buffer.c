@@ -2,9 +2,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "buffer.h"
 
-#include <stdarg.h>
-#include <string.h>
-
 #include "array.h"
 #include "command.h"
 

@@ -3,10 +3,6 @@
 #ifndef BUFFER_H
 #define BUFFER_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "ids.h"
 
 struct buffer {

@@ -10,11 +10,6 @@
 #include "export.h"
 #include "shown.h"
 
-#include <ctype.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { PACKET_BYTES = 65536 }; /* an index of packets makes viewers quick */
 
 struct stream {

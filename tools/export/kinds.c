@@ -1,9 +1,7 @@
 /* kinds.c - the words of headings of recorder_switch.h. */
 /* SPDX-License-Identifier: MIT */
 #include "kinds.h"
-
-#include <stddef.h>
-#include <string.h>
+#include "libc.h"
 
 const char *kind_word(enum kind kind)
 {

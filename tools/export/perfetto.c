@@ -10,9 +10,6 @@
 #include "export.h"
 #include "switches.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* -------------------------------------------------------------- protobuf -- */
 
 static void put_number(struct buffer *b, unsigned field, uint64_t value)

@@ -2,10 +2,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "spans.h"
 
-#include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "array.h"
 #include "buffer.h"
 #include "command.h"

@@ -7,11 +7,8 @@
 #include "shown.h"
 #include "sources.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <sqlite3.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define SEVERITY_TEXT                                                          \
     "case substr(severity, 3) when '0' then 'info' when '1' then 'notice' "   \

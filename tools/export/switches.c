@@ -2,10 +2,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "switches_inside.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "buffer.h"
 
 /* ----------------------------------------------------------------- names -- */

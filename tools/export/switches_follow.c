@@ -2,9 +2,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "switches_inside.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "array.h"
 
 /* A copy of a record's words: its event is gone when its turn comes. */

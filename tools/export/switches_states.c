@@ -2,9 +2,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "switches_inside.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "array.h"
 #include "buffer.h"
 

@@ -2,10 +2,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "timeline.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "array.h"
 #include "buffer.h"
 #include "progress.h"

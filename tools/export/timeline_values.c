@@ -4,10 +4,6 @@
 #include "timeline.h"
 #include "value.h"
 
-#include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "recorder/regex.h"
 
 /* The fields of an event, without its arguments. */

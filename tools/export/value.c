@@ -2,10 +2,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "value.h"
 
-#include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "recorder/regex.h"
 
 /* Finds the ":N" of "REGEX:N=NAME"; the text or a '=' follows. */

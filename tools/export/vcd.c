@@ -23,12 +23,6 @@
 #include "export.h"
 #include "switches.h"
 
-#include <ctype.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-
 enum { SAMPLES_MAX = 1000000 };
 
 /* A wire changes. */

@@ -9,9 +9,6 @@
 #include "sources.h"
 #include "text.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 /* Writes a text, in quotes if a reader would take the bare text for another. A
  * spreadsheet would compute a text that begins with = + - or @: an apostrophe
  * prevents that. Numbers do not come here: -5 remains a number. */

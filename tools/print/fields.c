@@ -2,9 +2,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "fields.h"
 
-#include <string.h>
-#include <strings.h>
-
 #include "recorder/text.h"
 
 static struct reader_argument number(uint64_t value)

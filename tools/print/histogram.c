@@ -2,10 +2,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "histogram.h"
 
-#include <inttypes.h>
-#include <stdbool.h>
-#include <stdio.h>
-
 #include "array.h"
 #include "tables.h"
 

@@ -3,8 +3,7 @@
 #ifndef HISTOGRAM_H
 #define HISTOGRAM_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "libc.h"
 
 /* Sorts some times, for the functions below. */
 void histogram_sort(uint64_t *ns, size_t count);

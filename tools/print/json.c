@@ -6,9 +6,7 @@
 #include "sources.h"
 #include "text.h"
 
-#include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
 #include "recorder/text.h"
 

@@ -3,10 +3,6 @@
 #include "line.h"
 #include "shown.h"
 
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 bool line_color(const struct call *call, const char *when)
 {
     const char *none = getenv("NO_COLOR"), *terminal = getenv("TERM");

@@ -2,10 +2,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "names.h"
 
-#include <stdlib.h>
-#include <string.h>
-#include <strings.h>
-
 #include "array.h"
 #include "buffer.h"
 #include "fields.h"

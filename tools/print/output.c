@@ -2,15 +2,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "output.h"
 
-#include <ctype.h>
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 /* -------------------------------------------------------------- temporaries --
  *

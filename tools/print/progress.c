@@ -2,10 +2,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "progress.h"
 
-#include <stdio.h>
-#include <time.h>
-#include <unistd.h>
-
 static double seconds(void)
 {
     struct timespec now;

@@ -2,9 +2,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "text.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "command.h"
 
 const char *text_repaired(const char *text, size_t *size)

@@ -2,8 +2,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "shown.h"
 
-#include <stdlib.h>
-
 #include "recorder/text.h"
 
 const char *text_shown(const char *text, size_t *size)

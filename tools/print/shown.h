@@ -3,7 +3,7 @@
 #ifndef SHOWN_H
 #define SHOWN_H
 
-#include <stddef.h>
+#include "libc.h"
 
 /* Escapes a text of a source as in messages: bytes that are no UTF-8, control a
  * terminal (C0, DEL, C1), end a line or turn the direction of text become \n,

@@ -3,8 +3,6 @@
 #include "tables.h"
 #include "shown.h"
 
-#include <string.h>
-
 /* Names the state of a recorder: "on", "off", "trace", or "trace 5"; and the
  * state that triggers set: "frozen", "watched", "trace 5, watched". */
 static void state_of(int64_t trace, char to[40])

@@ -3,8 +3,6 @@
 #ifndef TABLES_H
 #define TABLES_H
 
-#include <stdio.h>
-
 #include "reader.h"
 
 /* The recorders that are chosen, with their figures of reader_count(), threads

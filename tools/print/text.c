@@ -3,10 +3,6 @@
 #include "text.h"
 
 #include <math.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ----------------------------------------------------------------- UTF-8 -- */
 

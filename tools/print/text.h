@@ -3,7 +3,7 @@
 #ifndef TEXT_H
 #define TEXT_H
 
-#include <stddef.h>
+#include "libc.h"
 
 /* Returns the length of the UTF-8 character at `at`; 0: there is none. */
 size_t text_character(const char *at, size_t size);

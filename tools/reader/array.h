@@ -3,9 +3,7 @@
 #ifndef ARRAY_H
 #define ARRAY_H
 
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
+#include "libc.h"
 
 /* Makes room for `count` elements of `size` bytes, and for as many more; *max
  * says how many there is room for. Returns the array, which may have moved;

@@ -3,8 +3,6 @@
 #ifndef BYTES_H
 #define BYTES_H
 
-#include <string.h>
-
 #include "offsets.h"
 #include "reader.h"
 

@@ -5,12 +5,6 @@
 #include "ids.h"
 
 #include <dirent.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 enum {
     FILE_MAX_BYTES = 1 << 24,

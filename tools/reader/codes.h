@@ -14,8 +14,7 @@
 #ifndef CODES_H
 #define CODES_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "libc.h"
 
 struct codes;
 

@@ -3,8 +3,6 @@
 #include "filters.h"
 #include "inside.h"
 
-#include <stdio.h>
-
 enum { GREPS_MAX = 16, WHERES_MAX = 16 };
 
 struct where {

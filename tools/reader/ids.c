@@ -2,9 +2,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "ids.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "recorder/clock.h"
 
 /* Returns the place of a key in the table, or the place for it. */

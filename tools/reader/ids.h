@@ -3,9 +3,7 @@
 #ifndef IDS_H
 #define IDS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "libc.h"
 
 /* A hash table with open addressing; zeros: an empty one. */
 struct ids {

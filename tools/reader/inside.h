@@ -3,10 +3,6 @@
 #ifndef INSIDE_H
 #define INSIDE_H
 
-#include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "bytes.h"
 #include "ids.h"
 #include "reader.h"

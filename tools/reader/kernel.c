@@ -11,8 +11,6 @@
 #include "array.h"
 #include "inside.h"
 
-#include <errno.h>
-
 #include "recorder/os_linux_kernel.h"
 
 enum {

@@ -3,9 +3,6 @@
 #include "array.h"
 #include "inside.h"
 
-#include <stdio.h>
-#include <time.h>
-
 /* ----------------------------------------------------------------- lists -- */
 
 /* True if a link of the list still points at `address`. Otherwise, in a running

@@ -5,8 +5,6 @@
 
 #include "recorder/coded.h"
 
-#include <stdio.h>
-
 enum {
     TEXT_MAX = RECORDER_COPY_MAX + 4,
     MESSAGE_MAX = RECORDER_TEXT_LINE_MAX_,

@@ -10,8 +10,7 @@ tell: the table in recorder/layout.h can.
 #ifndef OFFSETS_H
 #define OFFSETS_H
 
-#include <stdint.h>
-
+#include "libc.h"
 #include "recorder/layout.h"
 
 #define OFFSETS_MEMBER(name, structure, member, at_4, at_8)                    \

@@ -2,10 +2,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "inside.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <time.h>
-
 char *bytes_string(struct memory *memory, uint64_t address, size_t max)
 {
     char *text = malloc(max + 1), *shorter;

@@ -6,12 +6,6 @@
 
 #include "recorder/regex.h"
 
-#include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 __attribute__((format(printf, 3, 4))) static const char *
 wrong(struct settings *settings, bool misuse, const char *format, ...)
 {

@@ -2,10 +2,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "inside.h"
 
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-
 /* ------------------------------------------------------------------ open -- */
 
 /* Its own text is a source's, too, and escaped like that. */

@@ -7,13 +7,8 @@
 #include "labels.h"
 
 #include <elf.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <gelf.h>
-#include <string.h>
 #include <sys/procfs.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 /* -------------------------------------------------------------- segments -- */
 

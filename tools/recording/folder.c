@@ -18,11 +18,7 @@
 #include "made.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 /* A recorder of all chunks. */
 struct merged {

@@ -3,10 +3,6 @@
 #include "functions.h"
 #include "ids.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 void functions_keep(struct call *call)
 {
     struct reader_event event;

@@ -6,9 +6,6 @@
 #include "inside.h"
 
 #include <elf.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 enum { LIBRARIES_MAX = 4096, ENTRIES_MAX = 256 };
 

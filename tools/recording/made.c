@@ -4,9 +4,6 @@
 #include "array.h"
 #include "core.h"
 
-#include <string.h>
-#include <unistd.h>
-
 enum { SLOTS_MIN = 4 }; /* as programs have at least */
 
 static void make_free(struct buffer *buffer)

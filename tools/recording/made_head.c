@@ -5,9 +5,6 @@
 #include "made.h"
 
 #include <elf.h>
-#include <errno.h>
-#include <string.h>
-#include <unistd.h>
 
 /* No address of a program of 64 bits: above all user memory, and without the
  * top byte, which debuggers remove. */

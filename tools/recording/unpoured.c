@@ -16,9 +16,6 @@
 #include "inside.h"
 #include "made.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 struct unpoured {
     struct call *call;
     struct reader *reader;

@@ -3,16 +3,10 @@
 #include "array.h"
 #include "file.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <gelf.h>
 #include <linux/magic.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/vfs.h>
-#include <unistd.h>
 
 /* Finds the parts of a file that are not holes: a file of terabytes may need
  * one block of the disk. Only these parts are searched, and the memory for

@@ -4,7 +4,6 @@
 #include "file.h"
 
 #include <gelf.h>
-#include <stdlib.h>
 
 /* ---------------------------------------------------------------- ranges -- */
 

@@ -8,7 +8,6 @@
 #include "source.h"
 
 #include <setjmp.h>
-#include <string.h>
 
 enum { SYMBOL_MAX = 2048 };
 

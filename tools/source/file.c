@@ -3,14 +3,9 @@
 #include "file.h"
 #include "array.h"
 
-#include <errno.h>
 #include <gelf.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 /* ---------------------------------------------------------------- memory -- */
 

@@ -11,9 +11,6 @@
 #include "file.h"
 
 #include <gelf.h>
-#include <limits.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 enum { LIBRARIES_MAX = 4096 };
 

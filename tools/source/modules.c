@@ -4,10 +4,6 @@
 #include "source.h"
 
 #include <elf.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 const char *source_wrong(struct source *source, const char *format, ...)
 {

@@ -8,15 +8,7 @@
 */
 #include "source.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <gelf.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 int regular_open(const char *path)
 {

@@ -4,11 +4,6 @@
 #include "array.h"
 
 #include <dirent.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 /* The innermost of "NSpid: 4711 12 1" in a thread's status; 0: unknown. */
 static int32_t id_inside(int pid, int32_t id)

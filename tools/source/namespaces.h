@@ -3,9 +3,7 @@
 #ifndef NAMESPACES_H
 #define NAMESPACES_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "libc.h"
 
 /* A program in another namespace records its threads' ids of there; the system
  * tells us others. */

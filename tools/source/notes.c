@@ -5,9 +5,6 @@
 #include "file.h"
 
 #include <gelf.h>
-#include <limits.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { MODULES_MAX = 65536 }; /* a process of Linux has no more mappings */
 

@@ -2,12 +2,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "source.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 static bool is_number(const char *name)
 {
     return *name && strspn(name, "0123456789") == strlen(name);

@@ -2,12 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "source.h"
 
-#include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 void descriptors_raise(void)
 {

@@ -5,17 +5,9 @@
 
 #include <dirent.h>
 #include <elf.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
-#include <unistd.h>
 
 #ifndef SYS_pidfd_getfd /* Linux 5.6; libc's headers may be older */
 #define SYS_pidfd_getfd 438

@@ -5,13 +5,6 @@
 #include "source.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 bool program_path(int pid, char to[PATH_MAX])
 {

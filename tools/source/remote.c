@@ -10,17 +10,10 @@
 #include "file.h"
 #include "source.h"
 
-#include <ctype.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 static const char scheme[] = "ssh:";
 

@@ -3,10 +3,6 @@
 #include "bytes.h"
 #include "source.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 void source_candidate(struct source *source, uint64_t address)
 {
     struct memory *m = source->memory;

@@ -5,7 +5,6 @@
 #define SOURCE_H
 
 #include <libelf.h>
-#include <limits.h>
 
 #include "reader.h"
 

@@ -4,10 +4,6 @@
 #include "source.h"
 
 #include <elfutils/libdwfl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 /* A line of the note of functions; its name ends with the line. */
 struct kept_name {

@@ -21,8 +21,6 @@
 #include <elf.h>
 #include <gelf.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 /* True if an ELF header and our note, with the same owner, begin there, too. */
 static bool is_same(const struct mapped *mapped, size_t at)

@@ -2,13 +2,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "command.h"
 
-#include <errno.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "csv.h"
 #include "json.h"

@@ -6,9 +6,6 @@
 #include "progress.h"
 #include "sources.h"
 
-#include <string.h>
-#include <unistd.h>
-
 /* ----------------------------------------------------------- text, lines -- */
 
 static void export_lines(struct call *calls, const char *path, bool csv)

@@ -2,16 +2,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "command.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <linux/magic.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/vfs.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "filters.h"
 #include "json.h"

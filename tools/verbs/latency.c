@@ -11,11 +11,6 @@
 #include "switches.h"
 #include "tables.h"
 
-#include <errno.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum {
     OPTION_FROM = OPTION_OWN,
     OPTION_TO,

@@ -6,12 +6,6 @@
 #include "sources.h"
 #include "tables.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
-
 enum { OPTION_SLOTS = OPTION_OWN, OPTION_SIZES, OPTION_RATES, OPTION_INTERVAL };
 #define SECOND INT64_C(1000000000) /* in ns */
 

@@ -3,12 +3,6 @@
 #include "array.h"
 #include "command.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
-
 #include "json.h"
 #include "tables.h"
 

@@ -10,17 +10,10 @@
 #include "recorder/file_open.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <gelf.h>
-#include <limits.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/xattr.h>
-#include <unistd.h>
 
 #define LIBRARY "librecorder-run.so"
 

@@ -22,11 +22,6 @@
 #include "saved.h"
 #include "unpoured.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 enum { TEXTS_MAX = 1 << 30, PAGE_WORDS = PAGE_BYTES / 8 };
 enum { OPTION_NO_STACKS = OPTION_OWN, OPTION_FUNCTIONS };
 

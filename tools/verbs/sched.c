@@ -6,11 +6,6 @@
 #include "shown.h"
 #include "tables.h"
 
-#include <errno.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { OPTION_FOR = OPTION_OWN };
 
 /* ------------------------------------------------------------------ rows -- */

@@ -3,9 +3,6 @@
 #include "command.h"
 #include "settings.h"
 
-#include <errno.h>
-#include <string.h>
-
 static int set(struct call *call)
 {
     struct settings settings = {0};

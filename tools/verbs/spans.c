@@ -8,10 +8,6 @@
 #include "tables.h"
 #include "timeline.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { OPTION_HISTOGRAM = OPTION_OWN };
 
 /* All spans of one recorder and name. */

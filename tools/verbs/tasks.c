@@ -7,9 +7,6 @@
 #include "stacks.h"
 #include "tables.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum { OPTION_STACKS = OPTION_OWN, OPTION_GROUP, OPTION_TREE, OPTION_ALL };
 
 struct view {

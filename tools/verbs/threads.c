@@ -6,9 +6,6 @@
 #include "show.h"
 #include "shown.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum {
     OPTION_STOP = OPTION_OWN,
     OPTION_LOCKS, /* this one and those below show locks */

@@ -6,11 +6,6 @@
 #include "progress.h"
 #include "sources.h"
 
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 /* ------------------------------------------------------------------ file -- */
 
 /* $TMPDIR/recorder-core.123.html */

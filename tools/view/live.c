@@ -15,14 +15,8 @@
 #include "view.h"
 #include "web.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 enum {
     END_MS = 3000,   /* for browsers to hear of the program's end */

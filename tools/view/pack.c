@@ -3,10 +3,6 @@
 #include "pack_inside.h"
 #include "text.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* ----------------------------------------------------------------- bytes -- */
 
 /* Adds a zigzag varint: small differences of either sign take few bytes. */

@@ -5,12 +5,7 @@
 #include "view.h"
 #include "web.h"
 
-#include <fcntl.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 /* Each part of the page is a separate file, so that editors know its language.
  * Paths start at the folder in which the tools are built. */

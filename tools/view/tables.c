@@ -5,10 +5,6 @@
 #include "json.h"
 #include "pack_inside.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "recorder/regex.h"
 
 FILE *rows_next(struct rows *rows)

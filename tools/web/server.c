@@ -3,15 +3,9 @@
 #include "web.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
 #include <poll.h>
-#include <stdlib.h>
-#include <string.h>
-#include <strings.h>
 #include <sys/random.h>
 #include <sys/socket.h>
-#include <time.h>
-#include <unistd.h>
 
 enum {
     REQUEST_MS = 10000, /* a slower request is not answered */

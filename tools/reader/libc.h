@@ -1,0 +1,23 @@
+/* libc.h - the headers of the C library that nearly every file here needs. */
+/* SPDX-License-Identifier: MIT */
+#ifndef LIBC_H
+#define LIBC_H
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#endif
