@@ -22,20 +22,15 @@ static int64_t end_of(const struct threads *threads)
 static struct contention *row_of(struct contentions *to, uint64_t key,
                                  bool is_stack, enum wait_kind kind)
 {
-    struct contention *all =
-        array_room(to->all, &to->max, to->count + 1, sizeof *all);
     bool is_new;
-    size_t at = all ? ids_add(&to->ids, key, is_stack, 0, &is_new) : IDS_NONE;
-    if (all)
-        to->all = all;
-    if (at == IDS_NONE)
-        return NULL;
-    if (is_new) {
-        all[at] =
+    struct contention *row = array_at_key(to->all, &to->ids, to->max, key,
+                                          is_stack, 0, &is_new);
+    if (row && is_new) {
+        *row =
             (struct contention){.key = key, .is_stack = is_stack, .kind = kind};
         to->count++;
     }
-    return &all[at];
+    return row;
 }
 
 static void wait_count(struct contention *row, uint64_t ns, uint64_t site,
@@ -72,37 +67,34 @@ static bool totals_count(struct contentions *to, const struct recorded *from)
 static struct contention *
 span_row(struct contentions *to, const struct span *span, enum contention_by by)
 {
+    if (by == BY_OBJECT)
+        return row_of(to, span->object, false, span->kind);
     if (by == BY_THREAD)
         return row_of(to, span->past, false, WAIT_NONE);
     return span->stack ? row_of(to, span->stack, true, span->kind)
                        : row_of(to, span->site, false, span->kind);
 }
 
-/* Counts a wait in its row; false: out of memory. */
-static bool span_count(struct contentions *to, const struct span *span,
-                       enum contention_by by, int64_t end_ns)
+/* How long a wait has lasted; 0: its beginning is not known. */
+static uint64_t lasted(const struct span *span, int64_t end_ns)
+{
+    return span->begin_ns != NS_UNKNOWN && end_ns > span->begin_ns
+               ? (uint64_t)(end_ns - span->begin_ns)
+               : 0;
+}
+
+/* Counts a wait in its row, which it returns; null: out of memory. */
+static struct contention *span_count(struct contentions *to,
+                                     const struct span *span,
+                                     enum contention_by by, int64_t end_ns)
 {
     struct contention *row = span_row(to, span, by);
     if (!row)
-        return false;
+        return NULL;
     row->object =
         !row->waited || row->object == span->object ? span->object : 0;
-    wait_count(row,
-               span->begin_ns != NS_UNKNOWN && end_ns > span->begin_ns
-                   ? (uint64_t)(end_ns - span->begin_ns)
-                   : 0,
-               span->site, span->stack);
-    return true;
-}
-
-static void goes_on(struct contention *row, int64_t begin_ns, int64_t end_ns)
-{
-    uint64_t ns = begin_ns != NS_UNKNOWN && end_ns > begin_ns
-                      ? (uint64_t)(end_ns - begin_ns)
-                      : 0;
-    row->goes_on = true;
-    if (ns > row->goes_on_ns)
-        row->goes_on_ns = ns;
+    wait_count(row, lasted(span, end_ns), span->site, span->stack);
+    return row;
 }
 
 /* Waits that have not ended: of objects, they are not in the totals yet. */
@@ -128,32 +120,23 @@ static bool waits_count(struct contentions *to, const struct threads *threads,
             span.begin_ns = past->wait_ns;
             span.stack = past->wait_stack;
             span.site = past->wait_site;
-        } else if (by != BY_OBJECT) {
+            row = span_count(to, &span, by, to->end_ns);
+        } else if (by == BY_OBJECT) {
+            row = span_row(to, &span, by);
+        } else {
             continue;
         }
-        if (by == BY_OBJECT) {
-            row = row_of(to, span.object, false, span.kind);
-            if (row && past && past->waits)
-                wait_count(row,
-                           to->end_ns > span.begin_ns &&
-                                   span.begin_ns != NS_UNKNOWN
-                               ? (uint64_t)(to->end_ns - span.begin_ns)
-                               : 0,
-                           span.site, span.stack);
-        } else {
-            if (!span_count(to, &span, by, to->end_ns))
-                return false;
-            row = span_row(to, &span, by);
-        }
-        if (row && past && past->waits)
-            goes_on(row, past->wait_ns, to->end_ns);
-        waiting = row ? array_room(row->waiting, &row->waiting_max,
-                                   row->waiting_count + 1, sizeof *waiting)
+        waiting = row ? array_add(row->waiting, row->waiting_count,
+                                  row->waiting_max)
                       : NULL;
         if (!waiting)
             return false;
-        row->waiting = waiting;
-        waiting[row->waiting_count++] = i;
+        *waiting = i;
+        if (!past || !past->waits)
+            continue;
+        row->goes_on = true;
+        if (lasted(&span, to->end_ns) > row->goes_on_ns)
+            row->goes_on_ns = lasted(&span, to->end_ns);
     }
     return true;
 }

@@ -30,23 +30,20 @@ enum { ON_WAY = 1, DONE };
 static bool cycle_keep(struct threads *threads, const struct walk *walk,
                        size_t from)
 {
-    struct cycle *cycles =
-        array_room(threads->cycles, &threads->cycles_max,
-                   threads->cycles_count + 1, sizeof *cycles);
     struct cycle *cycle;
-    size_t at = walk->count;
-    if (!cycles)
-        return false;
-    threads->cycles = cycles;
-    cycle = &cycles[threads->cycles_count];
+    size_t at = walk->count, *of;
     while (walk->way[at - 1].thread != from)
         at--;
-    cycle->perhaps = false;
-    cycle->count = walk->count - at + 1;
-    cycle->threads = calloc(cycle->count, sizeof *cycle->threads);
-    if (!cycle->threads)
+    of = calloc(walk->count - at + 1, sizeof *of);
+    cycle = of ? array_add(threads->cycles, threads->cycles_count,
+                           threads->cycles_max)
+               : NULL;
+    if (!cycle) {
+        free(of);
         return false;
-    threads->cycles_count++;
+    }
+    cycle->threads = of;
+    cycle->count = walk->count - at + 1;
     for (size_t i = 0; i < cycle->count; i++)
         cycle->threads[i] = walk->way[at - 1 + i].thread;
     return true;

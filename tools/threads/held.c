@@ -26,34 +26,27 @@ static int lock_compare(const void *a, const void *b)
 void locks_find(struct locks *locks, struct threads *threads)
 {
     struct ids ids = {0};
-    void *more = locks;
+    bool whole = true;
     *locks = (struct locks){.threads = threads};
-    for (size_t i = 0; i < locks->threads->count; i++) {
-        const struct wait *wait = &locks->threads->all[i].wait;
+    for (size_t i = 0; i < threads->count; i++) {
+        const struct wait *wait = &threads->all[i].wait;
         struct lock *lock;
+        size_t *added;
         bool is_new;
-        size_t at;
-        if (locks->threads->all[i].peer || !is_lock(wait))
+        if (threads->all[i].peer || !is_lock(wait))
             continue;
-        at = ids_add(&ids, wait->object, 0, 0, &is_new);
-        more = at == IDS_NONE ? NULL
-                              : array_room(locks->all, &locks->max, at + 1,
-                                           sizeof *locks->all);
-        if (!more)
+        lock = array_at_key(locks->all, &ids, locks->max, wait->object, 0, 0,
+                            &is_new);
+        if (lock && is_new)
+            lock->wait = wait;
+        added = lock ? array_add(lock->waiting, lock->count, lock->max) : NULL;
+        whole = added != NULL;
+        if (!whole)
             break;
-        locks->all = more;
-        lock = &locks->all[at];
-        if (is_new)
-            *lock = (struct lock){.wait = wait};
-        more = array_room(lock->waiting, &lock->max, lock->count + 1,
-                          sizeof(size_t));
-        if (!more)
-            break;
-        lock->waiting = more;
-        lock->waiting[lock->count++] = i;
+        *added = i;
         locks->count = ids.count;
     }
-    locks->threads->no_memory |= !more;
+    threads->no_memory |= !whole;
     ids_free(&ids);
     if (locks->count)
         qsort(locks->all, locks->count, sizeof *locks->all, lock_compare);

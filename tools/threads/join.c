@@ -100,20 +100,16 @@ static bool handles_collect(const struct recorded *recorded,
 {
     for (size_t i = 0; i < recorded->pasts_count; i++) {
         const struct past *past = &recorded->pasts[i];
-        size_t *to, at;
+        size_t *to;
         bool is_new;
         if (!past->handle || past->index == THREAD_NONE)
             continue;
-        to = array_room(helds->by_handle, &helds->by_handle_max,
-                        helds->handles.count + 1, sizeof *to);
+        to = array_at_key(helds->by_handle, &helds->handles,
+                          helds->by_handle_max, past->handle, 0, 0, &is_new);
         if (!to)
             return false;
-        helds->by_handle = to;
-        at = ids_add(&helds->handles, past->handle, 0, 0, &is_new);
-        if (at == IDS_NONE)
-            return false;
         if (is_new || !past->ended)
-            to[at] = past->index;
+            *to = past->index;
     }
     return true;
 }
@@ -123,18 +119,17 @@ static bool handles_collect(const struct recorded *recorded,
 static bool holder_add(struct threads *threads, struct wait *wait,
                        size_t holder)
 {
-    size_t *holders = array_room(threads->holders, &threads->holders_max,
-                                 threads->holders_count + 1, sizeof *holders);
-    if (!holders)
-        return false;
-    threads->holders = holders;
+    size_t *added;
     for (size_t i = 0; i < wait->holders_count; i++)
-        if (holders[wait->holders_at + i] == holder)
+        if (threads->holders[wait->holders_at + i] == holder)
             return true; /* a lock that it reads twice */
-    if (!wait->holders_count)
+    added = array_add(threads->holders, threads->holders_count,
+                      threads->holders_max);
+    if (!added)
+        return false;
+    *added = holder;
+    if (!wait->holders_count++)
         wait->holder = holder;
-    wait->holders_count++;
-    holders[threads->holders_count++] = holder;
     return true;
 }
 
@@ -273,21 +268,25 @@ static bool holders_find(struct threads *threads, struct thread *thread,
 
 /* ----------------------------------------------------------------- waits -- */
 
+unsigned recorded_frames(struct threads *threads, uint64_t number,
+                         uint64_t site, uint64_t frames[FRAMES_MAX])
+{
+    const struct stack *stack = recorded_stack(threads->recorded, number);
+    const uint64_t *from = stack && stack->count ? stack->frames : &site;
+    unsigned count = stack && stack->count ? stack->count : site != 0;
+    for (unsigned i = 0; i < count; i++)
+        frames[i] = unwind_call(&threads->unwind, from[i]);
+    return count;
+}
+
 static void wait_take(struct threads *threads, struct thread *thread)
 {
     const struct past *past = thread->past;
-    const struct stack *stack =
-        recorded_stack(threads->recorded, past->wait_stack);
     thread->wait = past->wait;
     thread->moved = false;
     thread->whole = true;
-    thread->frames_count = 1;
-    thread->frames[0] = unwind_call(&threads->unwind, past->wait_site);
-    if (!stack || !stack->count)
-        return;
-    thread->frames_count = stack->count;
-    for (unsigned i = 0; i < stack->count; i++)
-        thread->frames[i] = unwind_call(&threads->unwind, stack->frames[i]);
+    thread->frames_count = recorded_frames(threads, past->wait_stack,
+                                           past->wait_site, thread->frames);
 }
 
 const char *recorded_waits(struct threads *threads)

@@ -81,27 +81,23 @@ static bool line_add(struct line **lines, size_t *count, size_t *max,
                      const char *words, size_t which)
 {
     struct line *line = NULL;
-    void *more;
+    size_t *added;
     for (size_t i = *count; i-- > 0 && !line;)
         if (strcmp((*lines)[i].words, words) == 0)
             line = &(*lines)[i];
     if (!line) {
-        more = array_room(*lines, max, *count + 1, sizeof **lines);
-        if (!more)
+        char *copy = strdup(words);
+        line = copy ? array_add(*lines, *count, *max) : NULL;
+        if (!line) {
+            free(copy);
             return false;
-        *lines = more;
-        line = &(*lines)[*count];
-        *line = (struct line){.words = strdup(words)};
-        if (!line->words)
-            return false;
-        ++*count;
+        }
+        line->words = copy;
     }
-    more = array_room(line->which, &line->max, line->count + 1,
-                      sizeof *line->which);
-    if (!more)
+    added = array_add(line->which, line->count, line->max);
+    if (!added)
         return false;
-    line->which = more;
-    line->which[line->count++] = which;
+    *added = which;
     return true;
 }
 

@@ -14,65 +14,53 @@ void total_read(const struct entry *entry)
 {
     struct recorded *recorded = entry->recorded;
     const uint64_t *word = entry->word;
-    struct total *totals;
-    uint64_t high = 0;
-    totals = array_room(recorded->totals, &recorded->totals_max,
-                        recorded->totals_count + 1, sizeof *totals);
-    if (!totals) {
-        recorded->no_memory = true;
+    struct total *total = array_add(recorded->totals, recorded->totals_count,
+                                    recorded->totals_max);
+    uint64_t high =
+        recorded->reader.memory->word_bytes == 4 ? word[6] << 32 : 0;
+    recorded->no_memory |= !total;
+    if (!total)
         return;
-    }
-    recorded->totals = totals;
-    if (recorded->reader.memory->word_bytes == 4)
-        high = word[6] << 32;
-    totals[recorded->totals_count++] = (struct total){
-        .object = word[0],
-        .kind = entry->kind == WAIT_READ ? WAIT_WRITE : entry->kind,
-        .taken = word[1],
-        .waited = word[2],
-        .ns = ticks_ns(recorded, high | word[3]),
-        .longest_ns = ticks_ns(recorded, word[4]),
-        .longest_at = word[5]};
+    *total = (struct total){.object = word[0],
+                            .kind = entry->kind == WAIT_READ ? WAIT_WRITE
+                                                             : entry->kind,
+                            .taken = word[1],
+                            .waited = word[2],
+                            .ns = ticks_ns(recorded, high | word[3]),
+                            .longest_ns = ticks_ns(recorded, word[4]),
+                            .longest_at = word[5]};
 }
 
 /* The life of a lock: the number of ended locks at its address; `ends`: one
  * more. */
 static uint64_t lock_life(struct recorded *recorded, uint64_t object, bool ends)
 {
-    uint64_t *lives = array_room(recorded->lives_of, &recorded->lives_max,
-                                 recorded->lives.count + 1, sizeof *lives);
     size_t at = ids_find(&recorded->lives, object, 0, 0);
-    bool is_new = false;
-    if (lives)
-        recorded->lives_of = lives;
-    if (lives && ends && at == IDS_NONE)
-        at = ids_add(&recorded->lives, object, 0, 0, &is_new);
-    if (is_new)
-        lives[at] = 0;
-    recorded->no_memory |= !lives || (ends && at == IDS_NONE);
-    if (!lives || at == IDS_NONE)
+    uint64_t *life = at == IDS_NONE ? NULL : &recorded->lives_of[at];
+    bool is_new;
+    if (!life && !ends)
         return 0;
-    lives[at] += ends;
-    return lives[at];
+    if (!life)
+        life = array_at_key(recorded->lives_of, &recorded->lives,
+                            recorded->lives_max, object, 0, 0, &is_new);
+    recorded->no_memory |= !life;
+    return life ? *life += ends : 0;
 }
 
 void order_read(const struct entry *entry)
 {
     struct recorded *recorded = entry->recorded;
     const uint64_t *word = entry->word;
-    struct chain *chains, *chain;
+    struct chain *chain;
     if (entry->is == RUN_EVENT_gone)
         lock_life(recorded, word[0], true);
     if (!entry->past || entry->is == RUN_EVENT_gone)
         return;
-    chains = array_room(recorded->chains, &recorded->chains_max,
-                        recorded->chains_count + 1, sizeof *chains);
-    if (!chains) {
-        recorded->no_memory = true;
+    chain = array_add(recorded->chains, recorded->chains_count,
+                      recorded->chains_max);
+    recorded->no_memory |= !chain;
+    if (!chain)
         return;
-    }
-    recorded->chains = chains;
-    chain = &chains[recorded->chains_count];
     *chain = (struct chain){.object = word[0] & ~(uint64_t)1,
                             .reads = word[0] & 1,
                             .site = entry->event->event.caller,
@@ -99,7 +87,7 @@ void order_read(const struct entry *entry)
         chain->holds[i].life =
             lock_life(recorded, chain->holds[i].object, false);
     }
-    recorded->chains_count += chain->holds_count != 0;
+    recorded->chains_count -= chain->holds_count == 0;
 }
 
 /* ----------------------------------------------------------------- joins -- */
@@ -108,21 +96,19 @@ void order_read(const struct entry *entry)
 void join_read(const struct entry *entry)
 {
     struct recorded *recorded = entry->recorded;
-    struct joined *joins = array_room(recorded->joins, &recorded->joins_max,
-                                      recorded->joins_count + 1, sizeof *joins);
+    struct joined *joined;
     size_t at = recorded->pasts_count;
-    if (!joins) {
-        recorded->no_memory = true;
-        return;
-    }
-    recorded->joins = joins;
     while (at > 0 && !(recorded->pasts[at - 1].is_made &&
                        recorded->pasts[at - 1].handle == entry->word[0]))
         at--;
     if (at == 0 || recorded->pasts[at - 1].joined)
         return; /* its thread was not seen */
     recorded->pasts[at - 1].joined = true;
-    joins[recorded->joins_count++] =
-        (struct joined){at - 1, (size_t)(entry->past - recorded->pasts),
-                        entry->event->event.order};
+    joined =
+        array_add(recorded->joins, recorded->joins_count, recorded->joins_max);
+    recorded->no_memory |= !joined;
+    if (joined)
+        *joined =
+            (struct joined){at - 1, (size_t)(entry->past - recorded->pasts),
+                            entry->event->event.order};
 }

@@ -65,17 +65,15 @@ struct search {
 static size_t lock_of(struct search *search, uint64_t object, uint64_t life)
 {
     bool is_new;
-    size_t at = ids_add(&search->objects, object, life, 0, &is_new);
-    size_t *class_of = array_room(search->class_of, &search->locks_max,
-                                  search->objects.count, sizeof *class_of);
-    if (at == IDS_NONE || !class_of) {
+    size_t *class_of = array_at_key(search->class_of, &search->objects,
+                                    search->locks_max, object, life, 0, &is_new);
+    if (!class_of) {
         search->order->no_memory = true;
         return 0;
     }
-    search->class_of = class_of;
     if (is_new)
-        class_of[at] = at;
-    return at;
+        *class_of = (size_t)(class_of - search->class_of);
+    return (size_t)(class_of - search->class_of);
 }
 
 static size_t class_find(const struct search *search, size_t lock)
@@ -104,12 +102,6 @@ static bool is_same_edge(const struct edge *edge, const struct chain *chain,
     return true;
 }
 
-static void edge_taker(struct edge *edge, const struct chain *chain)
-{
-    if (edge->takers_count < TAKERS_MAX)
-        edge->takers[edge->takers_count++] = chain;
-}
-
 /* Adds an edge by a key of its locks and guards, or a thread to one. */
 static void edge_add(struct search *search, struct ids *known,
                      const struct chain *chain, unsigned held)
@@ -117,30 +109,27 @@ static void edge_add(struct search *search, struct ids *known,
     uint64_t guards = chain->reads;
     size_t from = lock_of(search, chain->holds[held].object,
                           chain->holds[held].life),
-           to = lock_of(search, chain->object, chain->life), at;
-    struct edge *edges;
+           to = lock_of(search, chain->object, chain->life);
+    struct edge *edge;
     bool is_new;
     for (unsigned i = 0; i < chain->holds_count; i++)
         guards = (guards ^ (chain->holds[i].object | chain->holds[i].reads) ^
                   chain->holds[i].life << 48) *
                  0x9e3779b97f4a7c15u;
-    edges = array_room(search->edges, &search->edges_max, known->count + 1,
-                       sizeof *edges);
-    at = edges ? ids_add(known, from << 3 | held, to, guards, &is_new)
-               : IDS_NONE;
-    if (edges)
-        search->edges = edges;
-    if (at == IDS_NONE || search->order->no_memory) {
+    edge = array_at_key(search->edges, known, search->edges_max,
+                        from << 3 | held, to, guards, &is_new);
+    if (!edge || search->order->no_memory) {
         search->order->no_memory = true;
         return;
     }
     if (is_new) {
-        edges[at] =
+        *edge =
             (struct edge){.from = from, .to = to, .chain = chain, .held = held};
         search->edges_count++;
     }
-    if (is_new || is_same_edge(&edges[at], chain, held))
-        edge_taker(&edges[at], chain);
+    if ((is_new || is_same_edge(edge, chain, held)) &&
+        edge->takers_count < TAKERS_MAX)
+        edge->takers[edge->takers_count++] = chain;
 }
 
 static bool edges_collect(struct search *search)
@@ -398,7 +387,7 @@ static void circle_keep(struct search *search, unsigned count)
 {
     struct order *order = search->order;
     uint64_t sum = 0, product = 1;
-    struct circle circle, *circles;
+    struct circle circle, *kept;
     bool is_new;
     for (unsigned i = 0; i < count; i++) {
         uint64_t lock = node(search, search->edges[search->way[i]].from) + 1;
@@ -413,14 +402,10 @@ static void circle_keep(struct search *search, unsigned count)
         order->no_memory = true;
     if (search->by_class && !circle.of_class)
         return; /* it was found before */
-    circles = array_room(order->circles, &order->max, order->count + 1,
-                         sizeof *circles);
-    if (!circles) {
-        order->no_memory = true;
-        return;
-    }
-    order->circles = circles;
-    circles[order->count++] = circle;
+    kept = array_add(order->circles, order->count, order->max);
+    order->no_memory |= !kept;
+    if (kept)
+        *kept = circle;
 }
 
 /* Walks along the edges within a component, to locks after the first, so that

@@ -242,19 +242,15 @@ void place_free(struct place *place)
 
 const struct place *place_of(struct threads *threads, uint64_t address)
 {
-    struct place **places = array_room(threads->places, &threads->places_max,
-                                       threads->ids.count + 1, sizeof *places);
     bool is_new;
-    size_t number;
-    if (!places)
-        return NULL;
-    threads->places = places;
-    number = ids_add(&threads->ids, address, 0, 0, &is_new);
-    if (number == IDS_NONE)
+    struct place **place =
+        array_at_key(threads->places, &threads->ids, threads->places_max,
+                     address, 0, 0, &is_new);
+    if (!place)
         return NULL;
     if (is_new)
-        places[number] = place_new(threads, address);
-    return places[number];
+        *place = place_new(threads, address);
+    return *place;
 }
 
 const struct place *place_of_call(struct threads *threads, uint64_t returns)

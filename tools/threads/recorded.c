@@ -32,23 +32,12 @@ struct past *recorded_past(const struct recorded *recorded, unsigned number)
 static struct past *past_make(struct recorded *recorded,
                               const struct reader_thread *thread)
 {
-    struct past *pasts = array_room(recorded->pasts, &recorded->pasts_max,
-                                    recorded->pasts_count + 1, sizeof *pasts);
-    struct past *past;
     bool is_new;
-    size_t at;
-    if (!pasts) {
-        recorded->no_memory = true;
-        return NULL;
-    }
-    recorded->pasts = pasts;
-    at = ids_add(&recorded->numbers, thread->number, 0, 0, &is_new);
-    if (at == IDS_NONE) {
-        recorded->no_memory = true;
-        return NULL;
-    }
-    past = &pasts[at];
-    if (!is_new)
+    struct past *past =
+        array_at_key(recorded->pasts, &recorded->numbers, recorded->pasts_max,
+                     thread->number, 0, 0, &is_new);
+    recorded->no_memory |= !past;
+    if (!past || !is_new)
         return past;
     recorded->pasts_count++;
     *past = (struct past){.number = thread->number,
@@ -183,21 +172,17 @@ static struct span *span_make(const struct entry *entry, struct span **list,
                               size_t *count, size_t *max)
 {
     struct recorded *recorded = entry->recorded;
-    struct span *spans = array_room(*list, max, *count + 1, sizeof *spans);
-    if (!spans) {
-        recorded->no_memory = true;
-        return NULL;
-    }
-    *list = spans;
-    spans += (*count)++;
-    *spans = (struct span){.past = (size_t)(entry->past - recorded->pasts),
-                           .kind = entry->kind,
-                           .object = entry->word[0],
-                           .site = entry->event->event.caller,
-                           .begin_ns = NS_UNKNOWN,
-                           .end_ns = NS_UNKNOWN,
-                           .given_ns = NS_UNKNOWN};
-    return spans;
+    struct span *span = array_add(*list, *count, *max);
+    recorded->no_memory |= !span;
+    if (span)
+        *span = (struct span){.past = (size_t)(entry->past - recorded->pasts),
+                              .kind = entry->kind,
+                              .object = entry->word[0],
+                              .site = entry->event->event.caller,
+                              .begin_ns = NS_UNKNOWN,
+                              .end_ns = NS_UNKNOWN,
+                              .given_ns = NS_UNKNOWN};
+    return span;
 }
 
 /* The time some ticks before an event's; 0 ticks: it is not known. */
@@ -289,29 +274,27 @@ static void opened_read(const struct entry *entry)
     const uint64_t *word = entry->word;
     unsigned char id[6 * 8];
     struct opened *to;
-    char path[1024];
+    char path[1024], *copy;
     if (word[3] == 0 || word[3] > sizeof to->id ||
         !reader_word_text(&recorded->reader, entry->event, 2, path,
                           sizeof path))
         return;
-    to = array_room(recorded->opened, &recorded->opened_max,
-                    recorded->opened_count + 1, sizeof *to);
-    if (to)
-        recorded->opened = to;
-    to = to ? to + recorded->opened_count : NULL;
-    if (to)
-        *to = (struct opened){.start = word[0],
-                              .end = word[1],
-                              .path = strdup(path),
-                              .id_size = (unsigned)word[3]};
-    if (!to || !to->path) {
+    copy = strdup(path);
+    to = copy ? array_add(recorded->opened, recorded->opened_count,
+                          recorded->opened_max)
+              : NULL;
+    if (!to) {
+        free(copy);
         recorded->no_memory = true;
         return;
     }
+    *to = (struct opened){.start = word[0],
+                          .end = word[1],
+                          .path = copy,
+                          .id_size = (unsigned)word[3]};
     for (unsigned i = 0; i < 6; i++)
         bytes_put_word(memory, id + i * memory->word_bytes, word[4 + i]);
     memcpy(to->id, id, sizeof to->id);
-    recorded->opened_count++;
 }
 
 /* Returns true if the addresses had another file, too, earlier or later. */
@@ -342,27 +325,17 @@ static void stack_read(const struct entry *entry)
 {
     struct recorded *recorded = entry->recorded;
     const uint64_t *word = entry->word;
-    struct stack *stacks, *stack;
+    struct stack *stack;
     bool is_new;
-    size_t at;
     if (!word[0] || word[1] >= FRAMES_MAX)
         return;
-    stacks = array_room(recorded->stacks, &recorded->stacks_max,
-                        recorded->stack_ids.count + 1, sizeof *stacks);
-    if (stacks)
-        recorded->stacks = stacks;
-    at = stacks ? ids_add(&recorded->stack_ids, word[0], 0, 0, &is_new)
-                : IDS_NONE;
-    if (at == IDS_NONE) {
-        recorded->no_memory = true;
-        return;
-    }
-    stack = &stacks[at];
-    if (is_new)
+    stack = array_at_key(recorded->stacks, &recorded->stack_ids,
+                         recorded->stacks_max, word[0], 0, 0, &is_new);
+    if (stack && is_new)
         *stack =
             (struct stack){.number = word[0],
                            .frames = calloc(FRAMES_MAX, sizeof *stack->frames)};
-    if (!stack->frames) {
+    if (!stack || !stack->frames) {
         recorded->no_memory = true;
         return;
     }

@@ -161,6 +161,11 @@ bool recorded_opened(const struct recorded *, struct source *);
 /* The frames of a stack; null: it is not kept. */
 struct stack *recorded_stack(const struct recorded *, uint64_t number);
 
+/* The addresses of calls in a stack or, if it is not kept, of the site alone;
+ * returns their number. */
+unsigned recorded_frames(struct threads *, uint64_t number, uint64_t site,
+                         uint64_t frames[FRAMES_MAX]);
+
 /* ------------------------------------------------------------------ join -- */
 
 /* Gives threads their pasts, and adds ended threads, or all threads to a source

@@ -214,6 +214,14 @@ void show_holder_json(FILE *to, const struct threads *threads,
             json_bool(wait->lost));
 }
 
+void show_symbol_json(FILE *to, struct threads *threads, uint64_t object)
+{
+    char text[256];
+    bool found =
+        place_variable(threads->unwind.dwfl, object, text, sizeof text);
+    json_text(to, found ? text : NULL);
+}
+
 /* Writes the state of a thread that waits in no known call. */
 static const char *state_words(const struct thread *thread)
 {

@@ -33,6 +33,8 @@ void show_name(const struct threads *, size_t which, char to[64]);
 void show_holder(struct threads *, const struct wait *, char to[256]);
 /* The same as JSON: "holder":4713,"readers":0; null: none, or unknown. */
 void show_holder_json(FILE *, const struct threads *, const struct wait *);
+/* The variable at an address, or null. */
+void show_symbol_json(FILE *, struct threads *, uint64_t object);
 /* "waits for mutex bank of 4713 teller", "is in read of 3 (pipe:[12])", "runs";
  * not escaped. */
 void show_wait(struct threads *, const struct thread *, char to[1024]);

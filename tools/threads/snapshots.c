@@ -110,7 +110,7 @@ static void piece_add(struct snapshots *s, const struct reader_event *event)
     const struct memory *m = s->threads->source->memory;
     const uint64_t *argument = event->event.argument;
     size_t of = s->threads->count;
-    struct piece *all;
+    struct piece *to;
     while (of-- > 0)
         if (s->threads->all[of].snapshot == argument[0] &&
             s->threads->all[of].number == event->event.thread)
@@ -118,16 +118,13 @@ static void piece_add(struct snapshots *s, const struct reader_event *event)
     if (of == SIZE_MAX || event->event.missing_arguments & 0xfff ||
         s->count == PIECES_MAX)
         return;
-    all = array_room(s->pieces, &s->max, s->count + 1, sizeof *all);
-    s->no_memory |= !all;
-    if (!all)
+    to = array_add(s->pieces, s->count, s->max);
+    s->no_memory |= !to;
+    if (!to)
         return;
-    s->pieces = all;
-    all[s->count] = (struct piece){.snapshot = of, .address = argument[1]};
+    *to = (struct piece){.snapshot = of, .address = argument[1]};
     for (unsigned i = 0; i < PIECE_WORDS; i++)
-        bytes_put_word(m, all[s->count].words + i * m->word_bytes,
-                       argument[2 + i]);
-    s->count++;
+        bytes_put_word(m, to->words + i * m->word_bytes, argument[2 + i]);
 }
 
 static const char *gather(struct snapshots *s, struct reader *reader,

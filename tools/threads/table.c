@@ -27,16 +27,10 @@ size_t threads_holder(const struct threads *threads, const struct wait *wait,
 
 struct thread *threads_add(struct threads *threads)
 {
-    struct thread *all;
     threads->too_many = threads->count == THREADS_SHOWN_MAX;
-    all = threads->too_many ? NULL
-                            : array_room(threads->all, &threads->max,
-                                         threads->count + 1, sizeof *all);
-    if (!all)
-        return NULL;
-    threads->all = all;
-    memset(&all[threads->count], 0, sizeof *all);
-    return &all[threads->count++];
+    return threads->too_many
+               ? NULL
+               : array_add(threads->all, threads->count, threads->max);
 }
 
 static int inside_compare(const void *a, const void *b)

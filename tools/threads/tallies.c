@@ -11,90 +11,31 @@
 /* ----------------------------------------------------------------- cells -- */
 
 /* The table's columns, as texts of one row. */
-enum { COLUMNS_MAX = 7, PLACE_FRAMES = 3 };
+enum { COLUMNS_MAX = 7, PLACE_FRAMES = 3, PLACE_BYTES = 2048 };
 struct texts {
-    char *text[COLUMNS_MAX];
-};
-/* A stream that collects its output as a text. */
-struct cell {
-    FILE *to;
-    char *text;
-    size_t size;
+    char text[COLUMNS_MAX][256];
 };
 
-/* Replaces a text when memory is exhausted. */
-static char no_text[] = "?";
-static void text_free(char *text)
+static void time_text(uint64_t ns, char to[32])
 {
-    if (text != no_text)
-        free(text);
-}
-
-static FILE *cell_begin(struct cell *cell)
-{
-    cell->text = NULL;
-    return cell->to = open_memstream(&cell->text, &cell->size);
-}
-static char *cell_end(struct threads *threads, struct cell *cell)
-{
-    if (cell->to && fclose(cell->to) == 0 && cell->text)
-        return cell->text;
-    free(cell->text);
-    threads->no_memory = true;
-    return no_text;
-}
-static char *text_of(struct threads *threads, const char *text)
-{
-    char *copy = strdup(text);
-    threads->no_memory |= !copy;
-    return copy ? copy : no_text;
-}
-static char *count_of(struct threads *threads, uint64_t count)
-{
-    char text[32];
-    snprintf(text, sizeof text, "%llu", (unsigned long long)count);
-    return text_of(threads, text);
-}
-static char *time_of(struct threads *threads, uint64_t ns)
-{
-    char text[32];
-    show_time(text, ns > INT64_MAX ? INT64_MAX : (int64_t)ns);
-    return text_of(threads, text);
+    show_time(to, ns > INT64_MAX ? INT64_MAX : (int64_t)ns);
 }
 
 /* The longest wait; of an unfinished one, its length so far. */
-static char *longest_of(struct threads *threads, const struct contention *row)
+static void longest_text(const struct contention *row, char to[256])
 {
-    char time[32], text[64];
-    if (!row->goes_on)
-        return time_of(threads, row->longest_ns);
-    show_time(time, row->goes_on_ns > INT64_MAX ? INT64_MAX
-                                                : (int64_t)row->goes_on_ns);
-    snprintf(text, sizeof text, "still waiting, %s", time);
-    return text_of(threads, text);
+    char time[32];
+    time_text(row->goes_on ? row->goes_on_ns : row->longest_ns, time);
+    snprintf(to, 256, "%s%s", row->goes_on ? "still waiting, " : "", time);
 }
 
 /* A place by a stack, or by the site alone. */
-static char *place_text(struct threads *threads, uint64_t number, uint64_t site)
+static void place_show(FILE *to, struct threads *threads, const char *before,
+                       uint64_t number, uint64_t site)
 {
-    const struct stack *stack =
-        number ? recorded_stack(threads->recorded, number) : NULL;
-    uint64_t frames[FRAMES_MAX] = {unwind_call(&threads->unwind, site)};
-    unsigned count = stack && stack->count ? stack->count : site != 0;
-    struct cell cell;
-    for (unsigned i = 0; stack && i < stack->count; i++)
-        frames[i] = unwind_call(&threads->unwind, stack->frames[i]);
-    if (cell_begin(&cell))
-        show_frames(cell.to, threads, "", frames, count, PLACE_FRAMES);
-    return cell_end(threads, &cell);
-}
-
-static char *threads_text(struct threads *threads, const struct contention *row)
-{
-    struct cell cell;
-    if (cell_begin(&cell))
-        show_threads(cell.to, threads, row->waiting, row->waiting_count);
-    return cell_end(threads, &cell);
+    uint64_t frames[FRAMES_MAX];
+    unsigned count = recorded_frames(threads, number, site, frames);
+    show_frames(to, threads, before, frames, count, PLACE_FRAMES);
 }
 
 /* Names an object's holder: by a thread that waits for it, else by the recorded
@@ -117,21 +58,20 @@ static struct wait holder_of(const struct threads *threads,
     return wait;
 }
 
-static char *holder_text(struct threads *threads, const struct contention *row)
+static void holder_text(struct threads *threads, const struct contention *row,
+                        char to[256])
 {
     const struct wait wait = holder_of(threads, row);
-    char text[256] = "";
-    show_holder(threads, &wait, text);
-    return text_of(threads, text);
+    show_holder(threads, &wait, to);
 }
 
-static char *object_text(struct threads *threads, uint64_t object)
+static void object_text(struct threads *threads, uint64_t object, char to[256])
 {
     const struct wait wait = {.object = object};
-    char text[256] = "several";
     if (object)
-        show_object(threads, &wait, text);
-    return text_of(threads, text);
+        show_object(threads, &wait, to);
+    else
+        strcpy(to, "several");
 }
 
 /* ---------------------------------------------------------------- tables -- */
@@ -159,13 +99,13 @@ static const struct column columns[][COLUMNS_MAX + 2] = {
                    {"TOTAL", true},
                    {"LONGEST", true}}};
 
-static char *thread_text(struct threads *threads, const struct contention *row)
+/* "T2 4713 teller", or "?" of a thread that is left out. */
+static void past_name(const struct threads *threads, const struct past *past,
+                      char to[64])
 {
-    const struct past *past = &threads->recorded->pasts[row->key];
-    char name[64] = "?";
+    strcpy(to, "?");
     if (past->index != THREAD_NONE)
-        show_name(threads, past->index, name);
-    return text_of(threads, name);
+        show_name(threads, past->index, to);
 }
 
 static void row_make(struct threads *threads, const struct contention *from,
@@ -173,25 +113,27 @@ static void row_make(struct threads *threads, const struct contention *from,
 {
     const struct past *past =
         by == BY_THREAD ? &threads->recorded->pasts[from->key] : NULL;
-    char **text = to->text;
-    if (by == BY_THREAD) {
-        *text++ = thread_text(threads, from);
-        *text++ = past->has_calls
-                      ? count_of(threads, past->calls[0] + past->calls[5])
-                      : text_of(threads, "?");
+    char(*text)[256] = to->text;
+    if (past) {
+        past_name(threads, past, *text++);
+        if (past->has_calls)
+            snprintf(*text++, 256, "%llu",
+                     (unsigned long long)(past->calls[0] + past->calls[5]));
+        else
+            strcpy(*text++, "?");
     } else {
-        *text++ = text_of(threads, show_kind(from->kind));
-        *text++ =
-            object_text(threads, by == BY_OBJECT ? from->key : from->object);
+        strcpy(*text++, show_kind(from->kind));
+        object_text(threads, by == BY_OBJECT ? from->key : from->object,
+                    *text++);
     }
-    *text++ = count_of(threads, from->waited);
+    snprintf(*text++, 256, "%llu", (unsigned long long)from->waited);
     if (by == BY_OBJECT)
-        *text++ = from->taken ? count_of(threads, from->taken)
-                              : text_of(threads, "-");
-    *text++ = time_of(threads, from->ns);
-    *text++ = longest_of(threads, from);
+        snprintf(*text++, 256, from->taken ? "%llu" : "-",
+                 (unsigned long long)from->taken);
+    time_text(from->ns, *text++);
+    longest_text(from, *text++);
     if (by == BY_OBJECT)
-        *text++ = holder_text(threads, from);
+        holder_text(threads, from, *text);
 }
 
 /* Prints a column: numbers to the right. */
@@ -226,42 +168,34 @@ void show_contention(FILE *to, struct threads *threads,
     fputs(by == BY_OBJECT ? "WAITING, LONGEST AT\n" : "AT\n", to);
     for (size_t i = 0; i < from->count; i++) {
         const struct contention *row = &from->all[i];
-        char *place = place_text(
-            threads,
-            by == BY_SITE && row->is_stack ? row->key : row->longest_stack,
-            row->longest_site);
-        for (int k = 0; k < count; k++) {
+        for (int k = 0; k < count; k++)
             column_show(to, rows[i].text[k], width[k], column[k].is_number);
-            text_free(rows[i].text[k]);
-        }
-        if (row->waiting_count) {
-            char *waiting = threads_text(threads, row);
-            fputs(by == BY_THREAD ? "waits now" : waiting, to);
-            fputs(*place ? ", at " : "", to);
-            text_free(waiting);
-        }
-        fprintf(to, "%s\n", place);
-        text_free(place);
+        if (row->waiting_count && by == BY_THREAD)
+            fputs("waits now", to);
+        else if (row->waiting_count)
+            show_threads(to, threads, row->waiting, row->waiting_count);
+        place_show(to, threads, row->waiting_count ? ", at " : "",
+                   by == BY_SITE && row->is_stack ? row->key
+                                                  : row->longest_stack,
+                   row->longest_site);
+        putc('\n', to);
     }
     free(rows);
 }
 
 /* ------------------------------------------------------------------ JSON -- */
 
-static void symbol_json(FILE *to, struct threads *threads, uint64_t object)
-{
-    char text[256];
-    bool found =
-        place_variable(threads->unwind.dwfl, object, text, sizeof text);
-    json_text(to, found ? text : NULL);
-}
-
 static void place_json(FILE *to, struct threads *threads, uint64_t number,
                        uint64_t site)
 {
-    char *text = place_text(threads, number, site);
+    char text[PLACE_BYTES] = "";
+    FILE *place = fmemopen(text, sizeof text - 1, "w");
+    threads->no_memory |= !place;
+    if (place) {
+        place_show(place, threads, "", number, site);
+        fclose(place);
+    }
     json_text(to, text);
-    text_free(text);
 }
 
 void show_contention_json(FILE *to, struct threads *threads,
@@ -272,7 +206,7 @@ void show_contention_json(FILE *to, struct threads *threads,
         if (by == BY_OBJECT) {
             fprintf(to, "{\"lock\":\"0x%llx\",\"kind\":\"%s\",\"symbol\":",
                     (unsigned long long)row->key, show_kind(row->kind));
-            symbol_json(to, threads, row->key);
+            show_symbol_json(to, threads, row->key);
             fprintf(to, ",\"taken\":");
             fprintf(to, row->taken ? "%llu" : "null",
                     (unsigned long long)row->taken);
@@ -296,11 +230,11 @@ void show_contention_json(FILE *to, struct threads *threads,
         place_json(to, threads, row->longest_stack, row->longest_site);
         if (by == BY_OBJECT) {
             const struct wait wait = holder_of(threads, row);
-            char *holder = holder_text(threads, row);
+            char holder[256];
+            holder_text(threads, row, holder);
             putc(',', to);
             show_holder_json(to, threads, &wait);
             json_member(to, "held_by", holder);
-            text_free(holder);
         }
         fputs(",\"waiting\":[", to);
         for (size_t k = 0; k < row->waiting_count; k++)
@@ -321,10 +255,10 @@ static void locks_names(FILE *to, struct threads *threads,
                         const struct circle *circle)
 {
     for (unsigned i = 0; i < circle->count; i++) {
-        char *name = object_text(threads, held_of(&circle->takings[i])->object);
+        char name[256];
+        object_text(threads, held_of(&circle->takings[i])->object, name);
         fputs(i == 0 ? "" : i + 1 == circle->count ? " and " : ", ", to);
         show_text(to, name);
-        text_free(name);
     }
 }
 
@@ -353,23 +287,18 @@ void show_circle(FILE *to, struct threads *threads, const struct circle *circle)
         const struct past *past =
             &threads->recorded->pasts[taking->chain->past];
         const struct hold *held = held_of(taking);
-        char *name = object_text(threads, taking->chain->object);
-        char *place =
-            place_text(threads, taking->chain->stack, taking->chain->site);
-        char thread[64] = "?";
-        if (past->index != THREAD_NONE)
-            show_name(threads, past->index, thread);
+        char thread[64], name[256];
+        past_name(threads, past, thread);
         fputs("  ", to);
         show_text(to, thread);
         fputs(" took ", to);
+        object_text(threads, taking->chain->object, name);
         show_text(to, name);
-        fprintf(to, "%s at %s, holding ",
-                taking->chain->reads ? " to read" : "", place);
-        text_free(name);
-        text_free(place);
-        name = object_text(threads, held->object);
+        fputs(taking->chain->reads ? " to read at " : " at ", to);
+        place_show(to, threads, "", taking->chain->stack, taking->chain->site);
+        fputs(", holding ", to);
+        object_text(threads, held->object, name);
         show_text(to, name);
-        text_free(name);
         fprintf(to, "%s, taken at ", held->reads ? " to read" : "");
         show_address(to, threads, held->site);
         putc('\n', to);
@@ -396,7 +325,7 @@ void show_circle_json(FILE *to, struct threads *threads,
                 "\"symbol\":",
                 i ? "," : "", (int)past->id, past->number,
                 (unsigned long long)taking->chain->object);
-        symbol_json(to, threads, taking->chain->object);
+        show_symbol_json(to, threads, taking->chain->object);
         fprintf(to, ",\"reads\":%s,\"at\":", json_bool(taking->chain->reads));
         place_json(to, threads, taking->chain->stack, taking->chain->site);
         fprintf(to, ",\"holding\":\"0x%llx\",\"taken_at\":",

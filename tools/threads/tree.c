@@ -16,7 +16,8 @@ struct tree {
     const bool *chosen;
     size_t *child, *next; /* the first that it made; the next of its maker's */
     bool *shown;
-    size_t *first_with; /* of a stack's number: 1 + the thread that showed it */
+    unsigned *first_with; /* of a stack: the number of the thread that showed
+                           * it */
     struct ids stacks;
     size_t stacks_max;
 };
@@ -51,26 +52,22 @@ static void start_words(struct threads *threads, const struct past *past,
 static void stack_show(struct tree *tree, uint64_t number, uint64_t site,
                        unsigned shown_as)
 {
-    const struct stack *stack = recorded_stack(tree->threads->recorded, number);
-    uint64_t frames[FRAMES_MAX] = {unwind_call(&tree->threads->unwind, site)};
-    unsigned count = stack && stack->count ? stack->count : 1;
-    size_t *to, at;
+    uint64_t frames[FRAMES_MAX];
+    unsigned count = recorded_frames(tree->threads, number, site, frames);
+    unsigned *shown = NULL;
     bool is_new = true;
-    for (unsigned i = 0; stack && i < stack->count; i++)
-        frames[i] = unwind_call(&tree->threads->unwind, stack->frames[i]);
-    to = array_room(tree->first_with, &tree->stacks_max, tree->stacks.count + 1,
-                    sizeof *to);
-    tree->threads->no_memory |= !to;
-    if (!to)
-        return;
-    tree->first_with = to;
-    at = stack ? ids_add(&tree->stacks, number, 0, 0, &is_new) : IDS_NONE;
-    if (at != IDS_NONE && is_new)
-        to[at] = shown_as;
+    if (recorded_stack(tree->threads->recorded, number)) {
+        shown = array_at_key(tree->first_with, &tree->stacks, tree->stacks_max,
+                             number, 0, 0, &is_new);
+        tree->threads->no_memory |= !shown;
+        is_new |= !shown;
+    }
+    if (shown && is_new)
+        *shown = shown_as;
     show_frames(tree->to, tree->threads, " at ", frames, count,
                 is_new ? FRAMES_MAX : 1);
     if (!is_new && count > 1)
-        fprintf(tree->to, " < ... as T%zu", to[at]);
+        fprintf(tree->to, " < ... as T%u", *shown);
 }
 
 /* "waits for mutex bank of T3 4714 teller", "ended". */
@@ -181,7 +178,7 @@ static void group_show(struct tree *tree, const size_t *group, size_t count,
 /* Shows the threads of a list, and below each the threads that it made. */
 static void list_show(struct tree *tree, size_t first, int indent)
 {
-    size_t *group = NULL, *more, max = 0;
+    size_t *group = NULL, *added, max = 0;
     for (size_t at = first, count; at; first = at) {
         for (count = 0; at && (!count || is_alike(tree, first - 1, at - 1));
              at = tree->next[at - 1]) {
@@ -190,12 +187,11 @@ static void list_show(struct tree *tree, size_t first, int indent)
             tree->shown[at - 1] = true;
             if (tree->chosen && !tree->chosen[at - 1])
                 continue;
-            more = array_room(group, &max, count + 1, sizeof *group);
-            tree->threads->no_memory |= !more;
-            if (!more)
+            added = array_add(group, count, max);
+            tree->threads->no_memory |= !added;
+            if (!added)
                 break;
-            group = more;
-            group[count++] = at - 1;
+            *added = at - 1;
             first = at;
         }
         if (count)

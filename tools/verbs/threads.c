@@ -22,13 +22,9 @@ enum { STATUS_DEADLOCK = 3 };
 static void wait_json(struct threads *threads, const struct thread *thread)
 {
     const struct wait *wait = &thread->wait;
-    char text[256];
     printf(",\"wait\":{\"kind\":\"%s\",\"object\":\"0x%llx\",\"symbol\":",
            show_kind(wait->kind), (unsigned long long)wait->object);
-    json_text(stdout, place_variable(threads->unwind.dwfl, wait->object, text,
-                                     sizeof text)
-                          ? text
-                          : NULL);
+    show_symbol_json(stdout, threads, wait->object);
     printf(",\"timed\":%s,", json_bool(wait->timed));
     show_holder_json(stdout, threads, wait);
     putchar('}');
@@ -47,17 +43,24 @@ static void place_json(const struct place *place)
     putchar('}');
 }
 
+/* The places of addresses, with commas between them. */
+static void places_json(struct threads *threads, const uint64_t *addresses,
+                        unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        for (const struct place *place = place_of(threads, addresses[i]); place;
+             place = place->outer) {
+            if (i || place != place_of(threads, addresses[0]))
+                putchar(',');
+            place_json(place);
+        }
+}
+
 static void stack_json(struct threads *threads, const struct thread *thread)
 {
     printf(",\"moved\":%s,\"whole\":%s,\"stack\":[", json_bool(thread->moved),
            json_bool(thread->whole));
-    for (unsigned i = 0; i < thread->frames_count; i++)
-        for (const struct place *place = place_of(threads, thread->frames[i]);
-             place; place = place->outer) {
-            if (i || place != place_of(threads, thread->frames[0]))
-                putchar(',');
-            place_json(place);
-        }
+    places_json(threads, thread->frames, thread->frames_count);
     putchar(']');
 }
 
@@ -73,38 +76,22 @@ static void holds_json(struct threads *threads, size_t which)
     putchar(']');
 }
 
-static void frames_json(struct threads *threads, const uint64_t *frames,
-                        unsigned count)
-{
-    for (unsigned i = 0; i < count; i++)
-        for (const struct place *place = place_of_call(threads, frames[i]);
-             place; place = place->outer) {
-            if (i || place != place_of_call(threads, frames[0]))
-                putchar(',');
-            place_json(place);
-        }
-}
-
 static void held_json(struct threads *threads, const struct hold *hold)
 {
-    char text[256];
     printf("{\"object\":\"0x%llx\",\"symbol\":",
            (unsigned long long)hold->object);
-    json_text(stdout, place_variable(threads->unwind.dwfl, hold->object, text,
-                                     sizeof text)
-                          ? text
-                          : NULL);
+    show_symbol_json(stdout, threads, hold->object);
     printf(",\"reads\":%s,\"taken_at\":[", json_bool(hold->reads));
-    frames_json(threads, &hold->site, 1);
+    places_json(threads,
+                (uint64_t[]){unwind_call(&threads->unwind, hold->site)}, 1);
     fputs("]}", stdout);
 }
 
 /* The past of a recorded thread. */
 static void past_json(struct threads *threads, const struct past *past)
 {
-    const struct stack *stack =
-        recorded_stack(threads->recorded, past->made_stack);
     const struct place *start = place_of(threads, past->start);
+    uint64_t frames[FRAMES_MAX];
     printf(",\"ended\":%s,\"maker\":", json_bool(past->ended));
     if (past->is_made)
         printf("%u,\"start\":", past->maker);
@@ -120,10 +107,9 @@ static void past_json(struct threads *threads, const struct past *past)
     else
         fputs("null", stdout);
     fputs(",\"made_at\":[", stdout);
-    if (stack && stack->count)
-        frames_json(threads, stack->frames, stack->count);
-    else if (past->is_made)
-        frames_json(threads, &past->made_at, 1);
+    places_json(
+        threads, frames,
+        recorded_frames(threads, past->made_stack, past->made_at, frames));
     fputs("],\"held\":[", stdout);
     for (unsigned i = 0; i < past->holds_count; i++) {
         if (i)
@@ -166,16 +152,13 @@ static void thread_json(struct threads *threads, size_t which)
 static void locks_json(struct locks *locks)
 {
     struct threads *threads = locks->threads;
-    char symbol[256];
     show_deadlocks_json(stdout, threads);
     for (size_t i = 0; i < locks->count; i++) {
         const struct lock *lock = &locks->all[i];
         const struct wait *wait = lock->wait;
-        bool found = place_variable(threads->unwind.dwfl, wait->object, symbol,
-                                    sizeof symbol);
-        printf("{\"lock\":\"0x%llx\",\"kind\":\"%s\"",
+        printf("{\"lock\":\"0x%llx\",\"kind\":\"%s\",\"symbol\":",
                (unsigned long long)wait->object, show_kind(wait->kind));
-        json_member(stdout, "symbol", found ? symbol : NULL);
+        show_symbol_json(stdout, threads, wait->object);
         putchar(',');
         show_holder_json(stdout, threads, wait);
         fputs(",\"waiting\":[", stdout);
