@@ -5,16 +5,9 @@
 /* Register 31 is the stack pointer, or 0, as the instruction has it. */
 enum { SP = 31, X16 = 16, X17 = 17 };
 
-static int64_t signed_of(uint32_t value, unsigned bits)
-{
-    uint32_t sign = 1u << (bits - 1);
-    value &= sign | (sign - 1);
-    return (int64_t)(value ^ sign) - sign;
-}
-
 static uint64_t target(const struct prologue *p, uint32_t number, unsigned bits)
 {
-    return p->start + p->at + 4 * (uint64_t)signed_of(number, bits);
+    return p->start + p->at + 4 * (uint64_t)sign_extend(number, bits);
 }
 
 static bool branches(struct prologue *p, uint32_t i)
@@ -46,7 +39,7 @@ static void pair(struct prologue *p, uint32_t i)
 {
     bool is_vector = i >> 26 & 1;
     unsigned size = is_vector ? 4u << (i >> 30) : i >> 31 ? 8 : 4;
-    int64_t distance = signed_of(i >> 15, 7) * (int64_t)size;
+    int64_t distance = sign_extend(i >> 15, 7) * (int64_t)size;
     unsigned how = i >> 23 & 3, first = i & 31, second = i >> 10 & 31;
     unsigned base = i >> 5 & 31;
     int64_t at = how == 1 ? 0 : distance;
@@ -68,7 +61,7 @@ static void single(struct prologue *p, uint32_t i)
     bool is_word = i >> 30 == 3 && !(i >> 26 & 1);
     bool stores = (i >> 22 & 3) == 0, changes = !(i >> 24 & 1) && i >> 10 & 1;
     int64_t distance =
-        i >> 24 & 1 ? (int64_t)(i >> 10 & 0xfff) * 8 : signed_of(i >> 12, 9);
+        i >> 24 & 1 ? (int64_t)(i >> 10 & 0xfff) * 8 : sign_extend(i >> 12, 9);
     bool before = i >> 24 & 1 || (i >> 10 & 3) != 1;
     if (!(i >> 24 & 1) && i >> 21 & 1) { /* by a register */
         if (!stores && which != SP && !(i >> 26 & 1))

@@ -4,11 +4,6 @@
 
 enum { SP = 13, LR = 14, PC = 15 };
 
-static int64_t sign_extend(uint32_t value, unsigned bits)
-{
-    uint32_t sign = 1u << (bits - 1);
-    return (int64_t)((value ^ sign) & (sign | (sign - 1))) - sign;
-}
 static uint32_t rotate_right(uint32_t value, unsigned by)
 {
     return by ? value >> by | value << (32 - by) : value;
@@ -58,18 +53,13 @@ static void arm_single(struct prologue *p, uint32_t i)
     unsigned base = i >> 16 & 15, which = i >> 12 & 15;
     int64_t distance = i >> 23 & 1 ? (i & 0xfff) : -(int64_t)(i & 0xfff);
     bool loads = i >> 20 & 1, before = i >> 24 & 1;
-    uint32_t constant;
     if (i >> 25 & 1 || i >> 22 & 1) { /* by a register; or bytes */
         if (loads)
             prologue_unknown(p, which);
         return;
     }
     if (loads && base == PC && which != PC) {
-        if (prologue_constant(p, p->start + p->at + 8 + (uint64_t)distance,
-                              &constant))
-            prologue_number(p, which, (int32_t)constant);
-        else
-            prologue_unknown(p, which);
+        prologue_constant(p, which, p->start + p->at + 8 + (uint64_t)distance);
         return;
     }
     single(p, loads, which, base, distance, before, i >> 21 & 1);
@@ -136,16 +126,13 @@ static void arm_compute(struct prologue *p, uint32_t i)
 }
 
 /* vpush and vpop, of doubles or floats. */
-static bool vector(struct prologue *p, uint32_t i)
+static void vector(struct prologue *p, uint32_t i)
 {
     int64_t bytes = (i & 0xff) * 4;
     if ((i & 0x0fbf0e00) == 0x0d2d0a00)
         prologue_add(p, SP, SP, -bytes);
     else if ((i & 0x0fbf0e00) == 0x0cbd0a00)
         prologue_add(p, SP, SP, bytes);
-    else
-        return false;
-    return true;
 }
 
 unsigned decode_arm(struct prologue *p)
@@ -238,13 +225,9 @@ static void wide_single(struct prologue *p, uint32_t i, uint32_t j)
     unsigned base = i & 15, which = j >> 12;
     bool loads = i >> 4 & 1;
     uint64_t next = (p->start + p->at + 4) & ~UINT64_C(3);
-    uint32_t constant;
     if (loads && base == PC) {
         int64_t distance = i >> 7 & 1 ? (j & 0xfff) : -(int64_t)(j & 0xfff);
-        if (prologue_constant(p, next + (uint64_t)distance, &constant))
-            prologue_number(p, which, (int32_t)constant);
-        else
-            prologue_unknown(p, which);
+        prologue_constant(p, which, next + (uint64_t)distance);
     } else if (i >> 7 & 1) {
         single(p, loads, which, base, j & 0xfff, true, false);
     } else if (j >> 11 & 1) {
@@ -356,12 +339,8 @@ static void short_memory(struct prologue *p, uint32_t i)
 {
     unsigned low = i & 7, base = i >> 3 & 7, high = i >> 8 & 7;
     uint64_t next = (p->start + p->at + 4) & ~UINT64_C(3);
-    uint32_t constant;
     if ((i & 0xf800) == 0x4800) {
-        if (prologue_constant(p, next + (i & 0xff) * 4, &constant))
-            prologue_number(p, high, (int32_t)constant);
-        else
-            prologue_unknown(p, high);
+        prologue_constant(p, high, next + (i & 0xff) * 4);
     } else if ((i & 0xf000) == 0x9000) {
         single(p, i >> 11 & 1, high, SP, (i & 0xff) * 4, true, false);
     } else if ((i & 0xf000) == 0x6000) {

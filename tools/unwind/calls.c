@@ -7,33 +7,6 @@
 #include <gelf.h>
 #include <string.h>
 
-/* The word at the address of an `ff /2` or `ff /4` relative to its end. */
-static uint64_t word_behind(struct unwind *u, uint64_t end,
-                            const unsigned char offset[4])
-{
-    uint64_t target;
-    int32_t distance;
-    memcpy(&distance, offset, sizeof distance);
-    return unwind_word(u, end + (uint64_t)(int64_t)distance, &target) ? target
-                                                                      : 0;
-}
-
-/* The target of an entry of the procedure linkage table; 0: no such entry. */
-static uint64_t linkage_target(struct unwind *u, uint64_t address)
-{
-    static const unsigned char endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
-    unsigned char code[16], *at = code;
-    if (unwind_bytes(u, address, code, sizeof code) != sizeof code)
-        return 0;
-    if (memcmp(at, endbr64, sizeof endbr64) == 0)
-        at += sizeof endbr64;
-    if (*at == 0xf2) /* bnd */
-        at++;
-    if (at[0] != 0xff || at[1] != 0x25) /* jmp *offset(%rip) */
-        return 0;
-    return word_behind(u, address + (uint64_t)(at + 6 - code), at + 2);
-}
-
 /* The address of the linkage table's pointers, from the file; 0: unknown. */
 static uint64_t table_of(struct unwind *u, uint64_t address)
 {
@@ -41,58 +14,49 @@ static uint64_t table_of(struct unwind *u, uint64_t address)
     GElf_Phdr p;
     GElf_Dyn entry;
     Elf_Data *data;
-    size_t count;
-    Dwfl_Module *module = dwfl_addrmodule(u->dwfl, address);
-    Elf *elf = module ? dwfl_module_getelf(module, &bias) : NULL;
-    if (!elf || elf_getphdrnum(elf, &count) != 0)
+    if (!function_segment(u, address, PT_DYNAMIC, &p, &bias) ||
+        p.p_filesz > 65536)
         return 0;
-    for (size_t i = 0; i < count && gelf_getphdr(elf, (int)i, &p); i++) {
-        if (p.p_type != PT_DYNAMIC || p.p_filesz > 65536)
-            continue;
-        data = elf_getdata_rawchunk(elf, (int64_t)p.p_offset, p.p_filesz,
-                                    ELF_T_DYN);
-        for (int k = 0;
-             data && gelf_getdyn(data, k, &entry) && entry.d_tag != DT_NULL;
-             k++)
-            if (entry.d_tag == DT_PLTGOT)
-                return entry.d_un.d_ptr + bias;
-    }
+    data = elf_getdata_rawchunk(
+        dwfl_module_getelf(dwfl_addrmodule(u->dwfl, address), &bias),
+        (int64_t)p.p_offset, p.p_filesz, ELF_T_DYN);
+    for (int i = 0;
+         data && gelf_getdyn(data, i, &entry) && entry.d_tag != DT_NULL; i++)
+        if (entry.d_tag == DT_PLTGOT)
+            return entry.d_un.d_ptr + bias;
     return 0;
 }
 
-/* The same for i386: the pointer is at a fixed address, or relative to the
- * table, whose address is in ebx. */
-static uint64_t linkage_target_386(struct unwind *u, uint64_t address)
+/* A word of the program; 0: it cannot be read. */
+static uint64_t word_at(struct unwind *u, uint64_t address)
 {
-    static const unsigned char endbr32[] = {0xf3, 0x0f, 0x1e, 0xfb};
-    unsigned char code[10], *at = code;
-    uint32_t place;
-    uint64_t target;
-    if (unwind_bytes(u, address, code, sizeof code) != sizeof code)
-        return 0;
-    if (memcmp(at, endbr32, sizeof endbr32) == 0)
-        at += sizeof endbr32;
-    memcpy(&place, at + 2, sizeof place);
-    if (at[0] != 0xff || (at[1] != 0x25 && at[1] != 0xa3))
-        return 0;
-    if (at[1] == 0xa3)
-        place += (uint32_t)table_of(u, address);
-    return unwind_word(u, place, &target) ? target : 0;
+    uint64_t word;
+    return unwind_word(u, address, &word) ? word : 0;
 }
 
-static enum calls call_before_386(struct unwind *u, uint64_t returns,
-                                  uint64_t target[2])
+/* The target of an entry of the procedure linkage table; 0: no such entry. Its
+ * pointer is relative to the entry; on i386 it is at a fixed address, or
+ * relative to the table, whose address is in ebx. */
+static uint64_t linkage_target(struct unwind *u, uint64_t address)
 {
-    unsigned char code[5];
-    uint32_t distance;
-    if (unwind_bytes(u, returns - sizeof code, code, sizeof code) !=
-            sizeof code ||
-        code[0] != 0xe8)
-        return CALLS_NO;
-    memcpy(&distance, code + 1, sizeof distance);
-    target[0] = (uint32_t)(returns + distance);
-    target[1] = linkage_target_386(u, target[0]);
-    return CALLS_YES;
+    static const unsigned char endbr[] = {0xf3, 0x0f, 0x1e}; /* fa or fb */
+    bool is_386 = u->memory->machine == EM_386;
+    unsigned char code[16], *at = code;
+    int32_t distance;
+    if (unwind_bytes(u, address, code, sizeof code) != sizeof code)
+        return 0;
+    if (memcmp(at, endbr, sizeof endbr) == 0)
+        at += sizeof endbr + 1;
+    if (*at == 0xf2) /* bnd */
+        at++;
+    memcpy(&distance, at + 2, sizeof distance);
+    if (at[0] == 0xff && at[1] == 0x25) /* jmp *place */
+        return word_at(u, is_386 ? (uint32_t)distance
+                                 : address + (uint64_t)(at + 6 - code) +
+                                       (uint64_t)(int64_t)distance);
+    if (is_386 && at[0] == 0xff && at[1] == 0xa3) /* jmp *distance(%ebx) */
+        return word_at(u, (uint32_t)distance + table_of(u, address));
+    return 0;
 }
 
 enum calls call_before(struct unwind *u, uint64_t returns, uint64_t target[2])
@@ -100,20 +64,21 @@ enum calls call_before(struct unwind *u, uint64_t returns, uint64_t target[2])
     unsigned char code[7];
     int32_t distance;
     target[0] = target[1] = 0;
-    if (u->memory->machine == EM_386)
-        return call_before_386(u, returns, target);
-    if (u->memory->machine != EM_X86_64 ||
+    if ((u->memory->machine != EM_X86_64 && u->memory->machine != EM_386) ||
         unwind_bytes(u, returns - sizeof code, code, sizeof code) !=
             sizeof code)
         return CALLS_NO;
+    memcpy(&distance, code + 3, sizeof distance);
     if (code[2] == 0xe8) {
-        memcpy(&distance, code + 3, sizeof distance);
-        target[0] = returns + (uint64_t)(int64_t)distance;
+        target[0] =
+            (returns + (uint64_t)(int64_t)distance) & word_max(u->memory);
         target[1] = linkage_target(u, target[0]);
         return CALLS_YES;
     }
+    if (u->memory->machine == EM_386)
+        return CALLS_NO;
     if (code[1] == 0xff && code[2] == 0x15) /* call *distance(%rip) */
-        target[0] = word_behind(u, returns, code + 3);
+        target[0] = word_at(u, returns + (uint64_t)(int64_t)distance);
     /* ff /2 has 2, 3, 4, 6 or 7 bytes. */
     for (unsigned i = 0; i <= 5; i++)
         if (i != 2 && code[i] == 0xff && (code[i + 1] & 0x38) == 0x10)

@@ -12,15 +12,6 @@ uint32_t prologue_code(const struct prologue *p, size_t at, unsigned size)
     return (uint32_t)bytes_number(p->unwind->memory, p->code + at, size);
 }
 
-bool prologue_constant(struct prologue *p, uint64_t address, uint32_t *value)
-{
-    unsigned char bytes[4];
-    if (unwind_bytes(p->unwind, address, bytes, sizeof bytes) != sizeof bytes)
-        return false;
-    *value = (uint32_t)bytes_number(p->unwind->memory, bytes, sizeof bytes);
-    return true;
-}
-
 static struct value *value_of(struct prologue *p, unsigned which)
 {
     return &p->now.registers[which % MODEL_REGISTERS];
@@ -34,6 +25,15 @@ void prologue_number(struct prologue *p, unsigned to, int64_t number)
 void prologue_unknown(struct prologue *p, unsigned to)
 {
     value_of(p, to)->kind = VALUE_UNKNOWN;
+}
+
+void prologue_constant(struct prologue *p, unsigned to, uint64_t address)
+{
+    unsigned char bytes[4];
+    prologue_unknown(p, to);
+    if (unwind_bytes(p->unwind, address, bytes, sizeof bytes) == sizeof bytes)
+        prologue_number(p, to,
+                        (int32_t)bytes_number(p->unwind->memory, bytes, 4));
 }
 
 /* Distances of frames, and numbers that become these, are small. */

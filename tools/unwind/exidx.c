@@ -29,23 +29,6 @@ static bool address_at(struct unwind *u, uint64_t at, uint64_t *to)
     return true;
 }
 
-/* The place of a module's table, and its number of rows of two words. */
-static uint64_t table_of(Dwfl_Module *module, uint64_t *table)
-{
-    GElf_Addr bias;
-    GElf_Phdr p;
-    size_t count;
-    Elf *elf = dwfl_module_getelf(module, &bias);
-    if (!elf || elf_getphdrnum(elf, &count) != 0)
-        return 0;
-    for (size_t i = 0; i < count && gelf_getphdr(elf, (int)i, &p); i++)
-        if (p.p_type == PT_ARM_EXIDX) {
-            *table = (p.p_vaddr + bias) & UINT32_MAX;
-            return (p.p_memsz & UINT32_MAX) / 8;
-        }
-    return 0;
-}
-
 /* Finds the row of a function: the last that begins at or below an address. */
 static bool row_find(struct unwind *u, uint64_t table, uint64_t count,
                      uint64_t address, uint64_t *row)
@@ -137,33 +120,15 @@ static bool pop(struct machine *m, unsigned which)
     return true;
 }
 
-/* Pops registers 4 to 15 of a mask; sp only then, if it is among them. */
+/* Pops the registers of a mask; sp is set only then, if it is among them. */
 static bool pop_mask(struct machine *m, unsigned mask)
 {
-    for (unsigned i = 0; i < 12; i++)
-        if (mask >> i & 1 && !pop(m, 4 + i))
-            return false;
-    if (mask >> (SP - 4) & 1)
-        m->sp = (uint32_t)m->registers.value[SP];
-    return true;
-}
-
-static bool pop_range(struct machine *m, unsigned count, bool with_lr)
-{
-    for (unsigned i = 0; i <= count; i++)
-        if (!pop(m, 4 + i))
-            return false;
-    return !with_lr || pop(m, LR);
-}
-
-static bool pop_low(struct machine *m, unsigned mask)
-{
-    if (mask == 0 || mask > 15)
-        return false;
-    for (unsigned i = 0; i < 4; i++)
+    for (unsigned i = 0; i < 16; i++)
         if (mask >> i & 1 && !pop(m, i))
             return false;
-    return true;
+    if (mask >> SP & 1)
+        m->sp = (uint32_t)m->registers.value[SP];
+    return mask;
 }
 
 /* A large addition to the stack pointer, as a ULEB128. */
@@ -189,17 +154,18 @@ static bool operate(struct machine *m, unsigned byte)
     } else if (byte < 0x80) {
         m->sp -= ((byte & 0x3f) << 2) + 4;
     } else if (byte < 0x90) {
-        unsigned mask = low << 8;
-        mask |= code_next(m);
-        return mask && pop_mask(m, mask);
+        unsigned mask = low << 12;
+        return pop_mask(m, mask | code_next(m) << 4);
     } else if (byte < 0xa0) {
         if (low == SP || low == PC || !m->registers.known[low])
             return false;
         m->sp = (uint32_t)m->registers.value[low];
     } else if (byte < 0xb0) {
-        return pop_range(m, byte & 7, byte & 8);
+        return pop_mask(m, ((2u << (byte & 7)) - 1) << 4 | (byte >> 3 & 1)
+                                                               << LR);
     } else if (byte == 0xb1) {
-        return pop_low(m, code_next(m));
+        unsigned mask = code_next(m);
+        return mask <= 15 && pop_mask(m, mask);
     } else if (byte == 0xb2) {
         grow(m);
     } else if (byte == 0xb3) { /* floating-point registers, as FSTMX has them */
@@ -219,14 +185,15 @@ static bool operate(struct machine *m, unsigned byte)
 enum unwind_step exidx_step(struct unwind *u, uint64_t address,
                             struct registers *registers)
 {
-    Dwfl_Module *module = dwfl_addrmodule(u->dwfl, address);
     struct code code;
     struct machine m = {.unwind = u, .registers = *registers, .code = &code};
-    uint64_t table, row, count;
-    if (u->memory->machine != EM_ARM || !module)
-        return UNWIND_UNKNOWN;
-    count = table_of(module, &table);
-    if (!count || !row_find(u, table, count, address, &row) ||
+    GElf_Phdr p; /* its rows have two words */
+    GElf_Addr bias;
+    uint64_t row;
+    if (u->memory->machine != EM_ARM ||
+        !function_segment(u, address, PT_ARM_EXIDX, &p, &bias) ||
+        !row_find(u, (p.p_vaddr + bias) & UINT32_MAX,
+                  (p.p_memsz & UINT32_MAX) / 8, address, &row) ||
         !code_fetch(u, row, &code))
         return UNWIND_UNKNOWN;
     m.sp = (uint32_t)registers->value[SP];

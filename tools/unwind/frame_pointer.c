@@ -88,14 +88,6 @@ static bool frame_size(struct unwind *u, const struct called *f, uint64_t *size)
     return *size < FRAME_BYTES_MAX;
 }
 
-/* Compares the word at a place, and the call before the return address above
- * it. */
-static enum calls candidate(struct unwind *u, const struct called *f,
-                            const unsigned char words[16])
-{
-    return calls(u, bytes_word(u->memory, words + 8), f);
-}
-
 enum calls frame_pointer_usual(struct unwind *u, uint64_t address, uint64_t sp,
                                uint64_t *place)
 {
@@ -106,7 +98,7 @@ enum calls frame_pointer_usual(struct unwind *u, uint64_t address, uint64_t sp,
         return CALLS_NO;
     *place = sp + size;
     return unwind_stack(u, *place, words, sizeof words) == sizeof words
-               ? candidate(u, &f, words)
+               ? calls(u, bytes_word(u->memory, words + 8), &f)
                : CALLS_NO;
 }
 
@@ -120,7 +112,8 @@ enum calls frame_pointer_next(struct unwind *u, uint64_t address, uint64_t sp,
     while (*place - sp < FRAME_BYTES_MAX) {
         size_t got = unwind_stack(u, *place, block, sizeof block);
         for (size_t i = 0; i + 16 <= got && i < BLOCK_BYTES; i += 8) {
-            enum calls does = candidate(u, &f, block + i);
+            enum calls does =
+                calls(u, bytes_word(u->memory, block + i + 8), &f);
             if (does == CALLS_NO)
                 continue;
             *place += i;

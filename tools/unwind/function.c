@@ -25,6 +25,20 @@ bool function_find(struct unwind *u, uint64_t address, struct function *to)
     return true;
 }
 
+bool function_segment(struct unwind *u, uint64_t address, unsigned type,
+                      GElf_Phdr *p, GElf_Addr *bias)
+{
+    Dwfl_Module *module = dwfl_addrmodule(u->dwfl, address);
+    Elf *elf = module ? dwfl_module_getelf(module, bias) : NULL;
+    size_t count;
+    if (!elf || elf_getphdrnum(elf, &count) != 0)
+        return false;
+    for (size_t i = 0; i < count && gelf_getphdr(elf, (int)i, p); i++)
+        if (p->p_type == type)
+            return true;
+    return false;
+}
+
 bool function_is_outermost(struct unwind *u, uint64_t address)
 {
     static const char *const names[] = {

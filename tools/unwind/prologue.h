@@ -63,15 +63,21 @@ struct prologue {
 
 /* A number of 2 or 4 bytes of the code; 0: `at` is past its end. */
 uint32_t prologue_code(const struct prologue *, size_t at, unsigned size);
-/* A word at any address, of constants beside the code. */
-bool prologue_constant(struct prologue *, uint64_t address, uint32_t *value);
+/* The number with a sign that the lowest bits of an instruction's field are. */
+static inline int64_t sign_extend(uint32_t value, unsigned bits)
+{
+    uint32_t sign = 1u << (bits - 1);
+    return (int64_t)((value ^ sign) & (sign | (sign - 1))) - sign;
+}
 
-/* to = from + number; from + by * sign; a number; anything. */
+/* to = from + number; from + by * sign; a number; a constant beside the code;
+ * anything. */
 void prologue_add(struct prologue *, unsigned to, unsigned from,
                   int64_t number);
 void prologue_sum(struct prologue *, unsigned to, unsigned from, unsigned by,
                   int sign);
 void prologue_number(struct prologue *, unsigned to, int64_t number);
+void prologue_constant(struct prologue *, unsigned to, uint64_t address);
 void prologue_unknown(struct prologue *, unsigned to);
 /* A register goes to, or comes from, a word in memory. */
 void prologue_store(struct prologue *, unsigned from, unsigned base,

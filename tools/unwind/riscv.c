@@ -9,11 +9,6 @@ static uint32_t field(uint32_t i, unsigned from, unsigned bits, unsigned to)
 {
     return (i >> from & ((1u << bits) - 1)) << to;
 }
-static int64_t signed_of(uint32_t value, unsigned bits)
-{
-    uint32_t sign = 1u << (bits - 1);
-    return (int64_t)(value ^ sign) - sign;
-}
 
 /* Jumps to the address in a register: a return, a call or a table of
  * branches. */
@@ -33,7 +28,7 @@ static void long_one(struct prologue *p, uint32_t i)
     unsigned to = i >> 7 & 31, from = i >> 15 & 31, by = i >> 20 & 31;
     unsigned function = i >> 12 & 7;
     int64_t number = (int32_t)i >> 20;
-    int64_t place = signed_of(field(i, 25, 7, 5) | to, 12);
+    int64_t place = sign_extend(field(i, 25, 7, 5) | to, 12);
     switch (i & 0x7f) {
     case 0x13: /* addi */
     case 0x1b:
@@ -63,7 +58,7 @@ static void long_one(struct prologue *p, uint32_t i)
         break;
     case 0x63:
         prologue_branch(p, here(p) +
-                               (uint64_t)signed_of(
+                               (uint64_t)sign_extend(
                                    field(i, 31, 1, 12) | field(i, 7, 1, 11) |
                                        field(i, 25, 6, 5) | field(i, 8, 4, 1),
                                    13));
@@ -74,7 +69,7 @@ static void long_one(struct prologue *p, uint32_t i)
             break;
         }
         prologue_branch(
-            p, here(p) + (uint64_t)signed_of(
+            p, here(p) + (uint64_t)sign_extend(
                              field(i, 31, 1, 20) | field(i, 12, 8, 12) |
                                  field(i, 20, 1, 11) | field(i, 21, 10, 1),
                              21));
@@ -116,7 +111,7 @@ static void quarter_0(struct prologue *p, uint32_t i)
 static void quarter_1(struct prologue *p, uint32_t i)
 {
     unsigned which = i >> 7 & 31;
-    int64_t number = signed_of(field(i, 12, 1, 5) | field(i, 2, 5, 0), 6);
+    int64_t number = sign_extend(field(i, 12, 1, 5) | field(i, 2, 5, 0), 6);
     bool wide = p->unwind->memory->word_bytes == 8;
     switch (i >> 13 & 7) {
     case 0: prologue_add(p, which, which, number); break;
@@ -130,17 +125,17 @@ static void quarter_1(struct prologue *p, uint32_t i)
     case 3:
         if (which == SP)
             prologue_add(p, SP, SP,
-                         signed_of(field(i, 12, 1, 9) | field(i, 3, 2, 7) |
-                                       field(i, 5, 1, 6) | field(i, 2, 1, 5) |
-                                       field(i, 6, 1, 4),
-                                   10));
+                         sign_extend(field(i, 12, 1, 9) | field(i, 3, 2, 7) |
+                                         field(i, 5, 1, 6) | field(i, 2, 1, 5) |
+                                         field(i, 6, 1, 4),
+                                     10));
         else
             prologue_number(p, which, number * 4096);
         break;
     case 4: prologue_unknown(p, 8 + (which & 7)); break;
     case 5:
         prologue_branch(p, here(p) +
-                               (uint64_t)signed_of(
+                               (uint64_t)sign_extend(
                                    field(i, 12, 1, 11) | field(i, 11, 1, 4) |
                                        field(i, 9, 2, 8) | field(i, 8, 1, 10) |
                                        field(i, 7, 1, 6) | field(i, 6, 1, 7) |
@@ -150,7 +145,7 @@ static void quarter_1(struct prologue *p, uint32_t i)
         break;
     default:
         prologue_branch(p,
-                        here(p) + (uint64_t)signed_of(
+                        here(p) + (uint64_t)sign_extend(
                                       field(i, 12, 1, 8) | field(i, 10, 2, 3) |
                                           field(i, 5, 2, 6) |
                                           field(i, 3, 2, 1) | field(i, 2, 1, 5),

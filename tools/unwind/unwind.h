@@ -79,6 +79,9 @@ struct function {
     bool is_thumb; /* of ARM: in its short instructions */
 };
 bool function_find(struct unwind *, uint64_t address, struct function *to);
+/* The first segment of a type in the file at an address of code; false: none. */
+bool function_segment(struct unwind *, uint64_t address, unsigned type,
+                      GElf_Phdr *, GElf_Addr *bias);
 /* True for a function without a caller, with which a program or thread
  * begins. */
 bool function_is_outermost(struct unwind *, uint64_t address);
