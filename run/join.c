@@ -22,62 +22,37 @@ static void life(const char *format, pthread_t thread, int result,
 static const char detached[] = RUN_FORMAT("detached", "detached %p: %d");
 static const char cancelled[] = RUN_FORMAT("cancelled", "cancelled %p: %d");
 
-/* A call that waits, whatever its name: of a thread, with a limit or none, or
- * C11's. */
-struct join {
-    pthread_t thread;
-    void **value;
-    int *value_c11; /* or this one */
-    bool is_c11;
-    struct run_limit limit;
-};
-static int join_real(const struct join *j)
+static int join_real(pthread_t thread, void **value, const struct run_limit *l)
 {
-    if (j->is_c11)
-        return run_real.thrd_join(j->thread, j->value_c11);
-    switch (j->limit.how) {
-    case RUN_TIMED:
-        return RUN_LIMITED(&j->limit, pthread_timedjoin_np)(j->thread, j->value,
-                                                            j->limit.until);
-    case RUN_CLOCK:
-        return RUN_LIMITED(&j->limit, pthread_clockjoin_np)(
-            j->thread, j->value, j->limit.clock, j->limit.until);
-    default: return run_real.pthread_join(j->thread, j->value);
-    }
+    return RUN_WAITS(l, pthread_join, pthread_timedjoin_np,
+                     pthread_clockjoin_np, thread, value);
 }
-static int join(const struct join *j, uintptr_t site, uintptr_t cfa)
-{
-    struct run_thread *t = run_thread();
-    int result;
-    if (!t)
-        return join_real(j);
-    run_count(t, RUN_OTHER);
-    {
-        RUN_WAIT(wait);
-        run_wait_begin(
-            &wait, t, j->limit.how == RUN_FOREVER ? &run_join : &run_join_until,
-            (const void *)j->thread, 0, site, cfa);
-        wait.by = run_thread_number(j->thread);
-        result = join_real(j);
-        wait.result = (uintptr_t)(unsigned)result;
-    }
-    if (result == 0)
-        life(joined, j->thread, result, site);
-    return result;
-}
-
 int run_thread_join(pthread_t thread, void **value,
                     const struct run_limit *limit, uintptr_t site,
                     uintptr_t cfa)
 {
-    const struct join j = {thread, value, NULL, false, *limit};
-    return join(&j, site, cfa);
+    struct run_thread *t = run_thread();
+    int result;
+    if (!t)
+        return join_real(thread, value, limit);
+    run_count(t, RUN_OTHER);
+    {
+        RUN_WAIT(wait);
+        run_wait_begin(&wait, t,
+                       limit->how == RUN_FOREVER ? &run_join : &run_join_until,
+                       (const void *)thread, 0, site, cfa);
+        wait.by = run_thread_number(thread);
+        result = join_real(thread, value, limit);
+        wait.result = (uintptr_t)(unsigned)result;
+    }
+    if (result == 0)
+        life(joined, thread, result, site);
+    return result;
 }
 
 RUN_EXPORT int pthread_join(pthread_t thread, void **value)
 {
-    const struct join j = {.thread = thread, .value = value};
-    return join(&j, RUN_SITE, RUN_CFA);
+    return run_thread_join(thread, value, RUN_ALWAYS, RUN_SITE, RUN_CFA);
 }
 RUN_EXPORT int pthread_timedjoin_np(pthread_t thread, void **value,
                                     const struct timespec *until)
@@ -91,11 +66,15 @@ RUN_EXPORT int pthread_clockjoin_np(pthread_t thread, void **value,
     return run_thread_join(thread, value, RUN_BY(clock, until), RUN_SITE,
                            RUN_CFA);
 }
+/* As glibc's, which knows threads of C11 by the same handle. */
 RUN_EXPORT int thrd_join(thrd_t thread, int *value)
 {
-    const struct join j = {
-        .thread = thread, .value_c11 = value, .is_c11 = true};
-    return join(&j, RUN_SITE, RUN_CFA);
+    void *returned = NULL;
+    int result =
+        run_thread_join(thread, &returned, RUN_ALWAYS, RUN_SITE, RUN_CFA);
+    if (result == 0 && value)
+        *value = (int)(intptr_t)returned;
+    return run_c11_of(result);
 }
 RUN_EXPORT int pthread_tryjoin_np(pthread_t thread, void **value)
 {

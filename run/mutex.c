@@ -4,12 +4,8 @@
 
 static int lock_real(pthread_mutex_t *m, const struct run_limit *l)
 {
-    switch (l->how) {
-    case RUN_TIMED: return RUN_LIMITED(l, pthread_mutex_timedlock)(m, l->until);
-    case RUN_CLOCK:
-        return RUN_LIMITED(l, pthread_mutex_clocklock)(m, l->clock, l->until);
-    default: return run_real.pthread_mutex_lock(m);
-    }
+    return RUN_WAITS(l, pthread_mutex_lock, pthread_mutex_timedlock,
+                     pthread_mutex_clocklock, m);
 }
 
 /* Takes a lock that is free. EBUSY: it is not, or may not be. ThreadSanitizer
@@ -90,23 +86,14 @@ int run_mutex_trylock(pthread_mutex_t *m, uintptr_t site, uintptr_t cfa)
 {
     struct run_thread *t = run_thread();
     int result = run_real.pthread_mutex_trylock(m);
-    if (RUN_UNLIKELY(!t))
-        return result;
-    run_count(t, RUN_TRY);
-    if (result == 0 || result == EOWNERDEAD)
-        run_took(t, m, RUN_TRIED, run_mutex.total, site, cfa);
-    else
-        run_count(t, RUN_FAILED);
+    run_tried(t, result == 0 || result == EOWNERDEAD, m, RUN_WRITE,
+              run_mutex.total, site, cfa);
     return result;
 }
 
 int run_mutex_unlock(pthread_mutex_t *m, uintptr_t site)
 {
-    struct run_thread *t = run_thread();
-    if (RUN_LIKELY(t != NULL)) {
-        run_count(t, RUN_UNLOCK);
-        run_gave(t, m, site);
-    }
+    run_unlocks(m, site);
     return run_real.pthread_mutex_unlock(m);
 }
 

@@ -24,8 +24,8 @@
     X(pthread_barrier_init) X(pthread_barrier_destroy) X(pthread_once)         \
     X(flockfile) X(ftrylockfile) X(funlockfile) X(sem_wait) X(sem_timedwait)   \
     X(sem_clockwait) X(sem_trywait) X(sem_post) X(sem_init) X(sem_destroy)     \
-    X(thrd_create) X(thrd_join) X(thrd_detach) X(mtx_init) X(mtx_destroy)      \
-    X(cnd_init) X(cnd_destroy)
+    X(thrd_create) X(thrd_detach) X(mtx_init) X(mtx_destroy) X(cnd_init)       \
+    X(cnd_destroy)
 /* clang-format on */
 
 #pragma GCC visibility push(hidden)
@@ -55,6 +55,13 @@ extern struct run_wide run_wide;
 #define RUN_LIMITED(limit, name) run_real.name
 #endif
 #undef RUN_REAL_MEMBER_
+/* Calls the real function of a wait: the one without a limit, the one until a
+ * time, or the one until a time of a clock. */
+#define RUN_WAITS(l, plain, timed, clocked, ...)                               \
+    ((l)->how == RUN_TIMED   ? RUN_LIMITED(l, timed)(__VA_ARGS__, (l)->until)  \
+     : (l)->how == RUN_CLOCK ? RUN_LIMITED(l, clocked)(                        \
+                                   __VA_ARGS__, (l)->clock, (l)->until)        \
+                             : run_real.plain(__VA_ARGS__))
 extern bool run_has_tsan; /* ThreadSanitizer is part of the program */
 
 /* Functions of conditions, in two versions on some machines: the old one has

@@ -354,6 +354,30 @@ RUN_INLINE bool run_gave(struct run_thread *t, const volatile void *lock,
     return held;
 }
 
+/* The program has tried to take a lock: counts that, and notes a lock that it
+ * took. `t` may be null. */
+RUN_INLINE void run_tried(struct run_thread *t, bool took,
+                          const volatile void *lock, unsigned how,
+                          const char *total, uintptr_t site, uintptr_t cfa)
+{
+    if (!t)
+        return;
+    run_count(t, RUN_TRY);
+    if (took)
+        run_took(t, lock, how | RUN_TRIED, total, site, cfa);
+    else
+        run_count(t, RUN_FAILED);
+}
+/* Runs in front of the real call that unlocks. */
+RUN_INLINE void run_unlocks(const volatile void *lock, uintptr_t site)
+{
+    struct run_thread *t = run_thread();
+    if (RUN_UNLIKELY(!t))
+        return;
+    run_count(t, RUN_UNLOCK);
+    run_gave(t, lock, site);
+}
+
 /* ----------------------------------------------------------------- waits -- */
 
 /* A kind of wait: its formats. */

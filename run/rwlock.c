@@ -7,21 +7,12 @@
 static int lock_real(pthread_rwlock_t *l, bool writes,
                      const struct run_limit *limit)
 {
-    switch (limit->how) {
-    case RUN_TIMED:
-        return writes ? RUN_LIMITED(limit,
-                                    pthread_rwlock_timedwrlock)(l, limit->until)
-                      : RUN_LIMITED(limit, pthread_rwlock_timedrdlock)(
-                            l, limit->until);
-    case RUN_CLOCK:
-        return writes ? RUN_LIMITED(limit, pthread_rwlock_clockwrlock)(
-                            l, limit->clock, limit->until)
-                      : RUN_LIMITED(limit, pthread_rwlock_clockrdlock)(
-                            l, limit->clock, limit->until);
-    default:
-        return writes ? run_real.pthread_rwlock_wrlock(l)
-                      : run_real.pthread_rwlock_rdlock(l);
-    }
+    return writes ? RUN_WAITS(limit, pthread_rwlock_wrlock,
+                              pthread_rwlock_timedwrlock,
+                              pthread_rwlock_clockwrlock, l)
+                  : RUN_WAITS(limit, pthread_rwlock_rdlock,
+                              pthread_rwlock_timedrdlock,
+                              pthread_rwlock_clockrdlock, l);
 }
 
 int run_rwlock_lock(pthread_rwlock_t *l, bool writes,
@@ -60,14 +51,8 @@ static int try(pthread_rwlock_t *l, bool writes, uintptr_t site, uintptr_t cfa)
     struct run_thread *t = run_thread();
     int result = writes ? run_real.pthread_rwlock_trywrlock(l)
                         : run_real.pthread_rwlock_tryrdlock(l);
-    if (!t)
-        return result;
-    run_count(t, RUN_TRY);
-    if (result == 0)
-        run_took(t, l, (writes ? RUN_WRITE : RUN_READ) | RUN_TRIED,
-                 run_write.total, site, cfa);
-    else
-        run_count(t, RUN_FAILED);
+    run_tried(t, result == 0, l, writes ? RUN_WRITE : RUN_READ, run_write.total,
+              site, cfa);
     return result;
 }
 
@@ -95,11 +80,7 @@ LOCKS(rdlock, false)
 LOCKS(wrlock, true)
 RUN_EXPORT int pthread_rwlock_unlock(pthread_rwlock_t *l)
 {
-    struct run_thread *t = run_thread();
-    if (t) {
-        run_count(t, RUN_UNLOCK);
-        run_gave(t, l, RUN_SITE);
-    }
+    run_unlocks(l, RUN_SITE);
     return run_real.pthread_rwlock_unlock(l);
 }
 
@@ -127,23 +108,12 @@ RUN_EXPORT int pthread_spin_lock(pthread_spinlock_t *l)
 RUN_EXPORT int pthread_spin_trylock(pthread_spinlock_t *l)
 {
     struct run_thread *t = run_thread();
-    int result;
-    result = run_real.pthread_spin_trylock(l);
-    if (!t)
-        return result;
-    run_count(t, RUN_TRY);
-    if (result == 0)
-        run_took(t, l, RUN_TRIED, run_spin.total, RUN_SITE, RUN_CFA);
-    else
-        run_count(t, RUN_FAILED);
+    int result = run_real.pthread_spin_trylock(l);
+    run_tried(t, result == 0, l, RUN_WRITE, run_spin.total, RUN_SITE, RUN_CFA);
     return result;
 }
 RUN_EXPORT int pthread_spin_unlock(pthread_spinlock_t *l)
 {
-    struct run_thread *t = run_thread();
-    if (t) {
-        run_count(t, RUN_UNLOCK);
-        run_gave(t, l, RUN_SITE);
-    }
+    run_unlocks(l, RUN_SITE);
     return run_real.pthread_spin_unlock(l);
 }

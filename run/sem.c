@@ -6,11 +6,7 @@
 
 static int wait_real(sem_t *s, const struct run_limit *l)
 {
-    switch (l->how) {
-    case RUN_TIMED: return RUN_LIMITED(l, sem_timedwait)(s, l->until);
-    case RUN_CLOCK: return RUN_LIMITED(l, sem_clockwait)(s, l->clock, l->until);
-    default: return run_real.sem_wait(s);
-    }
+    return RUN_WAITS(l, sem_wait, sem_timedwait, sem_clockwait, s);
 }
 int run_semaphore_wait(sem_t *s, const struct run_limit *l, uintptr_t site,
                        uintptr_t cfa)
@@ -52,12 +48,10 @@ RUN_EXPORT int sem_clockwait(sem_t *s, clockid_t clock,
 RUN_EXPORT int sem_trywait(sem_t *s)
 {
     struct run_thread *t = run_thread();
-    int result;
-    result = run_real.sem_trywait(s);
-    if (!t)
-        return result;
-    run_count(t, RUN_TRY);
-    if (result != 0)
+    int result = run_real.sem_trywait(s);
+    if (t)
+        run_count(t, RUN_TRY);
+    if (t && result != 0)
         run_count(t, RUN_FAILED);
     return result;
 }

@@ -28,13 +28,17 @@ typedef const struct run_timespec64 *time64;
         return call;                                                           \
     }
 
-#define MUTEX run_mutex_lock(m, &limit, RUN_SITE, RUN_CFA)
+#define MUTEX run_mutex_lock((pthread_mutex_t *)m, &limit, RUN_SITE, RUN_CFA)
 TIMED(pthread_mutex_timedlock, MUTEX, pthread_mutex_t *m)
 CLOCKED(pthread_mutex_clocklock, MUTEX, pthread_mutex_t *m)
+TIMED(mtx_timedlock, run_c11_of(MUTEX), mtx_t *m)
 
-#define COND run_cond_wait(&run_cond_new, c, m, &limit, RUN_SITE, RUN_CFA)
+#define COND                                                                   \
+    run_cond_wait(&run_cond_new, (pthread_cond_t *)c, (pthread_mutex_t *)m,    \
+                  &limit, RUN_SITE, RUN_CFA)
 TIMED(pthread_cond_timedwait, COND, pthread_cond_t *c, pthread_mutex_t *m)
 CLOCKED(pthread_cond_clockwait, COND, pthread_cond_t *c, pthread_mutex_t *m)
+TIMED(cnd_timedwait, run_c11_of(COND), cnd_t *c, mtx_t *m)
 
 #define RWLOCK(writes) run_rwlock_lock(l, writes, &limit, RUN_SITE, RUN_CFA)
 TIMED(pthread_rwlock_timedrdlock, RWLOCK(false), pthread_rwlock_t *l)
@@ -43,38 +47,13 @@ CLOCKED(pthread_rwlock_clockrdlock, RWLOCK(false), pthread_rwlock_t *l)
 CLOCKED(pthread_rwlock_clockwrlock, RWLOCK(true), pthread_rwlock_t *l)
 
 #define SEM run_semaphore_wait(s, &limit, RUN_SITE, RUN_CFA)
-WIDE(sem_timedwait)(sem_t *s, time64);
-WIDE(sem_timedwait)(sem_t *s, time64 until)
-{
-    LIMIT(RUN_TIMED, CLOCK_REALTIME);
-    return SEM;
-}
-WIDE(sem_clockwait)(sem_t *s, clockid_t, time64);
-WIDE(sem_clockwait)(sem_t *s, clockid_t clock, time64 until)
-{
-    LIMIT(RUN_CLOCK, clock);
-    return SEM;
-}
+TIMED(sem_timedwait, SEM, sem_t *s)
+CLOCKED(sem_clockwait, SEM, sem_t *s)
 
 #define JOIN run_thread_join(thread, value, &limit, RUN_SITE, RUN_CFA)
 TIMED(pthread_timedjoin_np, JOIN, pthread_t thread, void **value)
 CLOCKED(pthread_clockjoin_np, JOIN, pthread_t thread, void **value)
 
-WIDE(mtx_timedlock)(mtx_t *, time64);
-WIDE(mtx_timedlock)(mtx_t *mutex, time64 until)
-{
-    pthread_mutex_t *m = (pthread_mutex_t *)mutex;
-    LIMIT(RUN_TIMED, CLOCK_REALTIME);
-    return run_c11_of(MUTEX);
-}
-WIDE(cnd_timedwait)(cnd_t *, mtx_t *, time64);
-WIDE(cnd_timedwait)(cnd_t *condition, mtx_t *mutex, time64 until)
-{
-    pthread_mutex_t *m = (pthread_mutex_t *)mutex;
-    pthread_cond_t *c = (pthread_cond_t *)condition;
-    LIMIT(RUN_TIMED, CLOCK_REALTIME);
-    return run_c11_of(COND);
-}
 #else
 typedef int run_time64_none; /* C knows no empty file */
 #endif

@@ -55,7 +55,7 @@ static uint64_t linkage_target(struct unwind *u, uint64_t address)
                                  : address + (uint64_t)(at + 6 - code) +
                                        (uint64_t)(int64_t)distance);
     if (is_386 && at[0] == 0xff && at[1] == 0xa3) /* jmp *distance(%ebx) */
-        return word_at(u, (uint32_t)distance + table_of(u, address));
+        return word_at(u, (uint32_t)(distance + (int64_t)table_of(u, address)));
     return 0;
 }
 
