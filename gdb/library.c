@@ -20,7 +20,7 @@
 enum { PIECE = 65536 }; /* bytes of a dump at a time, or a little more */
 
 struct recorder_gdb {
-    struct memory memory; /* first: the reader is given its address */
+    struct memory memory;
     struct recorder_gdb_target target;
     struct source source; /* the registry in it; nothing is opened */
     struct reader reader;
@@ -42,29 +42,7 @@ struct recorder_gdb {
     bool head_given;
 };
 
-/* ---------------------------------------------------------------- memory -- */
-
-static size_t memory_read(struct memory *memory, uint64_t address, void *to,
-                          size_t size)
-{
-    const struct recorder_gdb *library = (const struct recorder_gdb *)memory;
-    size_t got = library->target.read(address, to, size);
-    return got < size ? got : size;
-}
-static bool memory_write(struct memory *memory, uint64_t address,
-                         const void *from, size_t size)
-{
-    return ((const struct recorder_gdb *)memory)
-        ->target.write(address, from, size);
-}
-static bool memory_thread(struct memory *memory, int32_t id, char name[16])
-{
-    return ((const struct recorder_gdb *)memory)->target.thread(id, name);
-}
-static bool memory_constant(struct memory *memory, uint64_t address)
-{
-    return ((const struct recorder_gdb *)memory)->target.constant(address);
-}
+/* ------------------------------------------------------------------- new -- */
 
 struct recorder_gdb *recorder_gdb_new(const struct recorder_gdb_target *target)
 {
@@ -72,17 +50,17 @@ struct recorder_gdb *recorder_gdb_new(const struct recorder_gdb_target *target)
     if (!library)
         return NULL;
     library->target = *target;
-    library->memory.read = memory_read;
-    library->memory.write = target->write ? memory_write : NULL;
-    library->memory.thread = target->thread ? memory_thread : NULL;
-    library->memory.constant = target->constant ? memory_constant : NULL;
-    library->memory.size = target->size;
-    library->memory.word_bytes = target->word_bytes;
-    library->memory.machine = target->machine;
-    library->memory.big_endian = target->big_endian;
-    library->memory.live = target->live;
-    library->memory.native = target->native;
-    library->memory.stale_order = target->stale_order;
+    library->memory = (struct memory){.read = target->read,
+                                      .write = target->write,
+                                      .thread = target->thread,
+                                      .constant = target->constant,
+                                      .size = target->size,
+                                      .word_bytes = target->word_bytes,
+                                      .machine = target->machine,
+                                      .big_endian = target->big_endian,
+                                      .live = target->live,
+                                      .native = target->native,
+                                      .stale_order = target->stale_order};
     library->source.memory = &library->memory;
     return library;
 }
@@ -280,60 +258,20 @@ const char *recorder_gdb_set(struct recorder_gdb *library, const char *items)
 
 /* ----------------------------------------------------------------- tasks -- */
 
-static uint64_t ask_symbol(void *of, const char *name, uint64_t *size)
-{
-    return ((const struct recorder_gdb *)of)->target.symbol(name, size);
-}
-static bool ask_member(void *of, const char *type, const char *member,
-                       uint64_t *offset, unsigned *bytes)
-{
-    uint32_t size = 0;
-    bool has = ((const struct recorder_gdb *)of)
-                   ->target.member(type, member, offset, &size);
-    *bytes = size;
-    return has;
-}
-static bool ask_variable(void *of, uint64_t address, char *to, size_t size)
-{
-    return ((const struct recorder_gdb *)of)
-        ->target.variable(address, to, size);
-}
-static bool ask_is_code(void *of, uint64_t address)
-{
-    return ((const struct recorder_gdb *)of)->target.is_code(address);
-}
-static bool ask_writable(void *of, size_t i, uint64_t *start, uint64_t *end)
-{
-    return ((const struct recorder_gdb *)of)->target.writable(i, start, end);
-}
-static bool ask_library(void *of, const char *name)
-{
-    return ((const struct recorder_gdb *)of)->target.has_library(name);
-}
-static bool ask_thread(void *of, size_t i, int32_t *id, uint64_t *sp)
-{
-    return ((const struct recorder_gdb *)of)->target.kernel_thread(i, id, sp);
-}
-static void ask_thread_name(void *of, size_t i, char to[64])
-{
-    ((const struct recorder_gdb *)of)->target.thread_name(i, to);
-}
-
 const char *recorder_gdb_tasks_open(struct recorder_gdb *library)
 {
     const struct recorder_gdb_target *target = &library->target;
     const struct tasks_program program = {
         .memory = &library->memory,
         .registry = library->source.registry,
-        .of = library,
-        .symbol = target->symbol ? ask_symbol : NULL,
-        .member = target->member ? ask_member : NULL,
-        .variable = target->variable ? ask_variable : NULL,
-        .is_code = target->is_code ? ask_is_code : NULL,
-        .writable = target->writable ? ask_writable : NULL,
-        .library = target->has_library ? ask_library : NULL,
-        .thread = target->kernel_thread ? ask_thread : NULL,
-        .thread_name = target->thread_name ? ask_thread_name : NULL};
+        .symbol = target->symbol,
+        .member = target->member,
+        .variable = target->variable,
+        .is_code = target->is_code,
+        .writable = target->writable,
+        .library = target->has_library,
+        .thread = target->kernel_thread,
+        .thread_name = target->thread_name};
     const char *wrong = tasks_open(&library->tasks, &program);
     library->has_tasks = !wrong;
     if (wrong || library->tasks.layouts_count)

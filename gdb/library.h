@@ -21,24 +21,26 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Whose recorders are read: struct memory of reader.h, as functions without a
- * context, and how its processor sees words. */
+struct memory;
+
+/* Whose recorders are read: functions of struct memory and of struct
+ * tasks_program, which need no first argument, and how the processor sees
+ * words. Null pointers: no writing, or not known. */
 struct recorder_gdb_target {
-    size_t (*read)(uint64_t address, void *to, size_t size);
-    /* Null pointers: no writing; unknown threads; unknown constant memory. */
-    bool (*write)(uint64_t address, const void *from, size_t size);
-    bool (*thread)(int32_t id, char name[16]);
-    bool (*constant)(uint64_t address);
-    /* Of tasks; null pointers: not known. See struct tasks_program. */
-    uint64_t (*symbol)(const char *name, uint64_t *size);
-    bool (*member)(const char *type, const char *member, uint64_t *offset,
-                   uint32_t *bytes);
-    bool (*variable)(uint64_t address, char *to, size_t size);
-    bool (*is_code)(uint64_t address);
-    bool (*writable)(size_t i, uint64_t *start, uint64_t *end);
-    bool (*has_library)(const char *name);
-    bool (*kernel_thread)(size_t i, int32_t *id, uint64_t *sp);
-    void (*thread_name)(size_t i, char to[64]);
+    size_t (*read)(struct memory *, uint64_t address, void *to, size_t size);
+    bool (*write)(struct memory *, uint64_t address, const void *from,
+                  size_t size);
+    bool (*thread)(struct memory *, int32_t id, char name[16]);
+    bool (*constant)(struct memory *, uint64_t address);
+    uint64_t (*symbol)(void *, const char *name, uint64_t *size);
+    bool (*member)(void *, const char *type, const char *member,
+                   uint64_t *offset, unsigned *bytes);
+    bool (*variable)(void *, uint64_t address, char *to, size_t size);
+    bool (*is_code)(void *, uint64_t address);
+    bool (*writable)(void *, size_t i, uint64_t *start, uint64_t *end);
+    bool (*has_library)(void *, const char *name);
+    bool (*kernel_thread)(void *, size_t i, int32_t *id, uint64_t *sp);
+    void (*thread_name)(void *, size_t i, char to[64]);
     uint64_t size;                /* bytes of memory there are at most */
     uint32_t word_bytes, machine; /* EM_X86_64, or 0: unknown */
     bool big_endian, live, native, stale_order;

@@ -42,10 +42,7 @@ sys.path += glob.glob(os.path.join(HERE, "..", "..", "lib", "python3*",
                                    "*-packages"))
 try:
     import recorder
-    from recorder._gdb import (CONSTANT, FUNCTIONS, HAS_LIBRARY, KERNEL_THREAD,
-                               MEMBER, READ, SYMBOL, THREAD, THREAD_NAME,
-                               VARIABLE, WRITABLE, WRITE, Event, Registers,
-                               Target, Task, text_of)
+    from recorder._gdb import CALLBACKS, Event, Registers, Target, Task, text_of
 except ImportError as missing:
     raise gdb.GdbError("recorder-gdb.py: no Python module `recorder`, which "
                        "make install puts where Python finds it: %s" % missing)
@@ -162,6 +159,20 @@ def stack_pointer(thread):
         output_of("frame %d" % frame)
 
 
+def callback(failed):
+    """For a method that the library calls: an error does not pass through the
+    library, which gets `failed`; Program.call() raises the error."""
+    def decorate(method):
+        def called(self, _, *arguments):
+            try:
+                return method(self, *arguments)
+            except BaseException as error:
+                self.interrupted = error
+                return failed
+        return called
+    return decorate
+
+
 class Program:
     """The recorders of gdb's current program: with Program() as program: ..."""
 
@@ -200,7 +211,6 @@ class Program:
         byte = architecture.integer_type(8)
         one = gdb.Value(b"\1\0", architecture.integer_type(16))
         target = Target()
-        target.read = READ(self.read)
         target.live = self.live
         target.stale_order = bool(self.registry)
         target.word_bytes = byte.pointer().sizeof
@@ -208,25 +218,17 @@ class Program:
         target.native = (architecture.name() in
                          NATIVE.get(platform.machine(), []))
         target.size = self.size()
-        if self.live:
-            target.write = WRITE(self.write)
-        # A recording has one thread, which is not the program's. Without an
-        # operating system, gdb's threads are not the program's, either.
-        if not self.registry and (self.mapped or not self.live):
-            target.thread = THREAD(self.thread)
-        if self.mapped or self.core:
-            target.constant = CONSTANT(self.constant)
         name = architecture.name()
         target.machine = MACHINES.get(name, 40 if name.startswith("arm") else
                                       8 if name.startswith("mips") else 0)
-        target.symbol = SYMBOL(self.symbol)
-        target.member = MEMBER(self.member)
-        target.variable = VARIABLE(self.variable)
-        target.is_code = CONSTANT(self.is_code)
-        target.writable = WRITABLE(self.writable)
-        target.has_library = HAS_LIBRARY(self.has_library)
-        target.kernel_thread = KERNEL_THREAD(self.kernel_thread)
-        target.thread_name = THREAD_NAME(self.thread_name)
+        # A recording has one thread, which is not the program's. Without an
+        # operating system, gdb's threads are not the program's, either.
+        has = {"write": self.live,
+               "thread": not self.registry and (self.mapped or not self.live),
+               "constant": self.mapped or self.core}
+        for name, kind in CALLBACKS.items():
+            if has.get(name, True):
+                setattr(target, name, kind(getattr(self, name)))
         return target
 
     def size(self):
@@ -268,27 +270,26 @@ class Program:
         return min([size] + [start - at for start, _, _ in
                              self.sections[behind:behind + 1]])
 
+    @callback(0)
     def read(self, address, to, size):
         """The `read` of struct memory: if gdb reports a gap, continues in ever
         smaller pieces."""
         done, piece = 0, 0 if self.interrupted else size
-        try:
-            while done < size and piece:
-                at = address + done
-                piece = self.piece(at, min(piece, size - done))
-                if not piece:
-                    break
-                try:
-                    got = bytes(self.inferior.read_memory(at, piece))
-                    ctypes.memmove(to + done, got, piece)
-                    done += piece
-                    piece = size
-                except (gdb.error, OverflowError):
-                    piece //= 2
-        except BaseException as error:  # nothing passes through the library
-            self.interrupted = error
+        while done < size and piece:
+            at = address + done
+            piece = self.piece(at, min(piece, size - done))
+            if not piece:
+                break
+            try:
+                got = bytes(self.inferior.read_memory(at, piece))
+                ctypes.memmove(to + done, got, piece)
+                done += piece
+                piece = size
+            except (gdb.error, OverflowError):
+                piece //= 2
         return done
 
+    @callback(False)
     def write(self, address, start, size):
         """As struct memory's."""
         try:
@@ -296,10 +297,8 @@ class Program:
             return True
         except gdb.error:
             return False
-        except BaseException as error:
-            self.interrupted = error
-            return False
 
+    @callback(False)
     def thread(self, number, name):
         """As struct memory's, by gdb's list of threads."""
         thread = self.threads.get(number)
@@ -308,44 +307,39 @@ class Program:
             ctypes.memmove(name, text, len(text))
         return thread is not None
 
+    @callback(False)
     def constant(self, address):
         """The `constant` of struct memory: by the flags of the mapping or, if
         a recording lacks it, by the name of its section."""
-        try:
-            if self.mapped:
-                mapped = next((row for row in self.mapped
-                               if row[0] <= address < row[1]), None)
-                if not mapped or not mapped[3].startswith("/"):
-                    return False
-                if self.live and mapped[2]:
-                    return mapped[2][1] != "w" and mapped[2][3] == "p"
-            for start, end, writable in self.core.loads if self.core else ():
-                if start <= address < end:
-                    return not writable
-            behind = bisect.bisect(self.sections, (address + 1,))
-            start, end, name = self.sections[behind - 1]
-            return behind > 0 and address < end and (
-                name.startswith((".rodata", ".text")))
-        except BaseException as error:  # nothing passes through the library
-            self.interrupted = error
-            return False
+        if self.mapped:
+            mapped = next((row for row in self.mapped
+                           if row[0] <= address < row[1]), None)
+            if not mapped or not mapped[3].startswith("/"):
+                return False
+            if self.live and mapped[2]:
+                return mapped[2][1] != "w" and mapped[2][3] == "p"
+        for start, end, writable in self.core.loads if self.core else ():
+            if start <= address < end:
+                return not writable
+        behind = bisect.bisect(self.sections, (address + 1,))
+        start, end, name = self.sections[behind - 1]
+        return behind > 0 and address < end and (
+            name.startswith((".rodata", ".text")))
 
+    @callback(0)
     def symbol(self, name, size):
         """As struct tasks_program's."""
-        try:
-            name = name.decode()
-            # After the number, gdb may write that the frame has another
-            # language.
-            at = re.match("0x([0-9a-f]+)", output_of(
-                "with language c -- output/x (unsigned long)&%s" % name))
-            many = re.match("([0-9]+)", output_of(
-                "with language c -- output sizeof(%s)" % name))
-            size[0] = int(many.group(1)) if many else 0
-            return int(at.group(1), 16) if at else 0
-        except BaseException as error:  # nothing passes through the library
-            self.interrupted = error
-            return 0
+        name = name.decode()
+        # After the number, gdb may write that the frame has another
+        # language.
+        at = re.match("0x([0-9a-f]+)", output_of(
+            "with language c -- output/x (unsigned long)&%s" % name))
+        many = re.match("([0-9]+)", output_of(
+            "with language c -- output sizeof(%s)" % name))
+        size[0] = int(many.group(1)) if many else 0
+        return int(at.group(1), 16) if at else 0
 
+    @callback(False)
     def member(self, type_, member, offset, size):
         """As struct tasks_program's: "a.b" is a member of a member."""
         try:
@@ -357,83 +351,63 @@ class Program:
             return True
         except (gdb.error, KeyError, AttributeError):
             return False
-        except BaseException as error:
-            self.interrupted = error
-            return False
 
+    @callback(False)
     def variable(self, address, to, size):
         """As struct tasks_program's."""
-        try:
-            said = re.match(r"(\S+)(?: \+ (\d+))? in section \.(\w+)", output_of(
-                "info symbol 0x%x" % address))
-            if not said or said.group(3) == "text":
-                return False
-            text = said.group(1) + ("+0x%x" % int(said.group(2))
-                                    if said.group(2) else "")
-            text = text.encode()[:size - 1] + b"\0"
-            ctypes.memmove(to, text, len(text))
-            return True
-        except BaseException as error:
-            self.interrupted = error
+        said = re.match(r"(\S+)(?: \+ (\d+))? in section \.(\w+)", output_of(
+            "info symbol 0x%x" % address))
+        if not said or said.group(3) == "text":
             return False
+        text = said.group(1) + ("+0x%x" % int(said.group(2))
+                                if said.group(2) else "")
+        text = text.encode()[:size - 1] + b"\0"
+        ctypes.memmove(to, text, len(text))
+        return True
 
+    @callback(False)
     def is_code(self, address):
         """As struct tasks_program's."""
-        try:
-            return " in section " in output_of("info symbol 0x%x" % address)
-        except BaseException as error:
-            self.interrupted = error
-            return False
+        return " in section " in output_of("info symbol 0x%x" % address)
 
+    @callback(False)
     def writable(self, i, start, end):
         """As struct tasks_program's."""
-        try:
-            if self.core:
-                parts = [(a, b) for a, b, writable in self.core.loads
-                         if writable]
-            else:
-                parts = [row[:2] for row in self.mapped
-                         if not row[3].startswith("/") and
-                         (row[2] or "rw-p")[1] == "w"]
-            if i < len(parts):
-                start[0], end[0] = parts[i]
-            return i < len(parts)
-        except BaseException as error:
-            self.interrupted = error
-            return False
+        if self.core:
+            parts = [(a, b) for a, b, writable in self.core.loads
+                     if writable]
+        else:
+            parts = [row[:2] for row in self.mapped
+                     if not row[3].startswith("/") and
+                     (row[2] or "rw-p")[1] == "w"]
+        if i < len(parts):
+            start[0], end[0] = parts[i]
+        return i < len(parts)
 
+    @callback(False)
     def has_library(self, name):
         """As struct tasks_program's."""
-        try:
-            return any(os.path.basename(one.filename or "").startswith(
-                name.decode()) for one in gdb.objfiles())
-        except BaseException as error:
-            self.interrupted = error
-            return False
+        return any(os.path.basename(one.filename or "").startswith(
+            name.decode()) for one in gdb.objfiles())
 
+    @callback(False)
     def kernel_thread(self, i, number, sp):
         """As struct tasks_program's, of thread i of gdb's list."""
-        try:
-            thread = self.thread_at(i)
-            if thread:
-                number[0] = thread.ptid[1] or thread.ptid[2]
-                if sp:
-                    sp[0] = stack_pointer(thread)
-            return thread is not None
-        except BaseException as error:
-            self.interrupted = error
-            return False
+        thread = self.thread_at(i)
+        if thread:
+            number[0] = thread.ptid[1] or thread.ptid[2]
+            if sp:
+                sp[0] = stack_pointer(thread)
+        return thread is not None
 
+    @callback(None)
     def thread_name(self, i, to):
         """As struct tasks_program's."""
-        try:
-            thread = self.thread_at(i)
-            text = ("%d %s" % (thread.ptid[1] or thread.ptid[2],
-                               thread.name or "")).strip()
-            text = text.encode("utf-8", "replace")[:63] + b"\0"
-            ctypes.memmove(to, text, len(text))
-        except BaseException as error:
-            self.interrupted = error
+        thread = self.thread_at(i)
+        text = ("%d %s" % (thread.ptid[1] or thread.ptid[2],
+                           thread.name or "")).strip()
+        text = text.encode("utf-8", "replace")[:63] + b"\0"
+        ctypes.memmove(to, text, len(text))
 
     def thread_at(self, i):
         """Thread i of the program; None: it has fewer."""

@@ -5,38 +5,36 @@ is installed with this module and the library."""
 import ctypes
 
 from ._library import declare, load, text_of  # noqa: F401 for the script
+NUMBER = ctypes.POINTER(ctypes.c_uint64)
 
-READ = ctypes.CFUNCTYPE(ctypes.c_size_t, ctypes.c_uint64, ctypes.c_void_p,
-                        ctypes.c_size_t)
-WRITE = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_uint64, ctypes.c_void_p,
-                         ctypes.c_size_t)
-THREAD = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_int32, ctypes.c_void_p)
-CONSTANT = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_uint64)
-SYMBOL = ctypes.CFUNCTYPE(ctypes.c_uint64, ctypes.c_char_p,
-                          ctypes.POINTER(ctypes.c_uint64))
-MEMBER = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_char_p, ctypes.c_char_p,
-                          ctypes.POINTER(ctypes.c_uint64),
-                          ctypes.POINTER(ctypes.c_uint32))
-VARIABLE = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_uint64, ctypes.c_void_p,
-                            ctypes.c_size_t)
-WRITABLE = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_size_t,
-                            ctypes.POINTER(ctypes.c_uint64),
-                            ctypes.POINTER(ctypes.c_uint64))
-HAS_LIBRARY = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_char_p)
-KERNEL_THREAD = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_size_t,
-                                 ctypes.POINTER(ctypes.c_int32),
-                                 ctypes.POINTER(ctypes.c_uint64))
-THREAD_NAME = ctypes.CFUNCTYPE(None, ctypes.c_size_t, ctypes.c_void_p)
+# The functions of struct recorder_gdb_target: the result, and the arguments
+# after the first, which says nothing.
+CALLBACKS = {
+    "read": (ctypes.c_size_t, ctypes.c_uint64, ctypes.c_void_p,
+             ctypes.c_size_t),
+    "write": (ctypes.c_bool, ctypes.c_uint64, ctypes.c_void_p,
+              ctypes.c_size_t),
+    "thread": (ctypes.c_bool, ctypes.c_int32, ctypes.c_void_p),
+    "constant": (ctypes.c_bool, ctypes.c_uint64),
+    "symbol": (ctypes.c_uint64, ctypes.c_char_p, NUMBER),
+    "member": (ctypes.c_bool, ctypes.c_char_p, ctypes.c_char_p, NUMBER,
+               ctypes.POINTER(ctypes.c_uint32)),
+    "variable": (ctypes.c_bool, ctypes.c_uint64, ctypes.c_void_p,
+                 ctypes.c_size_t),
+    "is_code": (ctypes.c_bool, ctypes.c_uint64),
+    "writable": (ctypes.c_bool, ctypes.c_size_t, NUMBER, NUMBER),
+    "has_library": (ctypes.c_bool, ctypes.c_char_p),
+    "kernel_thread": (ctypes.c_bool, ctypes.c_size_t,
+                      ctypes.POINTER(ctypes.c_int32), NUMBER),
+    "thread_name": (None, ctypes.c_size_t, ctypes.c_void_p),
+}
+CALLBACKS = {name: ctypes.CFUNCTYPE(result, ctypes.c_void_p, *arguments)
+             for name, (result, *arguments) in CALLBACKS.items()}
 
 
 class Target(ctypes.Structure):
     """struct recorder_gdb_target"""
-    _fields_ = [("read", READ), ("write", WRITE), ("thread", THREAD),
-                ("constant", CONSTANT), ("symbol", SYMBOL),
-                ("member", MEMBER), ("variable", VARIABLE),
-                ("is_code", CONSTANT), ("writable", WRITABLE),
-                ("has_library", HAS_LIBRARY), ("kernel_thread", KERNEL_THREAD),
-                ("thread_name", THREAD_NAME), ("size", ctypes.c_uint64),
+    _fields_ = [*CALLBACKS.items(), ("size", ctypes.c_uint64),
                 ("word_bytes", ctypes.c_uint32), ("machine", ctypes.c_uint32),
                 ("big_endian", ctypes.c_bool), ("live", ctypes.c_bool),
                 ("native", ctypes.c_bool), ("stale_order", ctypes.c_bool)]
