@@ -347,19 +347,21 @@ bool recorder_gdb_task_registers(struct recorder_gdb *library, size_t i,
                                  struct recorder_gdb_registers *to)
 {
     struct tasks *tasks = &library->tasks;
-    const struct task_machine *machine = task_machine(&library->memory);
+    const struct machine *machine = machine_of(&library->memory);
     struct registers registers;
+    unsigned pc;
     bool exact;
     if (!machine || i >= tasks->count ||
         !task_registers(tasks, &tasks->cache.memory,
                         &tasks->all[tasks->order[i]], &registers, &exact,
                         &to->xpsr))
         return false;
-    to->sp = machine->sp;
-    to->pc = machine->pc < 63 ? machine->pc : 63; /* MIPS: 64 here */
+    pc = machine->unwind.pc;
+    to->sp = machine->unwind.sp;
+    to->pc = pc < 63 ? pc : 63; /* MIPS: 64 here */
     to->known = 0;
     for (unsigned k = 0; k < 64; k++) {
-        unsigned which = k == to->pc ? machine->pc : k;
+        unsigned which = k == to->pc ? pc : k;
         to->value[k] = registers.value[which];
         to->known |= (uint64_t)registers.known[which] << k;
     }

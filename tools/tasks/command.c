@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "file.h"
 #include "known.h"
 #include "stacks.h"
@@ -22,12 +23,15 @@ static void symbols_find(struct tasks_command *command, Dwfl_Module *module)
         GElf_Addr address;
         const char *name = dwfl_module_getsym_info(module, i, &symbol, &address,
                                                    NULL, NULL, NULL);
-        for (size_t k = 0; name && known_names[k]; k++)
-            if (*name == *known_names[k] && symbol.st_shndx != SHN_UNDEF &&
-                strncmp(name, known_names[k], strlen(known_names[k])) == 0 &&
-                strchr("@", name[strlen(known_names[k])]))
-                command->symbols[k] =
-                    (struct tasks_symbol){address, symbol.st_size};
+        for (size_t k = 0; name && k < command->symbols_count; k++) {
+            struct tasks_symbol *to = &command->symbols[k];
+            if (*name == *to->name && symbol.st_shndx != SHN_UNDEF &&
+                strncmp(name, to->name, strlen(to->name)) == 0 &&
+                strchr("@", name[strlen(to->name)])) {
+                to->address = address;
+                to->size = symbol.st_size;
+            }
+        }
     }
 }
 
@@ -44,16 +48,19 @@ static uint64_t command_symbol(void *of, const char *name, uint64_t *size)
 {
     struct tasks_command *command = of;
     Dwfl *dwfl = source_dwfl(command->source);
-    if (!command->symbols) {
-        size_t count = 0;
-        while (known_names[count])
-            count++;
-        command->symbols = calloc(count + 1, sizeof *command->symbols);
-        if (command->symbols && dwfl)
-            dwfl_getmodules(dwfl, module_look, command, 0);
+    bool is_first = !command->symbols;
+    const char *known;
+    while (is_first && (known = known_name(command->symbols_count))) {
+        struct tasks_symbol *to = array_add(
+            command->symbols, command->symbols_count, command->symbols_max);
+        if (!to)
+            return 0;
+        to->name = known;
     }
-    for (size_t k = 0; command->symbols && known_names[k]; k++)
-        if (strcmp(known_names[k], name) == 0) {
+    if (is_first && dwfl)
+        dwfl_getmodules(dwfl, module_look, command, 0);
+    for (size_t k = 0; k < command->symbols_count; k++)
+        if (strcmp(command->symbols[k].name, name) == 0) {
             *size = command->symbols[k].size;
             return command->symbols[k].address;
         }

@@ -2,23 +2,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "bytes.h"
 #include "tasks.h"
+#include "threads.h"
 
 #include <elf.h>
 #include <string.h>
-
-static const struct task_machine machines[] = {
-    {EM_X86_64, 8, 7, 16}, {EM_386, 4, 4, 8},    {EM_AARCH64, 8, 31, 32},
-    {EM_ARM, 4, 13, 15},   {EM_MIPS, 4, 29, 64}, {EM_RISCV, 4, 2, 64},
-    {EM_RISCV, 8, 2, 64}};
-
-const struct task_machine *task_machine(const struct memory *m)
-{
-    for (size_t i = 0; i < sizeof machines / sizeof *machines; i++)
-        if (machines[i].elf == m->machine &&
-            machines[i].word_bytes == m->word_bytes)
-            return &machines[i];
-    return NULL;
-}
 
 /* Where a ucontext_t has its registers, as the system's headers have it. */
 struct ucontext {
@@ -84,7 +71,7 @@ static bool words_read(struct memory *m, uint64_t place,
                        const unsigned char *words, unsigned count,
                        struct registers *to, bool *exact, uint64_t *xpsr)
 {
-    const struct task_machine *machine = task_machine(m);
+    const struct machine *machine = machine_of(m);
     uint64_t sp, more = 0;
     if (!bytes_read_word(m, place, &sp))
         return false;
@@ -123,10 +110,10 @@ static bool words_read(struct memory *m, uint64_t place,
             *exact = true;
         }
     }
-    if (machine->elf == EM_ARM && to->known[machine->pc])
-        to->value[machine->pc] &= ~(uint64_t)1; /* Thumb */
-    set(to, machine->sp, (sp + more) & word_max(m));
-    return to->known[machine->pc];
+    if (machine->elf == EM_ARM && to->known[machine->unwind.pc])
+        to->value[machine->unwind.pc] &= ~(uint64_t)1; /* Thumb */
+    set(to, machine->unwind.sp, (sp + more) & word_max(m));
+    return to->known[machine->unwind.pc];
 }
 
 static bool is_code(const struct tasks *tasks, uint64_t address)
@@ -140,13 +127,13 @@ static bool forms_read(const struct tasks *tasks, struct memory *m,
                        uint64_t place, const struct task_form *form,
                        struct registers *to, bool *exact, uint64_t *xpsr)
 {
-    const struct task_machine *machine = task_machine(m);
+    const struct machine *machine = machine_of(m);
     for (; form->count; form++) {
         memset(to, 0, sizeof *to);
         if (form->machine == m->machine &&
             words_read(m, place, (const unsigned char *)form->words,
                        form->count, to, exact, xpsr) &&
-            is_code(tasks, to->value[machine->pc]))
+            is_code(tasks, to->value[machine->unwind.pc]))
             return true;
     }
     return false;
@@ -174,7 +161,7 @@ bool task_registers(const struct tasks *tasks, struct memory *m,
 {
     const struct layout *layout = &tasks->layouts[task->layout];
     const struct layout_row *rows = layout->rows;
-    const struct task_machine *machine = task_machine(m);
+    const struct machine *machine = machine_of(m);
     uint64_t place, at;
     unsigned what =
         rows[RECORDER_TASK_WORDS_].is_set      ? RECORDER_TASK_WORDS_
@@ -196,8 +183,9 @@ bool task_registers(const struct tasks *tasks, struct memory *m,
         return ucontext_read(m, at, to);
     if (what == RECORDER_TASK_FCONTEXT_)
         return fcontext_read(tasks, m, place, to);
-    if (layout->forms)
-        return forms_read(tasks, m, place, layout->forms, to, exact, xpsr);
+    if (layout->traits.forms)
+        return forms_read(tasks, m, place, layout->traits.forms, to, exact,
+                          xpsr);
     return words_read(m, what == RECORDER_TASK_WORDS_AT_ ? at : place,
                       layout->words, layout->words_count, to, exact, xpsr);
 }

@@ -48,18 +48,15 @@ static size_t waits_for(const struct graph *graph, size_t node)
 static bool cycle_keep(const struct graph *graph, size_t first, size_t count)
 {
     struct tasks *tasks = graph->tasks;
-    struct task_cycle *cycles =
-        array_room(tasks->cycles, &tasks->cycles_max, tasks->cycles_count + 1,
-                   sizeof *cycles);
-    struct task_cycle *cycle;
-    if (!cycles)
+    size_t *nodes = calloc(count, sizeof *nodes);
+    struct task_cycle *cycle =
+        nodes ? array_add(tasks->cycles, tasks->cycles_count, tasks->cycles_max)
+              : NULL;
+    if (!cycle) {
+        free(nodes);
         return false;
-    tasks->cycles = cycles;
-    cycle = &cycles[tasks->cycles_count];
-    cycle->nodes = calloc(count, sizeof *cycle->nodes);
-    if (!cycle->nodes)
-        return false;
-    tasks->cycles_count++;
+    }
+    cycle->nodes = nodes;
     cycle->count = count;
     for (size_t i = 0; i < count; i++, first = waits_for(graph, first))
         cycle->nodes[i] = first;

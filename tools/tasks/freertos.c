@@ -60,23 +60,30 @@ bool freertos_open(struct tasks *tasks, struct layout *layout)
                       queue[] = "struct QueueDefinition";
     unsigned bytes, list_bytes;
     uint64_t at;
+    if (!of)
+        return false;
     layout->freertos = of;
-    if (!of || !known_member(tasks, list, "", &at, &list_bytes) ||
-        !known_member(tasks, list, "xListEnd", &of->end, &bytes) ||
-        !known_member(tasks, item, "pxNext", &of->next, &bytes) ||
-        !known_member(tasks, item, "pvOwner", &of->task, &bytes) ||
-        !known_member(tasks, item, "pxContainer|pvContainer", &of->inside,
-                      &bytes) ||
-        !known_member(tasks, item, "xItemValue", &of->value,
-                      &of->value_bytes) ||
-        !known_member(tasks, queue, "xTasksWaitingToReceive", &of->receive,
-                      &bytes) ||
-        !known_member(tasks, queue, "xTasksWaitingToSend", &of->send, &bytes) ||
-        !known_member(tasks, queue, "pcHead", &of->first, &bytes) ||
-        !known_member(tasks, queue, "uxMessagesWaiting", &of->held, &bytes) ||
-        !known_member(tasks, queue, "uxLength", &of->most, &bytes) ||
-        !known_member(tasks, queue, "uxItemSize", &of->item,
-                      &of->count_bytes)) {
+    const struct {
+        const char *type, *members;
+        uint64_t *offset;
+        unsigned *bytes;
+    } needed[] = {{list, "", &at, &list_bytes},
+                  {list, "xListEnd", &of->end, &bytes},
+                  {item, "pxNext", &of->next, &bytes},
+                  {item, "pvOwner", &of->task, &bytes},
+                  {item, "pxContainer|pvContainer", &of->inside, &bytes},
+                  {item, "xItemValue", &of->value, &of->value_bytes},
+                  {queue, "xTasksWaitingToReceive", &of->receive, &bytes},
+                  {queue, "xTasksWaitingToSend", &of->send, &bytes},
+                  {queue, "pcHead", &of->first, &bytes},
+                  {queue, "uxMessagesWaiting", &of->held, &bytes},
+                  {queue, "uxLength", &of->most, &bytes},
+                  {queue, "uxItemSize", &of->item, &of->count_bytes}};
+    bool has = true;
+    for (size_t i = 0; has && i < sizeof needed / sizeof *needed; i++)
+        has = known_member(tasks, needed[i].type, needed[i].members,
+                           needed[i].offset, needed[i].bytes);
+    if (!has) {
         tasks_warn(tasks,
                    "it has %s, but no debug information of its lists and "
                    "queues",

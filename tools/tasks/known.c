@@ -46,17 +46,11 @@ struct known {
     unsigned out_at, back_at;
     struct known_list lists[8];
     struct known_row rows[16];
-    const char *states;             /* of values from 0 up; "" ends them */
-    const struct task_event *event; /* or null */
-    const struct task_ring *ring;   /* or null */
-    uint64_t waits_in, owned_in;    /* states, as bits; 0: all */
-    const char *words;              /* as of RECORDER_TASK_WORDS */
+    const char *states; /* of values from 0 up; "" ends them */
+    const char *words;  /* as of RECORDER_TASK_WORDS */
     unsigned words_count;
-    const struct task_form *forms; /* or several of them, or null */
     bool is_freertos;
-    bool on_first;         /* all run on the process's first thread */
-    bool runs_without;     /* a task without a context runs */
-    bool owners_are_tasks; /* an unknown owner is no owner */
+    struct task_traits traits;
 };
 
 /* FreeRTOS, as its ports save a task. Cortex-M: r4 to r11, with a
@@ -135,8 +129,7 @@ static const struct known known[] = {
               {RECORDER_TASK_WAITS_, 48, 8},
               {RECORDER_TASK_FCONTEXT_, 208, 8}},
      .states = "",
-     .ring = &boost_ring,
-     .runs_without = true},
+     .traits = {.ring = &boost_ring, .runs_without = true}},
     {.name = "Pth",
      .machine = EM_X86_64,
      .word_bytes = 8,
@@ -153,8 +146,7 @@ static const struct known known[] = {
               {RECORDER_TASK_OWNER_, 24, 8},
               {RECORDER_TASK_UCONTEXT_, 264, 0}},
      .states = "scheduler\0new\0ready\0waiting\0dead\0",
-     .event = &pth_event,
-     .on_first = true},
+     .traits = {.event = &pth_event, .on_first = true}},
     {.name = "ThreadX",
      .machine = EM_ARM,
      .word_bytes = 4,
@@ -173,13 +165,14 @@ static const struct known known[] = {
      .states = "ready\0completed\0terminated\0suspended\0sleep\0queue\0"
                "semaphore\0flags\0blocks\0bytes\0device\0file\0tcp\0mutex\0"
                "priority\0",
-     /* A thread keeps its last awaited object; and other objects have other
-      * threads at the place of a mutex's owner. */
-     .waits_in = 1 << 5 | 1 << 6 | 1 << 7 | 1 << 8 | 1 << 9 | 1 << 13,
-     .owned_in = 1 << 13,
      .words = THREADX_WORDS,
      .words_count = sizeof THREADX_WORDS - 1,
-     .owners_are_tasks = true},
+     /* A thread keeps its last awaited object; and other objects have other
+      * threads at the place of a mutex's owner. */
+     .traits = {.waits_in =
+                    1 << 5 | 1 << 6 | 1 << 7 | 1 << 8 | 1 << 9 | 1 << 13,
+                .owned_in = 1 << 13,
+                .owners_are_tasks = true}},
     {.name = "FreeRTOS",
      .lists = {{LIST_TABLE, "pxCurrentTCB", 0, "running", true},
                {LIST_TABLE, "pxCurrentTCBs", 0, "running", true},
@@ -198,30 +191,22 @@ static const struct known known[] = {
               {RECORDER_TASK_ID_, 0, 0, "struct tskTaskControlBlock",
                "uxTCBNumber", true}},
      .states = "",
-     .forms = freertos_forms,
      .is_freertos = true,
-     .owners_are_tasks = true}};
+     .traits = {.forms = freertos_forms, .owners_are_tasks = true}}};
 enum { KNOWN = sizeof known / sizeof *known };
 
-const char *const known_names[] = {"_ZTVN5boost6fibers9schedulerE",
-                                   "__pth_NQ",
-                                   "__pth_RQ",
-                                   "__pth_WQ",
-                                   "__pth_SQ",
-                                   "__pth_DQ",
-                                   "__pth_current",
-                                   "_tx_thread_current_ptr",
-                                   "_tx_thread_created_ptr",
-                                   "pxCurrentTCB",
-                                   "pxCurrentTCBs",
-                                   "pxReadyTasksLists",
-                                   "xPendingReadyList",
-                                   "xDelayedTaskList1",
-                                   "xDelayedTaskList2",
-                                   "xSuspendedTaskList",
-                                   "xTasksWaitingTermination",
-                                   "xQueueRegistry",
-                                   0};
+const char *known_name(size_t i)
+{
+    for (size_t k = 0; k < KNOWN; k++) {
+        const struct known_list *list = known[k].lists;
+        if (known[k].class_table && i-- == 0)
+            return known[k].class_table;
+        for (; list->symbol; list++)
+            if (*list->symbol && i-- == 0)
+                return list->symbol;
+    }
+    return i == 0 ? "xQueueRegistry" : NULL;
+}
 
 /* --------------------------------------------------------------- layout -- */
 
@@ -377,17 +362,10 @@ static void known_add(struct tasks *tasks, const struct known *k)
     while (k->states && k->states[size])
         size += strlen(k->states + size) + 1;
     layout_states(layout, k->states, size);
-    layout->event = k->event;
-    layout->ring = k->ring;
-    layout->waits_in = k->waits_in;
-    layout->owned_in = k->owned_in;
-    layout->runs_without = k->runs_without;
-    layout->owners_are_tasks = k->owners_are_tasks;
+    layout->traits = k->traits;
     layout->words_count = k->words_count;
     if (k->words_count)
         memcpy(layout->words, k->words, k->words_count);
-    layout->on_first = k->on_first;
-    layout->forms = k->forms;
 }
 
 const char *known_read(struct tasks *tasks)

@@ -4,10 +4,11 @@
 #define KNOWN_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-/* All symbols of known.c's tables; ends with null. */
-extern const char *const known_names[];
+/* Symbol i of known.c's tables; null: there are no more. */
+const char *known_name(size_t i);
 
 struct tasks;
 /* Finds the first existing member of several, with | between them, in debug

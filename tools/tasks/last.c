@@ -1,5 +1,6 @@
 /* last.c - the newest record of each task and thread. */
 /* SPDX-License-Identifier: MIT */
+#include "array.h"
 #include "inside.h"
 #include "tasks.h"
 
@@ -45,67 +46,64 @@ static void last_set(struct task_last *last, struct reader *reader,
 
 /* ------------------------------------------------------------- whose own -- */
 
-static const struct reader *compared; /* qsort() passes nothing on */
-static int row_compare(const void *a, const void *b)
+/* The rows of the thread table with one name: the last of them, how many they
+ * are, and how many tasks have the name. */
+struct namesakes {
+    size_t row, rows, tasks;
+};
+struct names {
+    struct ids ids;
+    struct namesakes *all;
+    size_t max;
+};
+
+/* The rows of a name; null: there are none. `adds`: makes them; null: out of
+ * memory. Names in the table have less than 16 bytes. */
+static struct namesakes *namesakes_of(struct names *names, const char *name,
+                                      bool adds)
 {
-    const struct reader_thread *threads = compared->threads;
-    return strcmp(threads[*(const size_t *)a].name,
-                  threads[*(const size_t *)b].name);
+    uint64_t key[2] = {0};
+    size_t at, size = strlen(name);
+    bool is_new;
+    if (!size || size > sizeof key)
+        return NULL;
+    memcpy(key, name, size);
+    if (adds)
+        return array_at_key(names->all, &names->ids, names->max, key[0], key[1],
+                            0, &is_new);
+    at = ids_find(&names->ids, key[0], key[1], 0);
+    return at == IDS_NONE ? NULL : &names->all[at];
 }
 
-/* The row of a scheduler's task, or of a machine without a system, that has the
- * name; TASK_NONE: there is none, or several. */
-static size_t row_named(const struct reader *reader, const size_t *rows,
-                        size_t count, const char *name)
-{
-    size_t low = 0, high = count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (strcmp(reader->threads[rows[middle]].name, name) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < count && strcmp(reader->threads[rows[low]].name, name) == 0 &&
-                   (low + 1 == count ||
-                    strcmp(reader->threads[rows[low + 1]].name, name) != 0)
-               ? rows[low]
-               : TASK_NONE;
-}
-
-/* A task without a number has the records of the row of its name, if no other
- * has that name, too. */
+/* A task without a number has the records of the row of its name, if that is
+ * the row of a scheduler's task or of a machine without a system, and if no
+ * other row and no other task has the name. */
 static void records_by_name(struct tasks *tasks, const struct reader *reader)
 {
-    size_t *rows = calloc(reader->threads_count + 1, sizeof *rows);
-    size_t *owners = calloc(reader->threads_count + 1, sizeof *owners);
-    size_t count = 0;
-    for (size_t i = 0; rows && i < reader->threads_count; i++)
-        if (!reader->threads[i].id && *reader->threads[i].name)
-            rows[count++] = i;
-    compared = reader;
-    if (rows)
-        qsort(rows, count, sizeof *rows, row_compare);
-    for (size_t i = 0; rows && owners && i < tasks->count; i++) {
-        struct task *task = &tasks->all[i];
-        size_t row = task->number || task->dead || !*task->name
-                         ? TASK_NONE
-                         : row_named(reader, rows, count, task->name);
-        if (row == TASK_NONE)
-            continue;
-        if (owners[row]++ == 0)
-            task->records = reader->threads[row].number;
+    struct names names = {0};
+    struct namesakes *same;
+    for (size_t i = 0; i < reader->threads_count; i++) {
+        same = reader->threads[i].id
+                   ? NULL
+                   : namesakes_of(&names, reader->threads[i].name, true);
+        if (same) {
+            same->row = i;
+            same->rows++;
+        }
     }
-    for (size_t i = 0; rows && owners && i < tasks->count; i++) {
-        struct task *task = &tasks->all[i];
-        size_t row = task->number || !task->records
-                         ? TASK_NONE
-                         : row_named(reader, rows, count, task->name);
-        if (row != TASK_NONE && owners[row] > 1)
-            task->records = 0;
-    }
-    free(rows);
-    free(owners);
+    for (int pass = 0; pass < 2; pass++)
+        for (size_t i = 0; i < tasks->count; i++) {
+            struct task *task = &tasks->all[i];
+            same = task->number || task->dead
+                       ? NULL
+                       : namesakes_of(&names, task->name, false);
+            if (same && pass == 0)
+                same->tasks++;
+            else if (same && same->rows == 1 && same->tasks == 1)
+                task->records = reader->threads[same->row].number;
+        }
+    free(names.all);
+    ids_free(&names.ids);
 }
 
 /* A running task without a number gets the records of its worker. */

@@ -1,6 +1,7 @@
 /* runs.c - finds the threads of running tasks that name none. */
 /* SPDX-License-Identifier: MIT */
 #include "tasks.h"
+#include "threads.h"
 
 #include <string.h>
 
@@ -10,13 +11,13 @@ enum { RUNS_MAX = 64 }; /* tasks that are looked at */
  * none. */
 static uint64_t saved_sp(struct tasks *tasks, const struct task *task)
 {
-    const struct task_machine *machine = task_machine(&tasks->cache.memory);
+    const struct machine *machine = machine_of(&tasks->cache.memory);
     struct registers registers;
     uint64_t xpsr;
     bool exact;
     return machine && task_registers(tasks, &tasks->cache.memory, task,
                                      &registers, &exact, &xpsr)
-               ? registers.value[machine->sp]
+               ? registers.value[machine->unwind.sp]
                : 0;
 }
 

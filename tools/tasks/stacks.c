@@ -36,33 +36,32 @@ static size_t stack_keep(struct task_stacks *stacks, const uint64_t *frames,
                          unsigned count, bool whole, size_t task)
 {
     uint64_t hash[2] = {count + whole * 256u, 0};
-    struct task_stack *all;
+    struct task_stack *stack;
     bool is_new;
-    size_t number;
     for (unsigned i = 0; i < count; i++) {
         hash[0] = (hash[0] ^ frames[i]) * 0x9e3779b97f4a7c15u;
         hash[0] ^= hash[0] >> 29;
         hash[1] = (hash[1] + frames[i]) * 0xbf58476d1ce4e5b9u;
         hash[1] ^= hash[1] >> 32;
     }
-    number = ids_add(&stacks->ids, hash[0], hash[1], count, &is_new);
-    if (number == IDS_NONE)
+    stack = array_at_key(stacks->all, &stacks->ids, stacks->max, hash[0],
+                         hash[1], count, &is_new);
+    if (!stack)
         return TASK_NONE;
     if (is_new) {
-        all = array_room(stacks->all, &stacks->max, number + 1, sizeof *all);
-        if (!all)
-            return TASK_NONE;
-        stacks->all = all;
-        stacks->count = number + 1;
-        all[number] =
-            (struct task_stack){.count = count, .whole = whole, .first = task};
-        all[number].frames = calloc(count + 1u, sizeof *frames);
-        if (!all[number].frames)
-            return TASK_NONE;
-        memcpy(all[number].frames, frames, count * sizeof *frames);
+        stacks->count++;
+        *stack = (struct task_stack){
+            .count = count,
+            .whole = whole,
+            .first = task,
+            .frames = calloc(count + 1u, sizeof *frames)};
+        if (stack->frames)
+            memcpy(stack->frames, frames, count * sizeof *frames);
     }
-    stacks->all[number].tasks++;
-    return number;
+    if (!stack->frames)
+        return TASK_NONE;
+    stack->tasks++;
+    return (size_t)(stack - stacks->all);
 }
 
 unsigned stack_walk(struct task_stacks *stacks, struct tasks *tasks,

@@ -19,8 +19,10 @@ struct tasks_command {
     struct ids notes; /* of a recording: the contexts of tasks in its notes */
     bool has_notes;
     struct tasks_symbol {
+        const char *name; /* by known_name() */
         uint64_t address, size;
-    } * symbols; /* of known_names */
+    } * symbols;
+    size_t symbols_count, symbols_max;
     struct type_found {
         const char *type; /* that was looked for last */
         Dwarf_Die die;

@@ -52,11 +52,11 @@ static uint64_t word_in(struct tasks *tasks, const struct layout *layout,
     struct memory *m = &tasks->cache.memory;
     const struct layout_row *row = &layout->rows[what];
     unsigned size = row->bytes > 8 ? m->word_bytes : row->bytes;
-    unsigned char bytes[8];
-    if (!row->is_set || !address ||
-        !bytes_read(m, address + row->offset, bytes, size))
-        return 0;
-    return bytes_number(m, bytes, size);
+    uint64_t word;
+    return row->is_set && address &&
+                   bytes_read_number(m, address + row->offset, size, &word)
+               ? word
+               : 0;
 }
 
 /* Copies a text of the program, which may end with its memory. */
@@ -96,53 +96,47 @@ static int64_t signed_of(uint64_t value, unsigned bytes)
 static size_t group_of(struct tasks *tasks, const struct layout *layout,
                        uint64_t address)
 {
+    const struct layout_row *name = &layout->rows[RECORDER_TASK_GROUP_NAME_];
     bool is_new;
-    size_t number =
-        ids_add(&tasks->group_ids, address, (uintptr_t)layout, 0, &is_new);
-    struct group *groups;
-    if (number == IDS_NONE || !is_new)
-        return number == IDS_NONE ? TASK_NONE : number;
-    groups = array_room(tasks->groups, &tasks->groups_max, number + 1,
-                        sizeof *groups);
-    if (!groups)
+    struct group *group =
+        array_at_key(tasks->groups, &tasks->group_ids, tasks->groups_max,
+                     address, (uintptr_t)layout, 0, &is_new);
+    if (!group)
         return TASK_NONE;
-    tasks->groups = groups;
-    tasks->groups_count = number + 1;
-    groups[number].address = address;
-    if (layout->rows[RECORDER_TASK_GROUP_NAME_].is_set)
-        text_in(tasks, address + layout->rows[RECORDER_TASK_GROUP_NAME_].offset,
-                groups[number].name, sizeof groups[number].name);
-    else
-        text_in(tasks,
-                word_in(tasks, layout, address, RECORDER_TASK_GROUP_NAME_AT_),
-                groups[number].name, sizeof groups[number].name);
-    if (!*groups[number].name)
-        snprintf(groups[number].name, sizeof groups[number].name, "0x%llx",
+    if (!is_new)
+        return (size_t)(group - tasks->groups);
+    tasks->groups_count++;
+    group->address = address;
+    text_in(tasks,
+            name->is_set ? address + name->offset
+                         : word_in(tasks, layout, address,
+                                   RECORDER_TASK_GROUP_NAME_AT_),
+            group->name, sizeof group->name);
+    if (!*group->name)
+        snprintf(group->name, sizeof group->name, "0x%llx",
                  (unsigned long long)address);
-    return number;
+    return (size_t)(group - tasks->groups);
 }
 
 /* Reads the kind and the object of the awaited event. */
 static void event_read(struct tasks *tasks, const struct layout *layout,
                        uint64_t at, struct task *task)
 {
-    const struct task_event *event = layout->event;
+    const struct task_event *event = layout->traits.event;
     struct memory *m = &tasks->cache.memory;
-    unsigned char bytes[8];
-    uint64_t number, next;
-    if (!bytes_read(m, at + event->kind_at, bytes, event->kind_bytes))
+    uint64_t number, object, next;
+    if (!bytes_read_number(m, at + event->kind_at, event->kind_bytes, &number))
         return;
-    number = bytes_number(m, bytes, event->kind_bytes);
     for (unsigned i = 0; event->kinds[i].bit; i++) {
         if (!(number & event->kinds[i].bit))
             continue;
         snprintf(task->why, sizeof task->why, "%s", event->kinds[i].why);
         if (event->kinds[i].kind == EVENT_PLAIN ||
-            !bytes_read(m, at + event->object_at, bytes, m->word_bytes))
+            !bytes_read_word(m, at + event->object_at, &object))
             return;
         task->timed =
             bytes_read_word(m, at + event->next_at, &next) && next != at;
-        task->object = bytes_word(m, bytes);
+        task->object = object;
         if (event->kinds[i].kind == EVENT_TASK)
             task->owner_at = task->object;
         if (event->kinds[i].kind == EVENT_OWNED)
@@ -165,7 +159,7 @@ static void wait_read(struct tasks *tasks, const struct layout *layout,
     uint64_t at;
     if (!field(tasks, layout, bytes, RECORDER_TASK_WAITS_, &task->object))
         return;
-    if (!is_state_of(layout->waits_in, task->state))
+    if (!is_state_of(layout->traits.waits_in, task->state))
         task->object = 0;
     if (field(tasks, layout, bytes, RECORDER_TASK_TIMED_, &at))
         task->timed = at != 0;
@@ -177,17 +171,17 @@ static void wait_read(struct tasks *tasks, const struct layout *layout,
     }
     if (!task->object)
         return;
-    if (layout->ring) { /* ring_read() finds it when all tasks are known */
+    if (layout->traits.ring) { /* ring_read() finds it when all tasks are known */
         task->object = 0;
         return;
     }
-    if (layout->event) {
+    if (layout->traits.event) {
         at = task->object;
         task->object = 0;
         event_read(tasks, layout, at, task);
         return;
     }
-    if (is_state_of(layout->owned_in, task->state))
+    if (is_state_of(layout->traits.owned_in, task->state))
         task->owner_at =
             word_in(tasks, layout, task->object, RECORDER_TASK_OWNER_);
     if (field(tasks, layout, bytes, RECORDER_TASK_WHY_AT_, &at))
@@ -216,7 +210,7 @@ static void state_read(struct tasks *tasks, const struct layout *layout,
     task->dead = text && strcmp(text, "dead") == 0;
     task->running =
         task->worker != 0 || (says && text && strcmp(text, "running") == 0);
-    if (layout->runs_without &&
+    if (layout->traits.runs_without &&
         field(tasks, layout, bytes, RECORDER_TASK_FCONTEXT_, &value))
         task->running = value == 0;
     text = layout->lists[task->list].state;
@@ -259,18 +253,18 @@ bool task_add(struct tasks *tasks, size_t layout, size_t list, uint64_t address,
 {
     struct task task = {
         .address = address, .layout = (uint32_t)layout, .list = (uint32_t)list};
-    struct task *all;
-    size_t number = ids_find(&tasks->ids, address, layout, 0);
-    *is_new = number == IDS_NONE;
+    struct task *to;
+    *is_new = ids_find(&tasks->ids, address, layout, 0) == IDS_NONE;
     if (!*is_new)
         return true;
     if (tasks->count == tasks->limit || !task_read(tasks, &task))
         return false;
-    all = array_room(tasks->all, &tasks->max, tasks->count + 1, sizeof *all);
-    if (!all || ids_add(&tasks->ids, address, layout, 0, is_new) == IDS_NONE)
+    to = array_at_key(tasks->all, &tasks->ids, tasks->max, address, layout, 0,
+                      is_new);
+    if (!to)
         return false;
-    tasks->all = all;
-    all[tasks->count++] = task;
+    *to = task;
+    tasks->count++;
     return true;
 }
 
@@ -317,9 +311,8 @@ static uint64_t ring_note(struct tasks *tasks, size_t task, uint64_t *ends)
  * 0. */
 static void ring_wait(struct tasks *tasks, struct task *task, uint64_t end)
 {
-    const struct task_ring *ring = tasks->layouts[task->layout].ring;
+    const struct task_ring *ring = tasks->layouts[task->layout].traits.ring;
     struct memory *m = &tasks->cache.memory;
-    unsigned char bytes[8];
     uint64_t timed;
     if (!end || task->running)
         return;
@@ -333,8 +326,7 @@ static void ring_wait(struct tasks *tasks, struct task *task, uint64_t end)
         return;
     }
     task->object = end - ring->head_at;
-    if (bytes_read(m, task->object + ring->owner_at, bytes, m->word_bytes))
-        task->owner_at = bytes_word(m, bytes);
+    bytes_read_word(m, task->object + ring->owner_at, &task->owner_at);
     if (ids_find(&tasks->ids, task->owner_at, task->layout, 0) == IDS_NONE)
         task->owner_at = 0; /* the object has no owner there */
 }
@@ -345,7 +337,7 @@ static bool rings_read(struct tasks *tasks)
     uint64_t *ends = NULL;
     for (size_t i = 0; i < tasks->count; i++) {
         struct task *task = &tasks->all[i];
-        if (!tasks->layouts[task->layout].ring)
+        if (!tasks->layouts[task->layout].traits.ring)
             continue;
         if (!ends)
             ends = calloc(tasks->count, sizeof *ends);
@@ -365,7 +357,7 @@ bool task_again(struct tasks *tasks, const struct task *task, struct task *now)
 }
 void task_again_waits(struct tasks *tasks, struct task *now)
 {
-    if (tasks->layouts[now->layout].ring)
+    if (tasks->layouts[now->layout].traits.ring)
         ring_wait(tasks, now, ring_end(tasks, now, NULL));
 }
 
@@ -471,7 +463,7 @@ static void threads_link(struct tasks *tasks)
         size_t thread = task->running && task->worker
                             ? ids_find(&by_id, (uint32_t)task->worker, 0, 0)
                             : IDS_NONE;
-        if (task->running && tasks->layouts[task->layout].on_first &&
+        if (task->running && tasks->layouts[task->layout].traits.on_first &&
             by_id.count)
             thread = 0;
         if (thread != IDS_NONE && task->thread == TASK_NONE)
@@ -557,7 +549,7 @@ static const char *tasks_sort(struct tasks *tasks)
     for (size_t i = 0; i < tasks->count; i++) {
         struct task *task = &tasks->all[i];
         tasks->order[i] = i;
-        if (tasks->layouts[task->layout].owners_are_tasks &&
+        if (tasks->layouts[task->layout].traits.owners_are_tasks &&
             ids_find(&tasks->ids, task->owner_at, task->layout, 0) == IDS_NONE)
             task->owner_at = 0;
         if (task->owner_at)

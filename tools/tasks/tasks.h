@@ -176,6 +176,18 @@ struct task_form {
     unsigned count;
 };
 
+/* Traits of a known library; those of a program's own description are zeros. */
+struct task_traits {
+    const struct task_form *forms;  /* or null; a count of 0 ends them */
+    const struct task_event *event; /* WAITS's value is its address; or null */
+    const struct task_ring *ring;   /* or null */
+    uint64_t waits_in, owned_in;    /* states, as bits, in which WAITS and OWNER
+                                  * are true; 0: all */
+    bool on_first;                  /* all run on the first thread */
+    bool runs_without;              /* no context: the task runs */
+    bool owners_are_tasks;          /* an unknown owner is no owner */
+};
+
 struct layout {
     char name[TASK_NAME_MAX];
     struct layout_row {
@@ -190,16 +202,9 @@ struct layout {
     unsigned words_count;
     struct task_list lists[LISTS_MAX];
     size_t lists_count;
-    const struct task_form *forms;  /* or null; a count of 0 ends them */
-    struct freertos *freertos;      /* or null */
-    const struct task_event *event; /* WAITS's value is its address; or null */
-    const struct task_ring *ring;   /* or null */
-    uint64_t waits_in, owned_in;    /* states, as bits, in which WAITS and OWNER
-                                  * are true; 0: all */
-    bool on_first;                  /* all run on the first thread */
-    bool runs_without;              /* no context: the task runs */
-    bool owners_are_tasks;          /* an unknown owner is no owner */
-    uint64_t low, span;             /* the part of a task that has all rows */
+    struct freertos *freertos; /* or null */
+    struct task_traits traits;
+    uint64_t low, span; /* the part of a task that has all rows */
 };
 
 struct task {
@@ -315,11 +320,6 @@ bool task_add(struct tasks *, size_t layout, size_t list, uint64_t address,
 
 /* --------------------------------------------------------------- context -- */
 
-/* DWARF numbers of a processor's stack pointer and program counter. */
-struct task_machine {
-    unsigned elf, word_bytes, sp, pc;
-};
-const struct task_machine *task_machine(const struct memory *);
 /* Reads the registers with which a task continues. False: unknown. *exact: the
  * program counter was interrupted, else a call returns to it. *xpsr: of a
  * Cortex-M, else 0. */
