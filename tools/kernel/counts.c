@@ -3,7 +3,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "kernel.h"
 
-#include <dirent.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +10,7 @@
 
 #include "array.h"
 #include "json.h"
+#include "proc.h"
 #include "tables.h"
 
 struct counted {
@@ -24,51 +24,40 @@ struct counts {
     size_t count, max;
 };
 
-static FILE *task_open(int pid, int id, const char *name)
+/* The number after a name in a status; 0: there is none. */
+static uint64_t number_after(const char *status, const char *name)
 {
-    char path[64];
-    snprintf(path, sizeof path, "/proc/%d/task/%d/%s", pid, id, name);
-    return fopen(path, "re");
+    const char *at = strstr(status, name);
+    return at ? strtoull(at + strlen(name), NULL, 10) : 0;
 }
 
 /* Reads the counts of a thread from /proc; false: the thread has ended. */
 static bool counted_read(int pid, struct counted *to)
 {
-    FILE *file = task_open(pid, to->id, "status");
-    char line[256];
-    if (!file)
+    char text[8192];
+    if (!proc_name(pid, to->id, to->name) ||
+        !proc_text(pid, to->id, "status", text, sizeof text))
         return false;
-    while (fgets(line, sizeof line, file)) {
-        sscanf(line, "Name: %16[^\n]", to->name);
-        sscanf(line, "voluntary_ctxt_switches: %" SCNu64, &to->blocked);
-        sscanf(line, "nonvoluntary_ctxt_switches: %" SCNu64, &to->preempted);
-    }
-    fclose(file);
-    file = task_open(pid, to->id, "schedstat");
-    to->timed = file && fscanf(file, "%" SCNu64 " %" SCNu64 " %" SCNu64,
-                               &to->run_ns, &to->wait_ns, &to->runs) == 3;
-    if (file)
-        fclose(file);
+    to->blocked = number_after(text, "\nvoluntary_ctxt_switches:");
+    to->preempted = number_after(text, "\nnonvoluntary_ctxt_switches:");
+    proc_text(pid, to->id, "schedstat", text, sizeof text);
+    to->timed = sscanf(text, "%" SCNu64 " %" SCNu64 " %" SCNu64, &to->run_ns,
+                       &to->wait_ns, &to->runs) == 3;
     return true;
 }
 
 static void counts_read(int pid, struct counts *counts)
 {
-    char path[32];
-    struct dirent *entry;
-    DIR *tasks;
-    snprintf(path, sizeof path, "/proc/%d/task", pid);
-    tasks = opendir(path);
-    while (tasks && (entry = readdir(tasks))) {
-        struct counted one = {.id = atoi(entry->d_name)};
-        if (!one.id || !counted_read(pid, &one))
+    int32_t *ids;
+    size_t count = proc_threads(pid, &ids);
+    for (size_t i = 0; i < count; i++) {
+        struct counted one = {.id = ids[i]}, *to;
+        if (!counted_read(pid, &one))
             continue;
-        counts->all = need(array_room(counts->all, &counts->max,
-                                      counts->count + 1, sizeof one));
-        counts->all[counts->count++] = one;
+        to = need(array_add(counts->all, counts->count, counts->max));
+        *to = one;
     }
-    if (tasks)
-        closedir(tasks);
+    free(ids);
 }
 
 /* Subtracts the earlier counts of the same thread. */

@@ -8,7 +8,6 @@
 */
 #include "kernel.h"
 
-#include <dirent.h>
 #include <elf.h>
 #include <errno.h>
 #include <stdio.h>
@@ -18,6 +17,7 @@
 #include <unistd.h>
 
 #include "array.h"
+#include "proc.h"
 #include "recorder/layout.h"
 #include "recorder/os_linux_kernel.h"
 
@@ -43,7 +43,7 @@ struct own {
     struct recorder_kernel_rings kernel;
     struct recorder_kernel_ring rings[CPUS];
     uintptr_t order;
-    char name[16], description[64], program[16];
+    char name[16], description[64], program[17];
     char formats[3][64];
     /* The command's own. */
     int pid;
@@ -52,7 +52,7 @@ struct own {
     size_t fds_count, fds_max;
     struct own_thread { /* that was there when it was opened */
         int32_t id;
-        char name[16];
+        char name[17];
     } * threads;
     size_t threads_count, threads_max;
 };
@@ -81,33 +81,19 @@ static void own_unmap(struct memory *memory, const void *at, size_t size)
 {
     (void)memory, (void)at, (void)size; /* own_close() does */
 }
-static bool comm_read(int pid, int32_t id, char name[16])
-{
-    char path[64], text[17];
-    FILE *file;
-    size_t size;
-    snprintf(path, sizeof path, "/proc/%d/task/%d/comm", pid, id);
-    file = fopen(path, "re");
-    if (!file)
-        return false;
-    size = fread(text, 1, sizeof text, file);
-    fclose(file);
-    memset(name, 0, 16);
-    if (size > 1)
-        memcpy(name, text, size - 1); /* without the newline */
-    return size > 0;
-}
 /* A thread that has ended has the name that it had at first, if it was there
  * then. */
 static bool own_thread(struct memory *memory, int32_t id, char name[16])
 {
     const struct own *own = (const struct own *)memory;
-    if (comm_read(own->pid, id, name))
-        return true;
-    for (size_t i = 0; i < own->threads_count; i++)
+    char text[17] = "";
+    bool lives = proc_name(own->pid, id, text);
+    for (size_t i = 0; i < own->threads_count && !lives; i++)
         if (own->threads[i].id == id)
-            memcpy(name, own->threads[i].name, 16);
-    return false;
+            strcpy(text, own->threads[i].name);
+    if (*text)
+        memcpy(name, text, 16);
+    return lives;
 }
 
 static void rings_close(struct own *own)
@@ -131,58 +117,50 @@ static void own_close(struct source *source)
 
 static const char *refused(struct source *source, long error)
 {
-    char text[16] = "";
-    recorder_kernel_file_("/proc/sys/kernel/perf_event_paranoid", text,
-                          sizeof text - 1);
+    char paranoid[16] = "";
+    const char *why = strerror((int)error);
+    recorder_kernel_file_("/proc/sys/kernel/perf_event_paranoid", paranoid,
+                          sizeof paranoid - 1);
     if (error == ESRCH)
         return source_wrong(source, "no such process");
-    if (error == ENOSYS)
-        return source_wrong(source, "its switches are not to be had: this "
-                                    "kernel has no perf events, or a sandbox "
-                                    "hides them");
-    if (error == EDQUOT)
-        return source_wrong(source, "its switches are not to be had: this "
-                                    "user's locked memory is used up: ulimit "
-                                    "-l, or sysctl "
-                                    "kernel.perf_event_mlock_kb, gives room");
-    if (error == ENODEV)
-        return source_wrong(source, "its switches are not to be had: the "
-                                    "kernel has perf events for none of its "
-                                    "processors");
-    if (error == EMFILE)
-        return source_wrong(source, "its switches are not to be had: it has "
-                                    "more threads than this command may have "
-                                    "descriptors (ulimit -n)");
-    if (error == EPERM && text[0] >= '0' && text[0] <= '2')
-        return source_wrong(source, "its switches are not to be had: a sandbox "
-                                    "refuses perf_event_open(): have the "
-                                    "container's seccomp profile allow it");
-    if (error == EACCES && text[0] >= '3')
+    if (error == EACCES && *paranoid >= '3')
         return source_wrong(source,
                             "its switches are not to be had: "
                             "kernel.perf_event_paranoid is %.1s: sysctl "
                             "kernel.perf_event_paranoid=2 allows it, or root",
-                            text);
-    if (error == EACCES || error == EPERM)
+                            paranoid);
+    if (error == ENOSYS)
+        why = "this kernel has no perf events, or a sandbox hides them";
+    else if (error == EDQUOT)
+        why = "this user's locked memory is used up: ulimit -l, or sysctl "
+              "kernel.perf_event_mlock_kb, gives room";
+    else if (error == ENODEV)
+        why = "the kernel has perf events for none of its processors";
+    else if (error == EMFILE)
+        why = "it has more threads than this command may have descriptors "
+              "(ulimit -n)";
+    else if (error == EPERM && *paranoid >= '0' && *paranoid <= '2')
+        why = "a sandbox refuses perf_event_open(): have the container's "
+              "seccomp profile allow it";
+    else if (error == EACCES || error == EPERM)
         return source_wrong(source, "its switches are not to be had by this "
                                     "user: run as its owner, or as root");
-    return source_wrong(source,
-                        "its switches are not to be had: "
-                        "perf_event_open(): %s",
-                        strerror((int)error));
+    else
+        return source_wrong(source,
+                            "its switches are not to be had: "
+                            "perf_event_open(): %s",
+                            why);
+    return source_wrong(source, "its switches are not to be had: %s", why);
 }
 
 static bool fd_add(struct own *own, int fd)
 {
-    int *fds =
-        array_room(own->fds, &own->fds_max, own->fds_count + 1, sizeof *fds);
-    if (!fds) {
+    int *to = array_add(own->fds, own->fds_count, own->fds_max);
+    if (to)
+        *to = fd;
+    else
         close(fd);
-        return false;
-    }
-    own->fds = fds;
-    fds[own->fds_count++] = fd;
-    return true;
+    return to;
 }
 
 /* Maps the ring of a processor. Returns 0, or errno; EDQUOT: the user may lock
@@ -234,18 +212,15 @@ static long thread_open(struct own *own, int32_t thread,
 
 static bool thread_is_new(struct own *own, int32_t thread)
 {
-    struct own_thread *threads;
+    struct own_thread *to;
     for (size_t i = 0; i < own->threads_count; i++)
         if (own->threads[i].id == thread)
             return false;
-    threads = array_room(own->threads, &own->threads_max,
-                         own->threads_count + 1, sizeof *threads);
-    if (!threads)
+    to = array_add(own->threads, own->threads_count, own->threads_max);
+    if (!to)
         return false;
-    own->threads = threads;
-    threads[own->threads_count] = (struct own_thread){.id = thread};
-    comm_read(own->pid, thread, threads[own->threads_count].name);
-    own->threads_count++;
+    to->id = thread;
+    proc_name(own->pid, thread, to->name);
     return true;
 }
 
@@ -254,33 +229,28 @@ static bool thread_is_new(struct own *own, int32_t thread)
 static long threads_open(struct own *own)
 {
     struct recorder_perf_event_ event;
-    struct dirent *entry;
-    char path[32];
     bool fresh = true, first;
     long error = 0;
     recorder_perf_event_set_(&event);
-    snprintf(path, sizeof path, "/proc/%d/task", own->pid);
     for (unsigned looks = 0; fresh && !error && looks < 10; looks++) {
-        DIR *tasks = opendir(path);
+        int32_t *ids;
+        size_t count = proc_threads(own->pid, &ids);
         fresh = false;
-        if (!tasks)
-            return ESRCH;
-        while (!error && (entry = readdir(tasks))) {
-            int32_t thread = atoi(entry->d_name);
-            if (!thread || !thread_is_new(own, thread))
+        for (size_t i = 0; i < count && !error; i++) {
+            if (!thread_is_new(own, ids[i]))
                 continue;
             fresh = true;
             first = own->kernel.count == 0;
-            error = thread_open(own, thread, &event);
+            error = thread_open(own, ids[i], &event);
             if (error == EINVAL && !own->fds_count &&
                 (event.flags & RECORDER_PERF_INHERIT_THREAD_)) {
                 event.flags &= ~RECORDER_PERF_INHERIT_THREAD_;
-                error = thread_open(own, thread, &event);
+                error = thread_open(own, ids[i], &event);
             }
             if (error == ESRCH && (!first || !own->kernel.count))
                 error = 0; /* it has ended */
         }
-        closedir(tasks);
+        free(ids);
     }
     return error ? error : own->kernel.count ? 0 : ESRCH;
 }
@@ -349,7 +319,7 @@ static const char *kernel_source_open(struct source *source, int pid)
                         .big_endian = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__,
                         .live = true,
                         .native = true};
-    comm_read(pid, pid, own->program);
+    proc_name(pid, 0, own->program);
     own->kernel.page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
     own_fill(own);
     opened = recorder_raw_now_();
@@ -382,17 +352,9 @@ static const char *kernel_source_open(struct source *source, int pid)
  * its first thread alone is left. */
 static bool is_running(int pid)
 {
-    char path[32], text[1024], *state;
+    char text[1024], *state;
     unsigned long threads;
-    size_t size;
-    FILE *file;
-    snprintf(path, sizeof path, "/proc/%d/stat", pid);
-    file = fopen(path, "re");
-    if (!file)
-        return false;
-    size = fread(text, 1, sizeof text - 1, file);
-    fclose(file);
-    text[size] = '\0';
+    size_t size = proc_text(pid, 0, "stat", text, sizeof text);
     state = strrchr(text, ')');
     /* After the name: state, 16 numbers, threads. */
     if (!state || sscanf(state,

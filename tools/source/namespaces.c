@@ -2,22 +2,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "namespaces.h"
 #include "array.h"
-
-#include <dirent.h>
+#include "proc.h"
 
 /* The innermost of "NSpid: 4711 12 1" in a thread's status; 0: unknown. */
 static int32_t id_inside(int pid, int32_t id)
 {
-    char path[64], text[8192], *at;
-    size_t size;
-    FILE *status;
-    snprintf(path, sizeof path, "/proc/%d/task/%d/status", pid, id);
-    status = fopen(path, "re");
-    if (!status)
-        return 0;
-    size = fread(text, 1, sizeof text - 1, status);
-    fclose(status);
-    text[size] = '\0';
+    char text[8192], *at;
+    proc_text(pid, id, "status", text, sizeof text);
     at = strstr(text, "\nNSpid:");
     if (!at)
         return 0;
@@ -29,27 +20,19 @@ static int32_t id_inside(int pid, int32_t id)
 
 static void threads_read(struct namespace *namespace)
 {
-    char path[32];
-    struct namespace_thread *threads;
-    struct dirent *entry;
-    DIR *tasks;
-    snprintf(path, sizeof path, "/proc/%d/task", namespace->pid);
-    tasks = opendir(path);
+    int32_t *ids;
+    size_t count = proc_threads(namespace->pid, &ids);
     namespace->threads_count = 0;
-    while (tasks && (entry = readdir(tasks))) {
-        struct namespace_thread thread = {.ours = (int32_t)atoi(entry->d_name)};
-        if (thread.ours <= 0)
-            continue;
-        thread.id = id_inside(namespace->pid, thread.ours);
-        threads = array_room(namespace->threads, &namespace->threads_max,
-                             namespace->threads_count + 1, sizeof *threads);
-        if (!threads)
+    for (size_t i = 0; i < count; i++) {
+        struct namespace_thread *thread =
+            array_add(namespace->threads, namespace->threads_count,
+                      namespace->threads_max);
+        if (!thread)
             break;
-        namespace->threads = threads;
-        namespace->threads[namespace->threads_count++] = thread;
+        *thread = (struct namespace_thread){
+            .ours = ids[i], .id = id_inside(namespace->pid, ids[i])};
     }
-    if (tasks)
-        closedir(tasks);
+    free(ids);
 }
 
 int32_t namespace_id(struct namespace *namespace, int32_t id)

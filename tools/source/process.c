@@ -1,6 +1,7 @@
 /* process.c - a running process as a source: process_vm_readv, no ptrace. */
 /* SPDX-License-Identifier: MIT */
 #include "namespaces.h"
+#include "proc.h"
 #include "source.h"
 
 #include <dirent.h>
@@ -82,21 +83,12 @@ static bool process_write(struct memory *memory, uint64_t address,
 static bool process_thread(struct memory *memory, int32_t id, char name[16])
 {
     struct process *process = (struct process *)memory;
-    char path[64], text[17];
-    ssize_t size;
-    int fd;
+    char text[17] = "";
     id = namespace_id(&process->namespace, id);
-    snprintf(path, sizeof path, "/proc/%d/task/%d/comm", process->pid, id);
-    fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
+    if (!proc_name(process->pid, id, text))
         return false;
-    size = read(fd, text, sizeof text);
-    close(fd);
-    if (size <= 1)
-        return size == 1;
-    text[size - 1] = '\0'; /* a newline */
-    memset(name, 0, 16);
-    memcpy(name, text, (size_t)size - 1);
+    if (*text)
+        memcpy(name, text, 16);
     return true;
 }
 
@@ -105,11 +97,9 @@ static bool process_thread(struct memory *memory, int32_t id, char name[16])
 static void constants_read(struct process *process)
 {
     struct ranges ranges = {0}, before = process->constants;
-    char path[32], *line = NULL;
+    char *line = NULL;
     size_t line_max = 0;
-    FILE *maps;
-    snprintf(path, sizeof path, "/proc/%d/maps", process->pid);
-    maps = fopen(path, "re");
+    FILE *maps = proc_open(process->pid, "maps");
     if (!maps)
         return;
     while (getline(&line, &line_max, maps) > 0) {
@@ -202,20 +192,16 @@ static bool header_read(const char *path, Elf64_Ehdr *header)
 static int other_thread(int pid)
 {
     char path[64];
-    struct dirent *entry;
     int found = 0;
-    DIR *tasks;
-    snprintf(path, sizeof path, "/proc/%d/task", pid);
-    tasks = opendir(path);
-    while (tasks && !found && (entry = readdir(tasks))) {
-        int id = atoi(entry->d_name);
+    int32_t *ids;
+    size_t count = proc_threads(pid, &ids);
+    for (size_t i = 0; i < count && !found; i++) {
         Elf64_Ehdr header;
-        snprintf(path, sizeof path, "/proc/%d/exe", id);
-        if (id > 0 && id != pid && header_read(path, &header))
-            found = id;
+        snprintf(path, sizeof path, "/proc/%d/exe", ids[i]);
+        if (ids[i] != pid && header_read(path, &header))
+            found = ids[i];
     }
-    if (tasks)
-        closedir(tasks);
+    free(ids);
     return found;
 }
 
@@ -250,11 +236,9 @@ static void share(struct process *process, uint64_t start, uint64_t size,
  * are the program's variables. */
 static const char *maps_read(struct source *source, int pid)
 {
-    char path[32], *line = NULL;
+    char *line = NULL;
     size_t line_max = 0, i;
-    FILE *maps;
-    snprintf(path, sizeof path, "/proc/%d/maps", pid);
-    maps = fopen(path, "re");
+    FILE *maps = proc_open(pid, "maps");
     if (!maps)
         return source_wrong(source, "%s", strerror(errno));
     while (getline(&line, &line_max, maps) > 0) {

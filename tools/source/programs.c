@@ -1,6 +1,7 @@
 /* programs.c - processes by the name of their program. */
 /* SPDX-License-Identifier: MIT */
 #include "array.h"
+#include "proc.h"
 #include "reader.h"
 #include "source.h"
 
@@ -40,30 +41,16 @@ static bool executable_name(int pid, char to[PROGRAM_NAME_MAX])
 /* The name that a process gave itself, or has of its file: 15 bytes. */
 static bool own_name(int pid, char to[PROGRAM_NAME_MAX])
 {
-    char path[64];
-    ssize_t got = -1;
-    int fd;
-    snprintf(path, sizeof path, "/proc/%d/comm", pid);
-    fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd >= 0) {
-        got = read(fd, to, PROGRAM_NAME_MAX - 1);
-        close(fd);
-    }
-    if (got <= 0)
-        return false;
-    to[got - (to[got - 1] == '\n')] = '\0';
-    return true;
+    return proc_name(pid, 0, to);
 }
 
 /* Returns a variable of a process's environment, as of its start, to be freed.
  * Null: it had none, or may not be read. */
 static char *environment_of(int pid, const char *name)
 {
-    char path[64], *item = NULL, *found = NULL;
+    char *item = NULL, *found = NULL;
     size_t room = 0, size = strlen(name);
-    FILE *from;
-    snprintf(path, sizeof path, "/proc/%d/environ", pid);
-    from = fopen(path, "re");
+    FILE *from = proc_open(pid, "environ");
     while (from && !found && getdelim(&item, &room, '\0', from) > 0)
         if (strncmp(item, name, size) == 0 && item[size] == '=')
             found = strdup(item + size + 1);

@@ -9,6 +9,7 @@
 #include "array.h"
 #include "file.h"
 #include "known.h"
+#include "proc.h"
 #include "stacks.h"
 
 /* --------------------------------------------------------------- symbols -- */
@@ -104,7 +105,7 @@ static bool command_writable(void *of, size_t i, uint64_t *start, uint64_t *end)
 {
     struct tasks_command *command = of;
     const struct source *source = command->source;
-    char path[32], line[512], flags[5], rest[8];
+    char line[512], flags[5], rest[8];
     const struct file *file;
     bool found = false;
     FILE *maps;
@@ -119,8 +120,7 @@ static bool command_writable(void *of, size_t i, uint64_t *start, uint64_t *end)
             (file->segments.all[i].writable ? file->segments.all[i].size : 0);
         return true;
     }
-    snprintf(path, sizeof path, "/proc/%d/maps", source->pid);
-    maps = fopen(path, "re");
+    maps = proc_open(source->pid, "maps");
     while (maps && !found && fgets(line, sizeof line, maps)) {
         *rest = '\0';
         if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %*s %*s %*s %7s", start,
@@ -141,7 +141,7 @@ static bool command_mapping(void *of, uint64_t address, uint64_t *start,
 {
     struct tasks_command *command = of;
     const struct source *source = command->source;
-    char path[32], line[512];
+    char line[512];
     bool found = false;
     FILE *maps;
     if (!source->pid) {
@@ -150,8 +150,7 @@ static bool command_mapping(void *of, uint64_t address, uint64_t *start,
                 return true;
         return false;
     }
-    snprintf(path, sizeof path, "/proc/%d/maps", source->pid);
-    maps = fopen(path, "re");
+    maps = proc_open(source->pid, "maps");
     while (maps && !found && fgets(line, sizeof line, maps))
         found = sscanf(line, "%" SCNx64 "-%" SCNx64, start, end) == 2 &&
                 address >= *start && address < *end;

@@ -18,6 +18,7 @@
 #include <sys/stat.h>
 
 #include "bytes.h"
+#include "proc.h"
 
 /* A line of /proc/locks or of fdinfo. */
 struct line {
@@ -111,7 +112,7 @@ static void holders_find(struct wait *wait, const struct line *lock)
             holder_add(wait, all[i]);
     }
     if (!wait->processes_count && lock->pid > 0 &&
-        process_name(lock->pid, name)) /* the process that took it may have
+        proc_name(lock->pid, 0, name)) /* the process that took it may have
                                         * ended */
         holder_add(wait, lock->pid);
     wait->unread &= !wait->processes_count;

@@ -6,6 +6,7 @@
    file belongs to a process: a wait for it lasts if all threads of that process
    are stuck; only then one of them is reported as its holder.
 */
+#include "proc.h"
 #include "threads.h"
 
 #include <inttypes.h>
@@ -105,11 +106,9 @@ struct piece {
  * the piece is mapped there. -1: its memory is not readable. */
 static int piece_find(int32_t pid, uint64_t address, struct piece *piece)
 {
-    char path[64], line[4352];
+    char line[4352];
     int found = 0;
-    FILE *maps;
-    snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
-    maps = fopen(path, "re");
+    FILE *maps = proc_open(pid, "maps");
     if (!maps)
         return -1;
     while (!found && fgets(line, sizeof line, maps)) {
@@ -137,16 +136,11 @@ static int piece_find(int32_t pid, uint64_t address, struct piece *piece)
 /* The process of a thread's id; 0: none. */
 static int32_t process_by_thread(int32_t id)
 {
-    char path[64], line[256];
-    int pid = 0;
-    FILE *file;
-    snprintf(path, sizeof path, "/proc/%d/status", (int)id);
-    file = fopen(path, "re");
-    while (file && !pid && fgets(line, sizeof line, file))
-        sscanf(line, "Tgid: %d", &pid);
-    if (file)
-        fclose(file);
-    return pid;
+    char text[4096];
+    const char *at;
+    proc_text(id, 0, "status", text, sizeof text);
+    at = strstr(text, "\nTgid:");
+    return at ? atoi(at + 6) : 0;
 }
 
 /* The thread of an id in one of the added processes. */

@@ -1,8 +1,8 @@
 /* process.c - the threads of a running process, by /proc: none is stopped. */
 /* SPDX-License-Identifier: MIT */
+#include "proc.h"
 #include "threads.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,24 +11,6 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-/* Reads a small file of a thread; false: it has ended, or may not be read. */
-static bool task_text(const struct threads *threads, int32_t id,
-                      const char *name, char *to, size_t size)
-{
-    char path[64];
-    ssize_t got;
-    int fd;
-    snprintf(path, sizeof path, "/proc/%d/task/%d/%s", threads->source->pid, id,
-             name);
-    fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return false;
-    got = read(fd, to, size - 1);
-    close(fd);
-    to[got > 0 ? got : 0] = '\0';
-    return got > 0;
-}
 
 /* Returns the text after "\nName:" in a status; null: no match. */
 static const char *status_field(const char *status, const char *name)
@@ -51,7 +33,7 @@ static bool status_read(const struct threads *threads, struct thread *thread)
 {
     char text[8192];
     const char *state, *ids, *waits, *preempted;
-    if (!task_text(threads, thread->id, "status", text, sizeof text))
+    if (!proc_text(threads->source->pid, thread->id, "status", text, sizeof text))
         return false;
     state = status_field(text, "\nState:\t");
     ids = status_field(text, "\nNSpid:\t");
@@ -73,7 +55,7 @@ static bool call_read(const struct threads *threads, struct thread *thread)
     char text[256];
     uint64_t sp, pc, *a = thread->arguments;
     thread->in_call = thread->has_registers = false;
-    if (!task_text(threads, thread->id, "syscall", text, sizeof text))
+    if (!proc_text(threads->source->pid, thread->id, "syscall", text, sizeof text))
         return false;
     thread->in_call =
         sscanf(text,
@@ -97,12 +79,8 @@ static bool call_read(const struct threads *threads, struct thread *thread)
 
 bool process_look(struct threads *threads, struct thread *thread)
 {
-    char name[32];
-    if (!task_text(threads, thread->id, "comm", name, sizeof name))
-        return false;
-    name[strcspn(name, "\n")] = '\0';
-    memcpy(thread->name, name, sizeof thread->name - 1);
-    if (!status_read(threads, thread))
+    if (!proc_name(threads->source->pid, thread->id, thread->name) ||
+        !status_read(threads, thread))
         return false;
     call_read(threads, thread); /* a system may be without it */
     return true;
@@ -135,24 +113,19 @@ bool process_stood(struct threads *threads, const struct thread *before)
  * which grows with each thread; earlier kernels have no thread descriptors. */
 void process_age(struct thread *thread, int32_t process)
 {
-    char path[64], text[1024];
-    const char *at = NULL;
+    char text[1024];
+    const char *at;
     struct stat file;
-    FILE *stat;
     int fd = (int)syscall(SYS_pidfd_open, thread->id, PIDFD_THREAD);
     if (fd >= 0 && fstat(fd, &file) == 0)
         thread->born = file.st_ino;
     if (fd >= 0)
         close(fd);
-    snprintf(path, sizeof path, "/proc/%d/task/%d/stat", process, thread->id);
-    stat = fopen(path, "re");
-    if (stat && fgets(text, sizeof text, stat))
-        at = strrchr(text, ')'); /* the 2nd field; the start is the 22nd */
+    proc_text(process, thread->id, "stat", text, sizeof text);
+    at = strrchr(text, ')'); /* the 2nd field; the start is the 22nd */
     for (int i = 2; i < 22 && at; i++)
         at = strchr(at + 1, ' ');
     thread->started = at ? strtoull(at, NULL, 10) : 0;
-    if (stat)
-        fclose(stat);
 }
 
 /* --------------------------------------------------------------- threads -- */
@@ -165,24 +138,15 @@ static int id_compare(const void *a, const void *b)
 
 const char *process_threads(struct threads *threads)
 {
-    char path[32];
-    struct dirent *entry;
-    size_t i, kept = 0;
-    DIR *tasks;
-    snprintf(path, sizeof path, "/proc/%d/task", threads->source->pid);
-    tasks = opendir(path);
-    while (tasks && (entry = readdir(tasks))) {
-        struct thread *thread;
-        int id = atoi(entry->d_name);
-        if (id <= 0)
-            continue;
-        thread = threads_add(threads);
+    int32_t *ids;
+    size_t count = proc_threads(threads->source->pid, &ids), i, kept = 0;
+    for (i = 0; i < count; i++) {
+        struct thread *thread = threads_add(threads);
         if (!thread)
             break;
-        thread->id = id;
+        thread->id = ids[i];
     }
-    if (tasks)
-        closedir(tasks);
+    free(ids);
     for (i = 0; i < threads->count; i++)
         if (process_look(threads, &threads->all[i]))
             threads->all[kept++] = threads->all[i];
@@ -198,7 +162,8 @@ bool process_has(const struct threads *threads, int32_t inside)
     bool has = false;
     char text[8];
     if (threads->all[0].id == threads->all[0].inside)
-        return task_text(threads, inside, "comm", text, sizeof text);
+        return proc_text(threads->source->pid, inside, "comm", text,
+                         sizeof text) != 0;
     process_threads(&now);
     for (size_t i = 0; i < now.count; i++)
         has |= now.all[i].inside == inside;
@@ -222,21 +187,6 @@ bool process_channel(const struct threads *threads, const struct thread *thread,
                      char *to, size_t size)
 {
     return threads->source->pid &&
-           task_text(threads, thread->id, "wchan", to, size) &&
+           proc_text(threads->source->pid, thread->id, "wchan", to, size) &&
            strcmp(to, "0") != 0;
-}
-
-bool process_name(int32_t id, char to[17])
-{
-    char path[32];
-    FILE *file;
-    bool is_there;
-    snprintf(path, sizeof path, "/proc/%d/comm", id);
-    file = fopen(path, "re");
-    if (!file)
-        return false;
-    is_there = fgets(to, 17, file) != NULL;
-    fclose(file);
-    to[strcspn(to, "\n")] = '\0';
-    return is_there;
 }

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "show.h"
 #include "json.h"
+#include "proc.h"
 #include "recorded.h"
 #include "shown.h"
 
@@ -117,7 +118,7 @@ static void stranger(const struct threads *threads, const struct wait *wait,
         snprintf(to, 256, "%d, which is not in this core file", (int)id);
     else if (first->id != first->inside)
         snprintf(to, 256, "%d, which is no thread of this program", (int)id);
-    else if (process_name(id, name))
+    else if (proc_name(id, 0, name))
         snprintf(to, 256, "%d %s, of another process", (int)id, name);
     else if (id < threads->source->pid) /* older than this process */
         snprintf(to, 256, "%d, which has ended, or forked this process",
@@ -162,7 +163,7 @@ static void processes_words(const struct wait *wait, char to[256])
         int32_t pid = wait->processes[i];
         at +=
             (size_t)snprintf(to + at, 256 - at, "%s %d %s", i ? "," : "process",
-                             (int)pid, process_name(pid, name) ? name : "?");
+                             (int)pid, proc_name(pid, 0, name) ? name : "?");
     }
     if (wait->processes_count > HOLDERS_MAX)
         snprintf(to + at, 256 - at, ", and %u more",

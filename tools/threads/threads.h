@@ -218,8 +218,6 @@ bool process_channel(const struct threads *, const struct thread *, char *to,
 void process_age(struct thread *, int32_t process);
 /* True if the process has a thread with that id in its locks. */
 bool process_has(const struct threads *, int32_t inside);
-/* The name of a thread of any process; false: there is none. */
-bool process_name(int32_t id, char to[17]);
 
 /* stop.c: stops all threads and fetches their registers; resumes all. */
 const char *stop_all(struct threads *);

@@ -1,0 +1,21 @@
+/* proc.h - files of /proc: of processes and their threads. */
+/* SPDX-License-Identifier: MIT */
+#ifndef PROC_H
+#define PROC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* Opens "/proc/PID/NAME"; null: the process has ended, or it may not be read. */
+FILE *proc_open(int pid, const char *name);
+/* Reads the beginning of a file of a process or, unless `thread` is 0, of one
+ * of its threads, and ends it with a NUL. Returns its size; 0: it has none. */
+size_t proc_text(int pid, int thread, const char *name, char *to, size_t size);
+/* The name of a thread, or of a process; false: there is none. */
+bool proc_name(int pid, int thread, char to[17]);
+/* The ids of a process's threads, to be freed; returns their number, which is
+ * 0 if it has ended. */
+size_t proc_threads(int pid, int32_t **ids);
+
+#endif
