@@ -14,9 +14,6 @@
 #include "tables.h"
 #include "tasks.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-
 enum { PIECE = 65536 }; /* bytes of a dump at a time, or a little more */
 
 struct recorder_gdb {

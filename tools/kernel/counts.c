@@ -3,11 +3,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "kernel.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "array.h"
 #include "json.h"
 #include "proc.h"

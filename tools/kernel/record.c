@@ -9,12 +9,7 @@
 #include "kernel.h"
 
 #include <elf.h>
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "array.h"
 #include "proc.h"

@@ -4,8 +4,6 @@
 
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 enum { ENDS = 3 };
 static const int ends[ENDS] = {SIGINT, SIGTERM, SIGHUP};

@@ -4,8 +4,6 @@
 #include "array.h"
 
 #include <dirent.h>
-#include <fcntl.h>
-#include <unistd.h>
 
 FILE *proc_open(int pid, const char *name)
 {

@@ -3,9 +3,7 @@
 #ifndef PROC_H
 #define PROC_H
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
+#include "libc.h"
 
 /* Opens "/proc/PID/NAME"; null: the process has ended, or it may not be read. */
 FILE *proc_open(int pid, const char *name);

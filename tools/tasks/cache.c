@@ -1,7 +1,5 @@
 /* cache.c - pages of a program's memory, each read once. */
 /* SPDX-License-Identifier: MIT */
-#include <stdlib.h>
-#include <string.h>
 
 #include "tasks.h"
 

@@ -2,9 +2,6 @@
  * threads. */
 /* SPDX-License-Identifier: MIT */
 #include <dwarf.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "array.h"
 #include "file.h"

@@ -5,7 +5,6 @@
 #include "threads.h"
 
 #include <elf.h>
-#include <string.h>
 
 /* Where a ucontext_t has its registers, as the system's headers have it. */
 struct ucontext {

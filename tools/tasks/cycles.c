@@ -3,10 +3,6 @@
 #include "array.h"
 #include "tasks.h"
 
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-
 /* Nodes are tasks, then threads. */
 struct graph {
     struct tasks *tasks;

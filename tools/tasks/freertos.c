@@ -11,9 +11,6 @@
 #include "known.h"
 #include "tasks.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum {
     LISTS_OF_STATE_MAX = 1024, /* one for each priority */
     PLACES_MAX = 1024          /* of names of queues */

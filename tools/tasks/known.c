@@ -9,8 +9,6 @@
 #include "known.h"
 
 #include <elf.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "bytes.h"
 #include "tasks.h"

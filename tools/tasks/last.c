@@ -4,9 +4,6 @@
 #include "inside.h"
 #include "tasks.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum { NUMBERS_MAX = 65536 };
 
 /* The newest event of a number. */

@@ -3,8 +3,6 @@
 #include "tasks.h"
 #include "threads.h"
 
-#include <string.h>
-
 enum { RUNS_MAX = 64 }; /* tasks that are looked at */
 
 /* The saved stack pointer of a task, which is outdated but in its stack; 0:

@@ -6,9 +6,6 @@
 #include "libraries.h"
 #include "stacks.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum {
     SAVED_MAX = 16384, /* tasks whose stacks are kept */
     STACK_MAX = 65536, /* bytes of one that other debuggers can read */

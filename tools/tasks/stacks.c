@@ -3,9 +3,6 @@
 #include "stacks.h"
 #include "array.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum {
     STACK_TRIES = 8,      /* reads of a stack whose task runs in between */
     SPAN_MAX = 256 * 1024 /* bytes of a stack that are compared */

@@ -4,9 +4,6 @@
 #include "tables.h"
 #include "tasks.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum { TEXT_WIDTH = 44 }; /* of a last record */
 
 void task_title(const struct tasks *tasks, const struct task *task, char to[64])

@@ -6,11 +6,6 @@
 #include "recorder/regex.h"
 #include "shown.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { CACHE_PAGES = 4096, TASK_BYTES_MIN = 16 /* without a stack */ };
 
 void tasks_warn(struct tasks *tasks, const char *format, ...)

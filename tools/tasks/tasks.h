@@ -30,8 +30,6 @@ FLOORS (a file calls only files of lower floors; down to cycles they are for
 #ifndef TASKS_H
 #define TASKS_H
 
-#include <stdio.h>
-
 #include "ids.h"
 #include "reader.h"
 #include "recorder/tasks_layout.h"

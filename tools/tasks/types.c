@@ -1,7 +1,6 @@
 /* types.c - offsets of structure members, by a program's debug information. */
 /* SPDX-License-Identifier: MIT */
 #include <dwarf.h>
-#include <string.h>
 
 #include "stacks.h"
 

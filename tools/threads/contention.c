@@ -3,9 +3,6 @@
 #include "contention.h"
 #include "array.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* The time up to which the recording is complete: now, if the program runs. */
 static int64_t end_of(const struct threads *threads)
 {

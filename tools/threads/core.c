@@ -4,7 +4,6 @@
 #include "threads.h"
 
 #include <elf.h>
-#include <string.h>
 
 /* struct elf_prstatus: the id, three more, four times of two words, registers.
  * The signal and two words come before the id. */

@@ -3,10 +3,6 @@
 #include "array.h"
 #include "recorded.h"
 
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-
 /* Returns the i-th thread that a thread waits for; THREAD_NONE: no more. A wait
  * with a timeout or with an unsure holder makes no deadlock. */
 static size_t waits_for(const struct threads *threads, size_t thread, size_t i)

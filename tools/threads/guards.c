@@ -9,8 +9,6 @@
 */
 #include "threads.h"
 
-#include <string.h>
-
 enum { INNERMOST = 6 };
 
 static bool is_of_malloc(const struct place *place)

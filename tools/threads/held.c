@@ -5,9 +5,6 @@
 #include "show.h"
 #include "tables.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 static bool is_lock(const struct wait *wait)
 {
     return wait->kind != WAIT_NONE && wait->kind != WAIT_CALL && wait->object;

@@ -3,9 +3,6 @@
 #include "array.h"
 #include "recorded.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* --------------------------------------------------------------- threads -- */
 
 /* The thread of a past, which is added if it is missing. */

@@ -9,8 +9,6 @@
 #include "array.h"
 #include "threads.h"
 
-#include <stdlib.h>
-
 /* A thread's age, in an array that is sorted by age. */
 struct age {
     const struct thread *thread;

@@ -4,9 +4,6 @@
 #include "show.h"
 #include "tables.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 bool show_chosen(const struct thread *thread, const char *wanted)
 {
     char id[16], number[16];

@@ -4,7 +4,6 @@
 
 #include <elf.h>
 #include <seccomp.h>
-#include <stdlib.h>
 
 /* Members that both word sizes of RISC-V share. */
 #define RISCV                                                                  \

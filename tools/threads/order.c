@@ -20,9 +20,6 @@
 #include "order.h"
 #include "array.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum { CLASS_CHAINS = 16, TAKERS_MAX = 16, STEPS_MAX = 4000000 };
 
 struct edge {

@@ -9,11 +9,6 @@
 #include "proc.h"
 #include "threads.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { PEERS_MAX = 64 };
 
 struct peer {

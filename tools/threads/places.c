@@ -5,9 +5,6 @@
 
 #include <dwarf.h>
 #include <elf.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 const char *place_plain(const char *function)
 {

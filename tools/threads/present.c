@@ -2,9 +2,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "threads.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* ---------------------------------------------------------------- stacks -- */
 
 /* Reads of a stack whose thread runs in between. */

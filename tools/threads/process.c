@@ -3,14 +3,7 @@
 #include "proc.h"
 #include "threads.h"
 
-#include <fcntl.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 /* Returns the text after "\nName:" in a status; null: no match. */
 static const char *status_field(const char *status, const char *name)

@@ -5,9 +5,6 @@
 #include "bytes.h"
 #include "entry.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #define NAMES                                                                  \
     "thread_life|thread_self|thread_now|thread_held|thread_calls|lock_wait|"   \
     "lock_total|lock_order|call_stack|slow_call"

@@ -6,8 +6,6 @@
 #include "recorded.h"
 #include "shown.h"
 
-#include <string.h>
-
 void show_numbers(struct threads *threads, struct reader *reader)
 {
     /* Only threads are wanted: no recorder has this name. */

@@ -4,7 +4,6 @@
 #define SHOW_H
 
 #include <regex.h>
-#include <stdio.h>
 
 #include "contention.h"
 #include "order.h"

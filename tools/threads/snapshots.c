@@ -5,9 +5,6 @@
 #include "recorded.h"
 #include "threads.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum { PIECE_WORDS = 10, SNAPSHOT_REGISTERS = 9, PIECES_MAX = 1 << 20 };
 static const char head[] = "snapshot %p: at %p";
 static const char piece[] = "snapshot %p: from %p";

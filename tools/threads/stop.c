@@ -5,13 +5,10 @@
 #include "recorder/clock.h"
 
 #include <elf.h>
-#include <errno.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/ptrace.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
-#include <time.h>
 
 /* Resumes a thread, with the signal that came while it was stopped, if any. */
 static void thread_go(int32_t id, int signal)

@@ -3,11 +3,6 @@
 #include "array.h"
 #include "threads.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 const char *threads_wrong(struct threads *threads, const char *format, ...)
 {
     va_list arguments;

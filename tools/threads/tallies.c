@@ -5,9 +5,6 @@
 #include "show.h"
 #include "tables.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* ----------------------------------------------------------------- cells -- */
 
 /* The table's columns, as texts of one row. */

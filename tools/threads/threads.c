@@ -3,9 +3,6 @@
 #include "threads.h"
 #include "recorded.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* ------------------------------------------------------------------ open -- */
 
 /* Adds recorded threads to the present ones. */

@@ -4,9 +4,6 @@
 #include "recorded.h"
 #include "show.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum { INDENT_MAX = 20, DEPTH_MAX = 1000 };
 
 /* The threads by their makers: lists, by indices + 1. */

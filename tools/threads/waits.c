@@ -12,8 +12,6 @@
 
 #include <elf.h>
 #include <linux/futex.h>
-#include <stdio.h>
-#include <string.h>
 
 #ifndef FUTEX_LOCK_PI2 /* Linux 5.14; its headers may be older */
 #define FUTEX_LOCK_PI2 13

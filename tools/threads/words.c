@@ -6,9 +6,6 @@
 #include "shown.h"
 #include "tables.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 /* The last addresses with their names, and waits with their beginnings. A
  * pthread_t is named as its thread. */
 struct known {

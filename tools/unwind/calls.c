@@ -5,7 +5,6 @@
 
 #include <elf.h>
 #include <gelf.h>
-#include <string.h>
 
 /* The address of the linkage table's pointers, from the file; 0: unknown. */
 static uint64_t table_of(struct unwind *u, uint64_t address)

@@ -4,8 +4,6 @@
 #include "unwind.h"
 
 #include <dwarf.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* A DWARF expression at work. */
 struct expression {

@@ -11,7 +11,6 @@
 #include "unwind.h"
 
 #include <elf.h>
-#include <string.h>
 
 /* How far above the stack pointer a frame may begin. */
 enum { FRAME_BYTES_MAX = 65536, BLOCK_BYTES = 1024 };

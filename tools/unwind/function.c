@@ -3,7 +3,6 @@
 #include "unwind.h"
 
 #include <elf.h>
-#include <string.h>
 
 bool function_find(struct unwind *u, uint64_t address, struct function *to)
 {

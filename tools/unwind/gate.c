@@ -3,7 +3,6 @@
 #include "unwind.h"
 
 #include <elf.h>
-#include <string.h>
 
 /* The kernel maps that code into every process; no file has it, and so no
  * table. It pushes ecx, edx and ebp; the system call returns to the code that

@@ -5,8 +5,6 @@
 #include "bytes.h"
 
 #include <elf.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const struct shape shapes[] = {{EM_ARM, 13, 14, {11, 7}, 0x0ff0, decode_arm},
               {EM_MIPS, 29, 31, {30, 30}, 0x50ff0000, decode_mips},

@@ -3,8 +3,6 @@
 #include "bytes.h"
 #include "unwind.h"
 
-#include <stdlib.h>
-
 static size_t walk(struct unwind *, struct registers *, uint64_t *to,
                    bool called, bool *whole);
 
