@@ -83,31 +83,17 @@ void task_waits(const struct tasks *tasks, const struct task *task,
              task->timed ? ", for a time" : "");
 }
 
-/* "1.2 ms" */
-static void task_age(int64_t ns, char to[24])
-{
-    static const struct {
-        double ns;
-        const char *name;
-    } units[] = {
-        {3600e9, "h"}, {60e9, "min"}, {1e9, "s"}, {1e6, "ms"}, {1e3, "us"}};
-    size_t i = 0;
-    while (i < 4 && (double)ns < units[i].ns)
-        i++;
-    snprintf(to, 24, "%.1f %s", (double)ns / units[i].ns, units[i].name);
-}
-
 static void last_print(FILE *to, const struct tasks *tasks,
                        const struct task *task)
 {
     const struct task_last *last = task->records < tasks->lasts_count
                                        ? &tasks->lasts[task->records]
                                        : NULL;
-    char age[24] = "";
+    char age[32] = "";
     size_t size = last && last->text ? strlen(last->text) : 0;
     const char *text = size ? text_shown(last->text, &size) : "";
     if (last && last->has_age)
-        task_age(last->age_ns, age);
+        table_time((uint64_t)last->age_ns, age);
     if (size > TEXT_WIDTH) { /* not within a character */
         for (size = TEXT_WIDTH - 3; ((unsigned char)text[size] & 0xc0) == 0x80;)
             size--;
@@ -127,7 +113,7 @@ struct widths {
 static struct widths widths_of(const struct tasks *tasks)
 {
     struct widths w = {5, 4, 5, 0, 8};
-    char text[256], age[24];
+    char text[256], age[32];
     for (size_t i = 0; i < tasks->count; i++) {
         const struct task *task = &tasks->all[i];
         if (!task->chosen)
@@ -138,9 +124,9 @@ static struct widths widths_of(const struct tasks *tasks)
             name_shown(tasks, task, text);
             w.name = table_width(text, w.name);
             w.state = table_width(task_state(tasks, task, text), w.state);
-            task_age(task->since_ns, age);
             if (task->since_ns >= 0)
-                w.since = table_width(age, w.since ? w.since : 3);
+                w.since = table_width(table_time((uint64_t)task->since_ns, age),
+                                      w.since ? w.since : 3);
             task_waits(tasks, task, text);
             w.waits = table_width(text, w.waits);
         }
@@ -186,7 +172,7 @@ static void row_print(FILE *to, const struct tasks *tasks,
     table_column(to, task_state(tasks, task, text), w->state);
     *text = '\0';
     if (task->since_ns >= 0)
-        task_age(task->since_ns, text);
+        table_time((uint64_t)task->since_ns, text);
     if (w->since)
         fprintf(to, "  %*s", w->since, text);
     task_waits(tasks, task, text);

@@ -260,7 +260,7 @@ static bool levels_sum(struct activity *to, const struct change *changes,
     to->levels = calloc(to->levels_count, sizeof *to->levels);
     for (size_t i = 0; i < count && to->levels; i++) {
         size_t level = runs < 0 ? 0 : (size_t)runs;
-        to->levels[level < most ? level : most].ns += changes[i].ns - at;
+        to->levels[level < most ? level : most] += changes[i].ns - at;
         at = changes[i].ns;
         runs += changes[i].runs;
         lives += changes[i].lives;
@@ -270,8 +270,7 @@ static bool levels_sum(struct activity *to, const struct change *changes,
     if (to->levels)
         to->levels[runs < 0              ? 0
                    : (size_t)runs < most ? (size_t)runs
-                                         : most]
-            .ns += to->end_ns - at;
+                                         : most] += to->end_ns - at;
     return to->levels;
 }
 

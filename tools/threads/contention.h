@@ -35,9 +35,7 @@ void contention_free(struct contentions *);
 
 /* How many threads ran at once, and for how long. */
 struct activity {
-    struct level {
-        int64_t ns;
-    } * levels; /* by how many ran */
+    int64_t *levels; /* ns, by how many ran */
     size_t levels_count;
     int64_t begin_ns, end_ns;
     size_t alive, made, most;

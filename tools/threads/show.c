@@ -472,19 +472,6 @@ void show_taken(FILE *to, struct threads *threads, const struct thread *thread)
     }
 }
 
-void show_time(char to[32], int64_t ns)
-{
-    double s = (double)ns / 1e9, size = s < 0 ? -s : s;
-    if (ns == NS_UNKNOWN)
-        snprintf(to, 32, "?");
-    else if (size >= 1)
-        snprintf(to, 32, "%.*f s", size >= 100 ? 0 : size >= 10 ? 1 : 2, s);
-    else if (size >= 1e-3)
-        snprintf(to, 32, "%.3g ms", s * 1e3);
-    else
-        snprintf(to, 32, "%.3g us", s * 1e6);
-}
-
 /* True if b has the same name as a, the next number and the next id. */
 static bool follows(const struct threads *threads, const struct thread *a,
                     const struct thread *b)

@@ -60,8 +60,6 @@ void show_address(FILE *, struct threads *, uint64_t site);
 /* Prints a thread's recorded locks: "holds bank, taken at transfer
  * dead.c:9". */
 void show_taken(FILE *, struct threads *, const struct thread *);
-/* "1.5 s", "20 ms". */
-void show_time(char to[32], int64_t ns);
 /* "4713 teller, 4714-4719, 4721 worker", of threads by their indices. */
 void show_threads(FILE *, const struct threads *, const size_t *which,
                   size_t count);

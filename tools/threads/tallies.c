@@ -13,16 +13,11 @@ struct texts {
     char text[COLUMNS_MAX][256];
 };
 
-static void time_text(uint64_t ns, char to[32])
-{
-    show_time(to, ns > INT64_MAX ? INT64_MAX : (int64_t)ns);
-}
-
 /* The longest wait; of an unfinished one, its length so far. */
 static void longest_text(const struct contention *row, char to[256])
 {
     char time[32];
-    time_text(row->goes_on ? row->goes_on_ns : row->longest_ns, time);
+    table_time(row->goes_on ? row->goes_on_ns : row->longest_ns, time);
     snprintf(to, 256, "%s%s", row->goes_on ? "still waiting, " : "", time);
 }
 
@@ -127,7 +122,7 @@ static void row_make(struct threads *threads, const struct contention *from,
     if (by == BY_OBJECT)
         snprintf(*text++, 256, from->taken ? "%llu" : "-",
                  (unsigned long long)from->taken);
-    time_text(from->ns, *text++);
+    table_time(from->ns, *text++);
     longest_text(from, *text++);
     if (by == BY_OBJECT)
         holder_text(threads, from, *text);

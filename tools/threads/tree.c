@@ -3,6 +3,7 @@
 #include "array.h"
 #include "recorded.h"
 #include "show.h"
+#include "tables.h"
 
 enum { INDENT_MAX = 20, DEPTH_MAX = 1000 };
 
@@ -122,11 +123,10 @@ static void made_show(struct tree *tree, const struct thread *thread,
     if (count > 1)
         fputs(" and the like", tree->to);
     fprintf(tree->to, ", made by T%u", past->maker);
-    if (past->made_ns != NS_UNKNOWN) {
-        show_time(time, past->made_ns);
+    if (past->made_ns >= 0) /* NS_UNKNOWN is below */
         fprintf(tree->to, "%s%s after the start",
-                count > 1 ? ", the first " : " ", time);
-    }
+                count > 1 ? ", the first " : " ",
+                table_time((uint64_t)past->made_ns, time));
     stack_show(tree, past->made_stack, past->made_at, past->number);
     putc('\n', tree->to);
 }
@@ -273,10 +273,10 @@ void show_activity(FILE *to, struct threads *threads)
     fputs("running at once: ", to);
     for (size_t i = 0; i < activity.levels_count; i++) {
         if (i >= LEVELS_SHOWN) {
-            more += activity.levels[i].ns;
-        } else if (all > 0 && activity.levels[i].ns * 1000 >= all) {
+            more += activity.levels[i];
+        } else if (all > 0 && activity.levels[i] * 1000 >= all) {
             fprintf(to, "%s%zu: %.0f %%", first ? "" : ", ", i,
-                    100.0 * (double)activity.levels[i].ns / (double)all);
+                    100.0 * (double)activity.levels[i] / (double)all);
             first = false;
         }
     }
