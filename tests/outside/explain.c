@@ -161,7 +161,8 @@ Test(explain, others)
                                           "offset 4 of a null pointer"),
                        "%s", build_text);
     cr_assert_not_null(strstr(build_text, "  main n.c:1"), "%s", build_text);
-    build_must("sleep 100 >out.txt 2>&1 & pid=$! && " RECORDER
+    build_must("sleep 100 >out.txt 2>&1 & pid=$! && "
+               "until grep -q sleep /proc/$pid/comm; do sleep 0.1; done && " RECORDER
                " explain $pid && kill $pid");
     cr_assert_not_null(strstr(build_text, "no thread crashed"), "%s",
                        build_text);

@@ -51,7 +51,7 @@ static void read_alive_and_dead(const char *leave, const char *seat,
     command_stop(pid);
     build_must("mv ferry moved && " RECORDER " dump ferry.rec");
     trips_are_seen(leave, seat, arrive);
-    said("DUMPING tickets SIZE 64, 6 ENTRIES, 0 OVERWRITTEN, 0 LOST\n");
+    said("DUMPING tickets SIZE 64, 6 ENTRIES IN 12 SLOTS, 0 OVERWRITTEN, 0 LOST\n");
 }
 
 Test(foreign, rust, .init = build_long)

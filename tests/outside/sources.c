@@ -138,7 +138,7 @@ static void build_parts(void)
 #define SHOWS(source, ...)                                                     \
     do {                                                                       \
         build_must(RECORDER " dump %s 2>&1 | sed -e \"s/ AT .*UTC, PROGRAM .*, PID .*,/,/" \
-                            "; s/[0-9]*\\.[0-9]\\{6\\}/0/; s/0x[0-9a-f]*/0x/g" \
+                            "; s/[0-9]*\\.[0-9]\\{6,9\\}/0/; s/0x[0-9a-f]*/0x/g" \
                             "; s/^recorder: [^ ]*/recorder:/\"",               \
                    source);                                                    \
         cr_assert_str_eq(build_text, __VA_ARGS__, "%s", build_text);           \
@@ -283,7 +283,7 @@ Test(sources, times_of_32_bits, .init = build_long)
                pid);
     command_stop(pid);
     build_must(RECORDER " dump saved >again && for i in out again; do "
-               "grep -c \"^[1-3] .[0-9]*[.][0-9]\\{6\\} \" $i | grep -x 3; "
+               "grep -c \"^[1-3] .[0-9]*[.][0-9]\\{6,9\\} \" $i | grep -x 3; "
                "done");
 }
 
