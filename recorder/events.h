@@ -349,7 +349,6 @@ RECORDER_FUNCTION_ void recorder_next_severity_(struct recorder_cursor *cursor,
     event->hardware = heading.hardware;
 }
 
-#ifdef RECORDER_ORDER_CHOICE_
 /* Counts the positions that all rings handed out, and how many of them have a
  * record, not yet taken out, of an order below the batch's end. */
 RECORDER_SELDOM_ uintptr_t
@@ -398,7 +397,6 @@ RECORDER_SELDOM_ void recorder_next_missed_(struct recorder_cursor *cursor)
     cursor->handed = handed;
     cursor->cleared = cleared;
 }
-#endif
 
 /* Looks for the next batch. */
 RECORDER_FUNCTION_ void recorder_next_batch_(struct recorder_cursor *cursor)
@@ -408,10 +406,8 @@ RECORDER_FUNCTION_ void recorder_next_batch_(struct recorder_cursor *cursor)
     batch->kept = cursor->kept;
     batch->keys = cursor->keys;
     batch->max = RECORDER_CURSOR_MAX_;
-#ifdef RECORDER_ORDER_CHOICE_
     if (recorder_order_has_gaps_())
         recorder_next_missed_(cursor);
-#endif
     batch->end = recorder_order_end_();
     recorder_batch_fill_(batch);
     /* A missing order may have been drawn and not yet written: a writer that

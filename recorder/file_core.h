@@ -435,9 +435,8 @@ RECORDER_SELDOM_ void recorder_core_sync_(struct recorder_recording_ *file)
     recorder_core_sync_traces_(file);
     recorder_put_(&to->cleared, recorder_get_(&from->cleared));
     recorder_put_(file->order, recorder_get_(from->order));
-#ifdef RECORDER_ORDER_CHOICE_ /* `bytes` says whether it counts */
+    /* `bytes` says whether it counts. */
     recorder_put_(&to->clocked, recorder_get_(&from->clocked));
-#endif
     recorder_put_(&to->threads_count, recorder_get_(&from->threads_count));
     if (set && set != to->later_sequence) {
         __atomic_store_n(&to->later_sequence, 1, __ATOMIC_RELEASE);

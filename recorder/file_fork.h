@@ -59,9 +59,7 @@ RECORDER_SELDOM_ void recorder_fork_prepare_(struct recorder_recording_ *file)
     const struct recorder *r;
     uintptr_t lane, slot, next;
     file->open_count = 0;
-#ifdef RECORDER_CLOCKED_
     file->forks = recorder_order_end_();
-#endif
     for (r = file->image->first; r; r = r->next)
         for (lane = 0; lane <= r->lanes_mask; lane++) {
             struct recorder_ring *ring = recorder_move_lane_(r->rings, r, lane);
@@ -94,11 +92,8 @@ RECORDER_INLINE_ void recorder_fork_put_(const struct recorder_fork_slot_ *open)
 RECORDER_INLINE_ uintptr_t
 recorder_fork_order_(const struct recorder_recording_ *file)
 {
-#ifdef RECORDER_CLOCKED_
-    if (recorder_get_(recorder_order_until_) == UINTPTR_MAX)
+    if (recorder_order_is_clocked_())
         return file->forks;
-#endif
-    (void)file;
     return recorder_get_(recorder_home_.registry->order);
 }
 

@@ -203,7 +203,36 @@ RECORDER_SELDOM_ void recorder_order_count_(struct recorder_registry *registry)
     recorder_order_switch_(clocked, registry->order, from, now);
     recorder_file_tell_(RECORDER_FILE_SYNC_, NULL);
 }
+/* True if a text continues from one sequence number to the other. */
+RECORDER_INLINE_ bool recorder_order_follows_(uintptr_t order, uintptr_t next)
+{
+    const uintptr_t *clocked = recorder_order_clocked_(recorder_home_.registry);
+    if (clocked && order < recorder_get_(clocked))
+        return next == recorder_order_next_(order);
+    return next == order + 1;
+}
+/* True if sequence numbers have gaps, as those of the clock have. */
+RECORDER_INLINE_ bool recorder_order_has_gaps_(void)
+{
+    const uintptr_t *clocked = recorder_order_clocked_(recorder_home_.registry);
+    return clocked && recorder_clocked_is_(recorder_get_(clocked));
+}
+#else
+RECORDER_INLINE_ bool recorder_order_follows_(uintptr_t order, uintptr_t next)
+{
+    return next == order + 1;
+}
+RECORDER_INLINE_ bool recorder_order_has_gaps_(void)
+{
+    return false;
+}
 #endif
+
+/* The next sequence number of the counter. */
+RECORDER_INLINE_ uintptr_t recorder_order_counted_(void)
+{
+    return __atomic_load_n(recorder_home_.order, __ATOMIC_ACQUIRE);
+}
 
 #ifdef RECORDER_CLOCKED_
 RECORDER_MODULE_ uintptr_t *recorder_order_until_ = &recorder_registry.clocked;
@@ -276,60 +305,55 @@ RECORDER_INLINE_ uintptr_t recorder_order_by_clock_(unsigned self,
                                  recorder_order_unit_(registry, ticks), units);
     return recorder_order_below_(until, order);
 }
-#elif defined(RECORDER_ORDER_CHOICE_)
-RECORDER_MODULE_ char recorder_order_counts_ = 0;
-#endif
 
-/* --------------------------------------------------------------- readers -- */
-
-/* The order that the next record gets, or a lower one that was not given. */
+/* True while this module's records get their sequence numbers by the clock. */
+RECORDER_INLINE_ bool recorder_order_is_clocked_(void)
+{
+    return recorder_get_(recorder_order_until_) == UINTPTR_MAX;
+}
+/* Returns the sequence number of the next record, or a lower one that no record
+ * has. */
 RECORDER_INLINE_ uintptr_t recorder_order_now_(void)
 {
-#ifdef RECORDER_CLOCKED_
-    if (recorder_get_(recorder_order_until_) == UINTPTR_MAX)
+    if (recorder_order_is_clocked_())
         return recorder_order_unit_(recorder_home_.registry,
                                     recorder_order_ticks_())
                << RECORDER_UNIT_BITS_;
-#endif
-    return __atomic_load_n(recorder_home_.order, __ATOMIC_ACQUIRE);
+    return recorder_order_counted_();
 }
-/* True if a text continues from one sequence number to the other. */
-RECORDER_INLINE_ bool recorder_order_follows_(uintptr_t order, uintptr_t next)
-{
-#ifdef RECORDER_ORDER_CHOICE_
-    const uintptr_t *clocked = recorder_order_clocked_(recorder_home_.registry);
-    if (clocked && order < recorder_get_(clocked))
-        return next == recorder_order_next_(order);
-#endif
-    return next == order + 1;
-}
-/* True if orders have gaps, as orders of the clock have. */
-RECORDER_INLINE_ bool recorder_order_has_gaps_(void)
-{
-#ifdef RECORDER_ORDER_CHOICE_
-    const uintptr_t *clocked = recorder_order_clocked_(recorder_home_.registry);
-    return clocked && recorder_clocked_is_(recorder_get_(clocked));
-#else
-    return false;
-#endif
-}
-/* Returns the end of the orders that a reader takes. If orders are of the
- * clock, it waits until all orders below that end are settled. */
+/* Returns the end of the sequence numbers that a reader takes. If the clock gives
+ * them, it waits until all numbers below that end are settled. */
 RECORDER_INLINE_ uintptr_t recorder_order_end_(void)
 {
-#ifdef RECORDER_CLOCKED_
-    if (recorder_get_(recorder_order_until_) == UINTPTR_MAX) {
-        uint64_t now = recorder_order_ticks_();
-        uintptr_t end = recorder_order_unit_(recorder_home_.registry,
-                                             now + RECORDER_AHEAD_TICKS_)
-                        << RECORDER_UNIT_BITS_;
-        while (recorder_order_ticks_() - now < RECORDER_SETTLE_TICKS_)
-            ;
-        return end;
-    }
-#endif
-    return recorder_order_now_();
+    uint64_t now;
+    uintptr_t end;
+    if (!recorder_order_is_clocked_())
+        return recorder_order_counted_();
+    now = recorder_order_ticks_();
+    end = recorder_order_unit_(recorder_home_.registry,
+                               now + RECORDER_AHEAD_TICKS_)
+          << RECORDER_UNIT_BITS_;
+    while (recorder_order_ticks_() - now < RECORDER_SETTLE_TICKS_)
+        ;
+    return end;
 }
+#else
+#ifdef RECORDER_ORDER_CHOICE_
+RECORDER_MODULE_ char recorder_order_counts_ = 0;
+#endif
+RECORDER_INLINE_ bool recorder_order_is_clocked_(void)
+{
+    return false;
+}
+RECORDER_INLINE_ uintptr_t recorder_order_now_(void)
+{
+    return recorder_order_counted_();
+}
+RECORDER_INLINE_ uintptr_t recorder_order_end_(void)
+{
+    return recorder_order_counted_();
+}
+#endif
 
 #ifdef __cplusplus
 } /* extern "C" */

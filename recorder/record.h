@@ -15,47 +15,54 @@ extern "C" {
  * The time of a record, read before its order is drawn, and its order: of
  * `count` records, at most 3, the first.
  */
+#ifdef RECORDER_CLOCKED_
 RECORDER_INLINE_ uintptr_t recorder_time_now_(void)
 {
-#ifdef RECORDER_CLOCKED_
     return recorder_order_ticks_();
-#else
-    return recorder_time_();
-#endif
 }
 RECORDER_INLINE_ uintptr_t recorder_order_new_(uintptr_t time,
                                                uintptr_t count)
 {
-#ifdef RECORDER_CLOCKED_
     uintptr_t order = recorder_order_by_clock_(recorder_self_(), time, 1);
-    if (order != UINTPTR_MAX)
-        return order;
-#endif
-    (void)time;
-    return recorder_orders_(count);
+    return order != UINTPTR_MAX ? order : recorder_orders_(count);
 }
 /* Returns the first order of a text of `count` records. */
 RECORDER_INLINE_ uintptr_t recorder_order_text_(uintptr_t count)
 {
-#ifdef RECORDER_CLOCKED_
     uintptr_t order = recorder_order_by_clock_(
         recorder_self_(), recorder_order_ticks_(),
         (count + RECORDER_UNIT_PARTS_ - 1) / RECORDER_UNIT_PARTS_);
-    if (order != UINTPTR_MAX)
-        return order;
-#endif
-    return recorder_orders_(count);
+    return order != UINTPTR_MAX ? order : recorder_orders_(count);
 }
 /* Returns the order of a text's i-th piece. */
 RECORDER_INLINE_ uintptr_t recorder_order_piece_(uintptr_t order, size_t i)
 {
-#ifdef RECORDER_CLOCKED_
-    if (order < recorder_get_(recorder_order_until_))
-        for (; i > 0; i--)
-            order = (uintptr_t)recorder_order_next_(order);
-#endif
+    if (order >= recorder_get_(recorder_order_until_))
+        return order + i;
+    for (; i > 0; i--)
+        order = (uintptr_t)recorder_order_next_(order);
+    return order;
+}
+#else
+RECORDER_INLINE_ uintptr_t recorder_time_now_(void)
+{
+    return recorder_time_();
+}
+RECORDER_INLINE_ uintptr_t recorder_order_new_(uintptr_t time,
+                                               uintptr_t count)
+{
+    (void)time;
+    return recorder_orders_(count);
+}
+RECORDER_INLINE_ uintptr_t recorder_order_text_(uintptr_t count)
+{
+    return recorder_orders_(count);
+}
+RECORDER_INLINE_ uintptr_t recorder_order_piece_(uintptr_t order, size_t i)
+{
     return order + i;
 }
+#endif
 
 /* ---------------------------------------------------------------- record -- */
 
@@ -73,22 +80,16 @@ recorder_lane_(const struct recorder *recorder, unsigned lane)
 RECORDER_INLINE_ unsigned recorder_writer_(const struct recorder *recorder)
 {
     unsigned self = recorder_self_();
-#ifdef RECORDER_HOSTED_
     if (recorder_writer_lane_(self) > recorder->lanes_mask)
         self = recorder_writer_thread_(self);
-#else
-    (void)recorder;
-#endif
     return self;
 }
 RECORDER_INLINE_ struct recorder_ring *
 recorder_ring_of_(const struct recorder *recorder, unsigned writer)
 {
-#ifdef RECORDER_HOSTED_
-    return recorder_lane_(recorder, recorder_writer_lane_(writer));
-#else
-    return recorder_lane_(recorder, writer & (unsigned)recorder->lanes_mask);
-#endif
+    return recorder_lane_(
+        recorder, RECORDER_WRITER_(recorder_writer_lane_(writer),
+                                   writer & (unsigned)recorder->lanes_mask));
 }
 
 /* Shows the hook a record of `count` records of 4 words each. */
@@ -296,11 +297,9 @@ RECORDER_CALLED_ const char *recorder_copy_(const struct recorder *recorder,
 /* Returns the word of errno; 0: there is none. */
 RECORDER_CALLED_ uintptr_t recorder_word_of_error_(void)
 {
-#ifdef RECORDER_HOSTED_
+    if (RECORDER_WRITER_(false, true)) /* a port has no errno */
+        return 0;
     return RECORDER_ERROR_TAG_ << 12 | (uintptr_t)(*recorder_os_errno_() & 0xfff);
-#else
-    return 0;
-#endif
 }
 
 /* ----------------------------------------------------------------- text -- */

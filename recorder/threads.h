@@ -274,9 +274,9 @@ RECORDER_SELDOM_ unsigned recorder_thread_take_lane_(unsigned kept)
         most = RECORDER_OWNERS_MAX_;
     if (registry->pid != recorder_os_process_())
         return 0;
-#ifdef RECORDER_CLOCKED_ /* orders tell the first lanes apart: threads take
-    them first, and a lane that no recorder has still gives orders */
-    if (recorder_clocked_is_(recorder_get_(recorder_order_until_))) {
+    /* Orders by the clock distinguish the first lanes only: threads take those
+     * first, and a lane that no recorder has still gives orders. */
+    if (recorder_order_is_clocked_()) {
         uintptr_t apart = RECORDER_UNIT_LANES_;
         uintptr_t first = most < apart ? most : apart;
         unsigned lane = recorder_thread_try_lanes_(1, first, me);
@@ -284,7 +284,6 @@ RECORDER_SELDOM_ unsigned recorder_thread_take_lane_(unsigned kept)
                     : recorder_thread_try_lanes_(
                           first, most < apart ? apart : most, me);
     }
-#endif
     return recorder_thread_try_lanes_(1, most, me);
 }
 

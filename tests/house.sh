@@ -249,6 +249,24 @@ floors()
     done
 }
 
+# Conditionals outside the files for systems and compilers have a limit; guards and
+# those for C++ do not count. The lock-free files have none inside a function.
+conditionals()
+{
+    # shellcheck disable=SC2046
+    set -- $(ls $doors $parts | grep -v '/os_\|/os\.h\|/clock\.h\|/language\.h')
+    grep -hE '^ *# *(if|ifdef|ifndef|elif)\b' "$@" |
+        grep -vE '_H_? *$|__cplusplus *$' | wc -l | awk -v most=163 '
+        $1 > most { print "recorder/: " $1 " conditionals, at most " most }'
+    awk 'FNR == 1 { inside = 0 }
+        /^{/ { inside = 1 }
+        /^}/ { inside = 0 }
+        inside && /^ *# *(if|elif)/ {
+            print FILENAME ":" FNR ": a conditional inside a function"
+        }' recorder/ring.h recorder/lane.h recorder/order.h recorder/record.h \
+        recorder/word.h tools/reader/*.[ch]
+}
+
 # A file is read in one sitting, the ring in a short one.
 sizes()
 {
@@ -295,7 +313,7 @@ prose()
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
 passed=0 failed=0
-for check in promises contents prototypes macros options verbs files includes systems floors sizes weight prose alone; do
+for check in promises contents prototypes macros options verbs files includes systems floors conditionals sizes weight prose alone; do
     said=$($check 2>&1)
     if [ -z "$said" ]; then
         passed=$((passed + 1))
