@@ -234,8 +234,10 @@ unsigned fuzz_executable(const char *good, const char *path)
 /* ------------------------------------------------------------------- gdb -- */
 
 static struct fuzz_file seen;
-static size_t seen_read(uint64_t address, void *to, size_t size)
+static size_t seen_read(struct memory *memory, uint64_t address, void *to,
+                        size_t size)
 {
+    (void)memory;
     for (unsigned i = 0; i < seen.segments; i++) {
         const struct fuzz_segment *s = &seen.segment[i];
         uint64_t at = address - s->address;
@@ -248,20 +250,24 @@ static size_t seen_read(uint64_t address, void *to, size_t size)
     }
     return 0;
 }
-static bool seen_write(uint64_t address, const void *from, size_t size)
+static bool seen_write(struct memory *memory, uint64_t address,
+                       const void *from, size_t size)
 {
     size_t at = fuzz_at(&seen, address, size);
+    (void)memory;
     if (at)
         memcpy(seen.bytes + at, from, size);
     return at != 0;
 }
-static bool seen_thread(int32_t id, char name[16])
+static bool seen_thread(struct memory *memory, int32_t id, char name[16])
 {
+    (void)memory;
     snprintf(name, 16, "\033[%d", (int)id);
     return id % 2;
 }
-static bool seen_constant(uint64_t address)
+static bool seen_constant(struct memory *memory, uint64_t address)
 {
+    (void)memory;
     return address % 2;
 }
 
