@@ -22,7 +22,7 @@ struct entry {
     struct past *past; /* null: the thread that wrote it is not known */
 };
 
-/* lives.c: totals of locks, the orders in which threads took them, and
+/* recorded_locks.c: totals of locks, the orders in which threads took them, and
  * joins. */
 void total_read(const struct entry *);
 void order_read(const struct entry *);

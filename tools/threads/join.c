@@ -54,46 +54,46 @@ const char *recorded_join(struct threads *threads)
 /* ----------------------------------------------------------------- holds -- */
 
 /* A thread that holds a lock. An array of them is sorted by locks. */
-struct held {
+struct holding {
     uint64_t object;
     size_t thread;
     bool reads;
 };
-struct helds {
-    struct held *all;
+struct holdings {
+    struct holding *all;
     size_t count;
     struct ids handles; /* of threads that have not ended, by pthread_t */
     size_t *by_handle, by_handle_max;
 };
 
-static int held_compare(const void *a, const void *b)
+static int holding_compare(const void *a, const void *b)
 {
-    const struct held *left = a, *right = b;
+    const struct holding *left = a, *right = b;
     return left->object != right->object  ? array_compare(a, b)
            : left->thread < right->thread ? -1
                                           : left->thread > right->thread;
 }
 
-static bool helds_collect(const struct recorded *recorded, struct helds *helds)
+static bool holdings_collect(const struct recorded *recorded, struct holdings *holdings)
 {
-    helds->all =
-        calloc(recorded->pasts_count * HOLDS_MAX + 1, sizeof *helds->all);
-    for (size_t i = 0; i < recorded->pasts_count && helds->all; i++) {
+    holdings->all =
+        calloc(recorded->pasts_count * HOLDS_MAX + 1, sizeof *holdings->all);
+    for (size_t i = 0; i < recorded->pasts_count && holdings->all; i++) {
         const struct past *past = &recorded->pasts[i];
         for (unsigned k = 0; k < past->holds_count; k++)
             if (past->index != THREAD_NONE)
-                helds->all[helds->count++] = (struct held){
+                holdings->all[holdings->count++] = (struct holding){
                     past->holds[k].object, past->index, past->holds[k].reads};
     }
-    if (helds->all)
-        qsort(helds->all, helds->count, sizeof *helds->all, held_compare);
-    return helds->all;
+    if (holdings->all)
+        qsort(holdings->all, holdings->count, sizeof *holdings->all, holding_compare);
+    return holdings->all;
 }
 
 /* A pthread_t may be used again: of several threads with it, the one that has
  * not ended counts, else the last. */
 static bool handles_collect(const struct recorded *recorded,
-                            struct helds *helds)
+                            struct holdings *holdings)
 {
     for (size_t i = 0; i < recorded->pasts_count; i++) {
         const struct past *past = &recorded->pasts[i];
@@ -101,8 +101,8 @@ static bool handles_collect(const struct recorded *recorded,
         bool is_new;
         if (!past->handle || past->index == THREAD_NONE)
             continue;
-        to = array_at_key(helds->by_handle, &helds->handles,
-                          helds->by_handle_max, past->handle, 0, 0, &is_new);
+        to = array_at_key(holdings->by_handle, &holdings->handles,
+                          holdings->by_handle_max, past->handle, 0, 0, &is_new);
         if (!to)
             return false;
         if (is_new || !past->ended)
@@ -133,14 +133,14 @@ static bool holder_add(struct threads *threads, struct wait *wait,
 /* Adds the threads that hold an object against the waiting thread: the ended
  * ones if `ended`, else the others. False: out of memory. */
 static bool holders_add(struct threads *threads, struct wait *wait,
-                        const struct helds *helds, bool ended)
+                        const struct holdings *holdings, bool ended)
 {
     size_t i = wait->object
-                   ? array_count_to(helds->all, helds->count,
-                                    sizeof *helds->all, wait->object - 1)
-                   : helds->count;
-    for (; i < helds->count && helds->all[i].object == wait->object; i++) {
-        const struct held *held = &helds->all[i];
+                   ? array_count_to(holdings->all, holdings->count,
+                                    sizeof *holdings->all, wait->object - 1)
+                   : holdings->count;
+    for (; i < holdings->count && holdings->all[i].object == wait->object; i++) {
+        const struct holding *held = &holdings->all[i];
         if ((held->reads && wait->kind != WAIT_WRITE) ||
             threads->all[held->thread].ended != ended)
             continue;
@@ -223,7 +223,7 @@ static bool is_lost(const struct threads *threads, const struct thread *thread)
 }
 
 static bool holders_find(struct threads *threads, struct thread *thread,
-                         const struct helds *helds)
+                         const struct holdings *holdings)
 {
     struct wait *wait = &thread->wait;
     int32_t noted = wait->holder_id;
@@ -231,9 +231,9 @@ static bool holders_find(struct threads *threads, struct thread *thread,
     wait->holders_at = threads->holders_count;
     switch (wait->kind) {
     case WAIT_THREAD:
-        at = ids_find(&helds->handles, wait->object, 0, 0);
+        at = ids_find(&holdings->handles, wait->object, 0, 0);
         if (at != IDS_NONE)
-            wait->holder = helds->by_handle[at];
+            wait->holder = holdings->by_handle[at];
         return true;
     case WAIT_MUTEX:
     case WAIT_SPIN:
@@ -243,8 +243,8 @@ static bool holders_find(struct threads *threads, struct thread *thread,
     case WAIT_WRITE: break;
     default: return true;
     }
-    if (!holders_add(threads, wait, helds, false) ||
-        (!wait->holders_count && !holders_add(threads, wait, helds, true)))
+    if (!holders_add(threads, wait, holdings, false) ||
+        (!wait->holders_count && !holders_add(threads, wait, holdings, true)))
         return false;
     /* one of several readers may have lost it to another that released it */
     writers = wait->holders_count - wait->readers;
@@ -288,19 +288,19 @@ static void wait_take(struct threads *threads, struct thread *thread)
 
 const char *recorded_waits(struct threads *threads)
 {
-    struct helds helds = {0};
-    bool whole = helds_collect(threads->recorded, &helds) &&
-                 handles_collect(threads->recorded, &helds);
+    struct holdings holdings = {0};
+    bool whole = holdings_collect(threads->recorded, &holdings) &&
+                 handles_collect(threads->recorded, &holdings);
     for (size_t i = 0; i < threads->count && whole; i++) {
         struct thread *thread = &threads->all[i];
         if (!thread->past || !thread->past->waits || thread->ended)
             continue;
         wait_take(threads, thread);
-        whole = holders_find(threads, thread, &helds);
+        whole = holders_find(threads, thread, &holdings);
     }
-    ids_free(&helds.handles);
-    free(helds.by_handle);
-    free(helds.all);
+    ids_free(&holdings.handles);
+    free(holdings.by_handle);
+    free(holdings.all);
     return whole ? NULL : threads_wrong(threads, "there is no memory for it");
 }
 

@@ -277,7 +277,7 @@ bool place_variable(Dwfl *dwfl, uint64_t address, char *to, size_t size)
 }
 
 /* A symbol to find in the libc of a program. */
-struct wanted {
+struct symbol_search {
     const struct threads *threads;
     const char *name;
     bool found;
@@ -286,26 +286,26 @@ static int symbol_in_module(Dwfl_Module *module, void **unused,
                             const char *unused_too, Dwarf_Addr start,
                             void *context)
 {
-    struct wanted *wanted = context;
-    const struct module *mapped = module_at(wanted->threads->source, start);
+    struct symbol_search *search = context;
+    const struct module *mapped = module_at(search->threads->source, start);
     int count;
     (void)unused;
     (void)unused_too;
-    if (wanted->threads->has_libc && (!mapped || !place_is_libc(mapped->path)))
+    if (search->threads->has_libc && (!mapped || !place_is_libc(mapped->path)))
         return DWARF_CB_OK;
     count = dwfl_module_getsymtab(module);
-    for (int i = 0; i < count && !wanted->found; i++) {
+    for (int i = 0; i < count && !search->found; i++) {
         GElf_Sym symbol;
         const char *name = dwfl_module_getsym(module, i, &symbol, NULL);
-        wanted->found = name && symbol.st_shndx != SHN_UNDEF &&
-                        strncmp(name, wanted->name, strlen(wanted->name)) == 0;
+        search->found = name && symbol.st_shndx != SHN_UNDEF &&
+                        strncmp(name, search->name, strlen(search->name)) == 0;
     }
-    return wanted->found ? DWARF_CB_ABORT : DWARF_CB_OK;
+    return search->found ? DWARF_CB_ABORT : DWARF_CB_OK;
 }
 
 bool place_libc_has(const struct threads *threads, const char *name)
 {
-    struct wanted wanted = {.threads = threads, .name = name};
-    dwfl_getmodules(threads->unwind.dwfl, symbol_in_module, &wanted, 0);
-    return wanted.found;
+    struct symbol_search search = {.threads = threads, .name = name};
+    dwfl_getmodules(threads->unwind.dwfl, symbol_in_module, &search, 0);
+    return search.found;
 }

@@ -264,28 +264,28 @@ struct stack *recorded_stack(const struct recorded *recorded, uint64_t number)
 
 /* A piece of a file: its path, size and words of its build-id. Without a
  * build-id, code at these addresses may be another file's. */
-static void opened_read(const struct entry *entry)
+static void module_read(const struct entry *entry)
 {
     struct recorded *recorded = entry->recorded;
     const struct memory *memory = recorded->reader.memory;
     const uint64_t *word = entry->word;
     unsigned char id[6 * 8];
-    struct opened *to;
+    struct code_file *to;
     char path[1024], *copy;
     if (word[3] == 0 || word[3] > sizeof to->id ||
         !reader_word_text(&recorded->reader, entry->event, 2, path,
                           sizeof path))
         return;
     copy = strdup(path);
-    to = copy ? array_add(recorded->opened, recorded->opened_count,
-                          recorded->opened_max)
+    to = copy ? array_add(recorded->files, recorded->files_count,
+                          recorded->files_max)
               : NULL;
     if (!to) {
         free(copy);
         recorded->no_memory = true;
         return;
     }
-    *to = (struct opened){.start = word[0],
+    *to = (struct code_file){.start = word[0],
                           .end = word[1],
                           .path = copy,
                           .id_size = (unsigned)word[3]};
@@ -297,19 +297,19 @@ static void opened_read(const struct entry *entry)
 /* Returns true if the addresses had another file, too, earlier or later. */
 static bool is_ambiguous(const struct recorded *recorded, size_t which)
 {
-    const struct opened *all = recorded->opened, *own = &all[which];
-    for (size_t i = 0; i < recorded->opened_count; i++)
+    const struct code_file *all = recorded->files, *own = &all[which];
+    for (size_t i = 0; i < recorded->files_count; i++)
         if (all[i].start < own->end && own->start < all[i].end &&
             memcmp(all[i].id, own->id, sizeof own->id) != 0)
             return true;
     return false;
 }
 
-bool recorded_opened(const struct recorded *recorded, struct source *source)
+bool recorded_files(const struct recorded *recorded, struct source *source)
 {
     bool done = true;
-    for (size_t i = 0; i < recorded->opened_count && done; i++) {
-        const struct opened *from = &recorded->opened[i];
+    for (size_t i = 0; i < recorded->files_count && done; i++) {
+        const struct code_file *from = &recorded->files[i];
         if (!is_ambiguous(recorded, i))
             done = source_module_late(source, from->start, from->end,
                                       from->path, from->id, from->id_size);
@@ -445,7 +445,7 @@ static void (*const readers[])(const struct entry *) = {
     [RUN_EVENT_begins] = wait_read,       [RUN_EVENT_ends] = wait_read,
     [RUN_EVENT_total] = total_read,       [RUN_EVENT_pair] = order_read,
     [RUN_EVENT_chain] = order_read,       [RUN_EVENT_gone] = order_read,
-    [RUN_EVENT_stack] = stack_read,       [RUN_EVENT_module] = opened_read};
+    [RUN_EVENT_stack] = stack_read,       [RUN_EVENT_module] = module_read};
 
 /* Returns true for events of no thread. */
 static bool is_nobodys(enum run_event is)
@@ -552,9 +552,9 @@ void recorded_free(struct recorded *recorded)
     ids_free(&recorded->stack_ids);
     ids_free(&recorded->numbers);
     reader_close(&recorded->reader);
-    for (size_t i = 0; i < recorded->opened_count; i++)
-        free(recorded->opened[i].path);
-    free(recorded->opened);
+    for (size_t i = 0; i < recorded->files_count; i++)
+        free(recorded->files[i].path);
+    free(recorded->files);
     free(recorded->pasts);
     free(recorded->stacks);
     free(recorded->totals);

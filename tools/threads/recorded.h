@@ -78,7 +78,7 @@ struct total {
 };
 
 /* A thread's end, for which another one waited. */
-struct joined {
+struct join {
     size_t past, by;
     uint64_t order; /* later orders of `by` are after the join */
 };
@@ -104,7 +104,7 @@ struct stack {
 };
 
 /* A file of code, of a stack or a function. */
-struct opened {
+struct code_file {
     uint64_t start, end;
     char *path;
     unsigned char id[20]; /* its build-id */
@@ -127,13 +127,13 @@ struct recorded {
     size_t calls_count, calls_max;
     struct chain *chains;
     size_t chains_count, chains_max;
-    struct joined *joins;
+    struct join *joins;
     size_t joins_count, joins_max;
     struct ids lives; /* of locks: 1 + the newest of each address */
     uint64_t *lives_of;
     size_t lives_max;
-    struct opened *opened;
-    size_t opened_count, opened_max;
+    struct code_file *files;
+    size_t files_count, files_max;
     unsigned seen_most;        /* threads at once; there were more; or 0 */
     bool is_sandboxed;         /* the program, which made threads then */
     int64_t first_ns, last_ns; /* of waits: from when all are known */
@@ -157,7 +157,7 @@ struct past *recorded_past(const struct recorded *, unsigned number);
 size_t recorded_heir(const struct recorded *, size_t past);
 /* Adds the files that the program opened after the source's list of files was
  * made. False: out of memory. */
-bool recorded_opened(const struct recorded *, struct source *);
+bool recorded_files(const struct recorded *, struct source *);
 /* The frames of a stack; null: it is not kept. */
 struct stack *recorded_stack(const struct recorded *, uint64_t number);
 

@@ -89,7 +89,7 @@ bool show_chosen(const struct thread *, const char *wanted);
 /* All threads, or the wanted one, with their stacks. */
 void show_list(FILE *, struct threads *, const char *wanted);
 
-/* held.c: the locks that threads wait for, most threads first. */
+/* locks.c: the locks that threads wait for, most threads first. */
 /* An object that threads wait for, and these threads. */
 struct lock {
     const struct wait *wait; /* of the first */

@@ -21,7 +21,7 @@ static const char *past_read(struct threads *threads, struct reader *reader)
                          "recorder run records; recorder list shows who "
                          "recorded")
                    : NULL;
-    if (!recorded_opened(threads->recorded, threads->source))
+    if (!recorded_files(threads->recorded, threads->source))
         return threads_wrong(threads, "there is no memory for it");
     wrong = snapshots_extend(threads);
     if (!wrong)

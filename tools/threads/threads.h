@@ -13,7 +13,8 @@ FLOORS (a file calls only files of lower floors)
     snapshots  stacks that a program recorded of itself
     graph      cycles of waits, and whether they last
     join       gives threads their recorded waits, and locks their holders
-    recorded   reads the records of `recorder run`; lives: of locks and joins
+    recorded   reads the records of `recorder run`
+    recorded_locks   of locks and joins
     waits      the object of a thread's wait, and its holder
     places     the function, line or variable of an address
     process    threads of a running process: /proc

@@ -8,7 +8,7 @@
 
 /* The last addresses with their names, and waits with their beginnings. A
  * pthread_t is named as its thread. */
-struct known {
+struct name_entry {
     const struct call *call;
     uint64_t key;
     char name[96];
@@ -16,18 +16,18 @@ struct known {
 };
 
 /* The entry of a key, empty if it is new. */
-static struct known *known_at(const struct call *call, uint64_t key)
+static struct name_entry *name_entry_at(const struct call *call, uint64_t key)
 {
-    static struct known all[1024];
-    struct known *k = &all[(key >> 3 ^ key >> 13 ^ key >> 48) % 1024];
+    static struct name_entry all[1024];
+    struct name_entry *k = &all[(key >> 3 ^ key >> 13 ^ key >> 48) % 1024];
     if (k->call != call || k->key != key)
-        *k = (struct known){.call = call, .key = key};
+        *k = (struct name_entry){.call = call, .key = key};
     return k;
 }
 
 static const char *name_of(struct call *call, uint64_t address)
 {
-    struct known *k = known_at(call, address);
+    struct name_entry *k = name_entry_at(call, address);
     if (!*k->name && !place_variable(source_dwfl(&call->source), address,
                                      k->name, sizeof k->name))
         snprintf(k->name, sizeof k->name, "0x%" PRIx64, address);
@@ -78,8 +78,8 @@ static void wait_words(struct call *call, FILE *to, const char *kind,
 {
     const uint64_t *words = e->event.argument;
     enum wait_kind is = WAIT_NONE;
-    struct known *wait =
-        known_at(call, words[0] ^ (uint64_t)e->event.thread << 48 ^ 1);
+    struct name_entry *wait =
+        name_entry_at(call, words[0] ^ (uint64_t)e->event.thread << 48 ^ 1);
     int64_t ns = e->ns - wait->begun_ns;
     char time[32];
 #define KIND(name, of) is = strcmp(kind, #name) == 0 ? of : is;
@@ -127,7 +127,7 @@ size_t event_words(void *context, const struct reader_event *e, char *to,
     } else if (strcmp(event, "started") == 0) {
         fprintf(file, "starts %s", name_of(call, words[0]));
         add_thread(call, file, ", made by ", words[3], 0, 0);
-        snprintf(known_at(call, words[2])->name, 96, "T%u%s%.16s",
+        snprintf(name_entry_at(call, words[2])->name, 96, "T%u%s%.16s",
                  e->event.thread, e->thread ? " " : "",
                  e->thread ? e->thread->name : "");
     } else if (strcmp(event, "joined") == 0 && !words[1]) {

@@ -1,4 +1,4 @@
-/* held.c - the locks that threads wait for, in words. */
+/* locks.c - the locks that threads wait for, in words. */
 /* SPDX-License-Identifier: MIT */
 #include "array.h"
 #include "recorded.h"

@@ -1,4 +1,4 @@
-/* lives.c - reads records of `recorder run` of locks and joins. */
+/* recorded_locks.c - reads records of `recorder run` of locks and joins. */
 /* SPDX-License-Identifier: MIT */
 #include "array.h"
 #include "entry.h"
@@ -96,7 +96,7 @@ void order_read(const struct entry *entry)
 void join_read(const struct entry *entry)
 {
     struct recorded *recorded = entry->recorded;
-    struct joined *joined;
+    struct join *joined;
     size_t at = recorded->pasts_count;
     while (at > 0 && !(recorded->pasts[at - 1].is_made &&
                        recorded->pasts[at - 1].handle == entry->word[0]))
@@ -109,6 +109,6 @@ void join_read(const struct entry *entry)
     recorded->no_memory |= !joined;
     if (joined)
         *joined =
-            (struct joined){at - 1, (size_t)(entry->past - recorded->pasts),
+            (struct join){at - 1, (size_t)(entry->past - recorded->pasts),
                             entry->event->event.order};
 }
