@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "bytes.h"
-#include "known.h"
+#include "libraries_table.h"
 #include "offsets.h"
 #include "tasks.h"
 

@@ -5,7 +5,7 @@
 
 #include "array.h"
 #include "file.h"
-#include "known.h"
+#include "libraries_table.h"
 #include "proc.h"
 #include "stacks.h"
 
@@ -48,7 +48,7 @@ static uint64_t command_symbol(void *of, const char *name, uint64_t *size)
     Dwfl *dwfl = source_dwfl(command->source);
     bool is_first = !command->symbols;
     const char *known;
-    while (is_first && (known = known_name(command->symbols_count))) {
+    while (is_first && (known = library_name(command->symbols_count))) {
         struct tasks_symbol *to = array_add(
             command->symbols, command->symbols_count, command->symbols_max);
         if (!to)

@@ -8,7 +8,7 @@
    version and configuration: debug information has them.
 */
 #include "bytes.h"
-#include "known.h"
+#include "libraries_table.h"
 #include "tasks.h"
 
 enum {
@@ -27,9 +27,9 @@ static void names_read(struct tasks *tasks, struct freertos *of)
     uint64_t at = program->symbol(program->of, "xQueueRegistry", &size);
     const char *type = "struct QUEUE_REGISTRY_ITEM";
     unsigned bytes, item;
-    if (!at || !known_member(tasks, type, "pcQueueName", &text, &bytes) ||
-        !known_member(tasks, type, "xHandle", &handle, &bytes) ||
-        !known_member(tasks, type, "", &whole, &item) || !item)
+    if (!at || !library_member(tasks, type, "pcQueueName", &text, &bytes) ||
+        !library_member(tasks, type, "xHandle", &handle, &bytes) ||
+        !library_member(tasks, type, "", &whole, &item) || !item)
         return;
     if (size > (uint64_t)PLACES_MAX * item)
         size = (uint64_t)PLACES_MAX * item;
@@ -78,7 +78,7 @@ bool freertos_open(struct tasks *tasks, struct layout *layout)
                   {queue, "uxItemSize", &of->item, &of->count_bytes}};
     bool has = true;
     for (size_t i = 0; has && i < sizeof needed / sizeof *needed; i++)
-        has = known_member(tasks, needed[i].type, needed[i].members,
+        has = library_member(tasks, needed[i].type, needed[i].members,
                            needed[i].offset, needed[i].bytes);
     if (!has) {
         tasks_warn(tasks,
@@ -88,9 +88,9 @@ bool freertos_open(struct tasks *tasks, struct layout *layout)
         return false;
     }
     of->list_bytes = list_bytes;
-    of->has_bits = known_member(tasks, "EventGroup_t", "xTasksWaitingForBits",
+    of->has_bits = library_member(tasks, "EventGroup_t", "xTasksWaitingForBits",
                                 &of->bits, &bytes);
-    if (!known_member(tasks, "struct tskTaskControlBlock", "ucNotifyState",
+    if (!library_member(tasks, "struct tskTaskControlBlock", "ucNotifyState",
                       &of->notified, &of->notified_bytes))
         of->notified_bytes = 0;
     of->pending = program->symbol(program->of, "xPendingReadyList", &at);

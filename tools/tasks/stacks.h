@@ -6,7 +6,7 @@
 #include "tasks.h"
 #include "threads.h"
 
-/* Ids of the notes that saved.c makes for tasks. Linux has no thread ids above
+/* Ids of the notes that task_snapshot.c makes for tasks. Linux has no thread ids above
  * 2^22. The id adds the number in the thread table, or the place in the
  * list. */
 enum { NOTE_NUMBER = 5000000, NOTE_PLACE = 5100000 };
@@ -19,7 +19,7 @@ struct tasks_command {
     struct ids notes; /* of a recording: the contexts of tasks in its notes */
     bool has_notes;
     struct tasks_symbol {
-        const char *name; /* by known_name() */
+        const char *name; /* by library_name() */
         uint64_t address, size;
     } * symbols;
     size_t symbols_count, symbols_max;

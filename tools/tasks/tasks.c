@@ -569,7 +569,7 @@ const char *tasks_open(struct tasks *tasks, const struct tasks_program *program)
         return "there is no memory for it";
     wrong = layouts_read(tasks);
     if (!wrong)
-        wrong = known_read(tasks);
+        wrong = libraries_read(tasks);
     for (size_t i = 0; i < tasks->layouts_count && !wrong; i++)
         wrong = lists_read(tasks, i);
     if (!wrong)

@@ -24,7 +24,7 @@ FLOORS (a file calls only files of lower floors; down to cycles they are for
     lists      finds the tasks of a layout
     freertos   the objects that tasks of FreeRTOS wait for
     layouts    descriptions in the program
-    known      tables of known libraries
+    libraries_table   tables of known libraries
     cache      pages of the program's memory
 */
 #ifndef TASKS_H
@@ -306,8 +306,8 @@ void freertos_wait(struct tasks *, const struct layout *, uint64_t list,
 /* The name that the program gave an object, or null. */
 const char *freertos_name(const struct layout *, uint64_t object);
 
-/* known.c: adds the layouts of libraries that are in the program. */
-const char *known_read(struct tasks *);
+/* libraries_table.c: adds the layouts of libraries that are in the program. */
+const char *libraries_read(struct tasks *);
 
 /* lists.c: adds the tasks of all of a layout's lists. */
 const char *lists_read(struct tasks *, size_t layout);

@@ -19,7 +19,7 @@
 #include "labels.h"
 #include "made.h"
 #include "output.h"
-#include "saved.h"
+#include "task_snapshot.h"
 #include "unpoured.h"
 
 enum { TEXTS_MAX = 1 << 30, PAGE_WORDS = PAGE_BYTES / 8 };

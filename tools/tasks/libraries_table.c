@@ -1,4 +1,4 @@
-/* known.c - tables of known libraries with tasks. */
+/* libraries_table.c - tables of known libraries with tasks. */
 /* SPDX-License-Identifier: MIT */
 /*
    A library is a table: the symbols that identify it, the lists that hold its
@@ -6,7 +6,7 @@
    one. Offsets hold for one version of the library on one processor: its
    symbols, or the name of its shared library, must identify that version.
 */
-#include "known.h"
+#include "libraries_table.h"
 
 #include <elf.h>
 
@@ -15,14 +15,14 @@
 
 /* --------------------------------------------------------------- tables -- */
 
-struct known_list {
+struct library_list {
     enum list_kind kind;
     const char *symbol; /* of a variable; null ends the lists */
     unsigned offset;    /* in it */
     const char *state;  /* of all tasks in it, or null */
     bool optional;      /* not all versions and configurations have it */
 };
-struct known_row {
+struct library_row {
     enum recorder_task_what_ what; /* 0 ends the rows */
     unsigned offset, bytes;        /* 0: as many as debug information says */
     /* Debug information decides between versions and configurations: the first
@@ -30,7 +30,7 @@ struct known_row {
     const char *type, *member;
     bool optional;
 };
-struct known {
+struct library {
     const char *name;
     const char *library; /* the start of its file's name; null: the symbols
                           * suffice */
@@ -42,8 +42,8 @@ struct known {
     /* The word at out_at must point to a block whose word at back_at points
      * back. A stale object fails this test. */
     unsigned out_at, back_at;
-    struct known_list lists[8];
-    struct known_row rows[16];
+    struct library_list lists[8];
+    struct library_row rows[16];
     const char *states; /* of values from 0 up; "" ends them */
     const char *words;  /* as of RECORDER_TASK_WORDS */
     unsigned words_count;
@@ -111,7 +111,7 @@ static const struct task_ring boost_ring = {
 
 /* Members that a row does not name are null. */
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"
-static const struct known known[] = {
+static const struct library libraries[] = {
     {.name = "Boost.Fiber",
      .library = "libboost_fiber.so.1.74.",
      .machine = EM_X86_64,
@@ -191,14 +191,14 @@ static const struct known known[] = {
      .states = "",
      .is_freertos = true,
      .traits = {.forms = freertos_forms, .owners_are_tasks = true}}};
-enum { KNOWN = sizeof known / sizeof *known };
+enum { LIBRARIES = sizeof libraries / sizeof *libraries };
 
-const char *known_name(size_t i)
+const char *library_name(size_t i)
 {
-    for (size_t k = 0; k < KNOWN; k++) {
-        const struct known_list *list = known[k].lists;
-        if (known[k].class_table && i-- == 0)
-            return known[k].class_table;
+    for (size_t k = 0; k < LIBRARIES; k++) {
+        const struct library_list *list = libraries[k].lists;
+        if (libraries[k].class_table && i-- == 0)
+            return libraries[k].class_table;
         for (; list->symbol; list++)
             if (*list->symbol && i-- == 0)
                 return list->symbol;
@@ -209,12 +209,12 @@ const char *known_name(size_t i)
 /* --------------------------------------------------------------- layout -- */
 
 /* Adds the lists whose symbols exist; false: a required one is missing. */
-static bool lists_find(struct tasks *tasks, const struct known *k,
+static bool lists_find(struct tasks *tasks, const struct library *k,
                        struct layout *layout)
 {
     const struct tasks_program *program = &tasks->program;
     unsigned word = program->memory->word_bytes;
-    for (const struct known_list *list = k->lists; list->symbol; list++) {
+    for (const struct library_list *list = k->lists; list->symbol; list++) {
         uint64_t size, at;
         if (!*list->symbol)
             continue; /* an offset in an object */
@@ -234,7 +234,7 @@ static bool lists_find(struct tasks *tasks, const struct known *k,
 
 /* Adds the lists of an object that points to its class, if the object is
  * live. */
-static void object_add(struct tasks *tasks, const struct known *k,
+static void object_add(struct tasks *tasks, const struct library *k,
                        struct layout *layout, uint64_t object)
 {
     struct memory *m = tasks->program.memory;
@@ -243,7 +243,7 @@ static void object_add(struct tasks *tasks, const struct known *k,
         !bytes_read_word(m, object + k->out_at, &out) ||
         !bytes_read_word(m, out + k->back_at, &back) || back != object)
         return;
-    for (const struct known_list *list = k->lists; list->symbol; list++) {
+    for (const struct library_list *list = k->lists; list->symbol; list++) {
         if (layout->lists_count == LISTS_MAX) {
             tasks_warn(tasks, "it has more than %d schedulers of %s",
                        LISTS_MAX / 3, k->name);
@@ -255,7 +255,7 @@ static void object_add(struct tasks *tasks, const struct known *k,
 }
 
 /* Looks for objects of a class in all writable memory of the program. */
-static void objects_find(struct tasks *tasks, const struct known *k,
+static void objects_find(struct tasks *tasks, const struct library *k,
                          struct layout *layout, uint64_t table)
 {
     enum { PIECE = 1 << 20 };
@@ -282,7 +282,7 @@ static void objects_find(struct tasks *tasks, const struct known *k,
 }
 
 /* True if the table is for this version. */
-static bool is_version(struct tasks *tasks, const struct known *k)
+static bool is_version(struct tasks *tasks, const struct library *k)
 {
     const struct tasks_program *program = &tasks->program;
     if (!k->library ||
@@ -295,7 +295,7 @@ static bool is_version(struct tasks *tasks, const struct known *k)
     return false;
 }
 
-bool known_member(struct tasks *tasks, const char *type, const char *members,
+bool library_member(struct tasks *tasks, const char *type, const char *members,
                   uint64_t *offset, unsigned *bytes)
 {
     const struct tasks_program *program = &tasks->program;
@@ -313,17 +313,17 @@ bool known_member(struct tasks *tasks, const char *type, const char *members,
 }
 
 /* Adds the rows; false: debug information lacks one. */
-static bool rows_find(struct tasks *tasks, const struct known *k,
+static bool rows_find(struct tasks *tasks, const struct library *k,
                       struct layout *layout)
 {
-    for (const struct known_row *row = k->rows; row->what; row++) {
+    for (const struct library_row *row = k->rows; row->what; row++) {
         struct layout_row *to = &layout->rows[row->what];
         unsigned bytes;
         *to = (struct layout_row){true, row->offset, row->bytes};
         if (!row->member)
             continue;
         to->is_set =
-            known_member(tasks, row->type, row->member, &to->offset, &bytes);
+            library_member(tasks, row->type, row->member, &to->offset, &bytes);
         if (to->is_set && !to->bytes)
             to->bytes = bytes;
         if (!to->is_set && !row->optional) {
@@ -335,7 +335,7 @@ static bool rows_find(struct tasks *tasks, const struct known *k,
     return true;
 }
 
-static void known_add(struct tasks *tasks, const struct known *k)
+static void library_add(struct tasks *tasks, const struct library *k)
 {
     const struct tasks_program *program = &tasks->program;
     struct layout *layout = layout_add(tasks);
@@ -366,14 +366,14 @@ static void known_add(struct tasks *tasks, const struct known *k)
         memcpy(layout->words, k->words, k->words_count);
 }
 
-const char *known_read(struct tasks *tasks)
+const char *libraries_read(struct tasks *tasks)
 {
     const struct memory *m = tasks->program.memory;
     if (!tasks->program.symbol)
         return NULL;
-    for (size_t i = 0; i < KNOWN; i++)
-        if ((!known[i].machine || known[i].machine == m->machine) &&
-            (!known[i].word_bytes || known[i].word_bytes == m->word_bytes))
-            known_add(tasks, &known[i]);
+    for (size_t i = 0; i < LIBRARIES; i++)
+        if ((!libraries[i].machine || libraries[i].machine == m->machine) &&
+            (!libraries[i].word_bytes || libraries[i].word_bytes == m->word_bytes))
+            library_add(tasks, &libraries[i]);
     return NULL;
 }

@@ -1,7 +1,7 @@
-/* saved.h - tasks in a recording. */
+/* task_snapshot.h - tasks in a recording. */
 /* SPDX-License-Identifier: MIT */
-#ifndef SAVED_H
-#define SAVED_H
+#ifndef TASK_SNAPSHOT_H
+#define TASK_SNAPSHOT_H
 
 #include "core.h"
 

@@ -1,7 +1,7 @@
-/* saved.c - tasks in a recording: notes like those for threads, and their
+/* task_snapshot.c - tasks in a recording: notes like those for threads, and their
  * stacks. */
 /* SPDX-License-Identifier: MIT */
-#include "saved.h"
+#include "task_snapshot.h"
 #include "array.h"
 #include "libraries.h"
 #include "stacks.h"
