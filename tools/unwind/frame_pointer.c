@@ -23,14 +23,14 @@ static uint64_t function_start(struct unwind *u, uint64_t address)
 }
 
 /* The function whose frame pointer is looked for. */
-struct called {
+struct callee {
     uint64_t address; /* in it */
     uint64_t start;   /* 0: not known */
 };
 
 /* True if a call's target is the start of the function. */
 static bool is_function(struct unwind *u, uint64_t target,
-                        const struct called *f)
+                        const struct callee *f)
 {
     if (f->start)
         return target == f->start;
@@ -40,7 +40,7 @@ static bool is_function(struct unwind *u, uint64_t target,
 /* Finds out if the instruction before a return address calls the function.
  * Perhaps: it calls through a register or a word. */
 static enum calls calls(struct unwind *u, uint64_t returns,
-                        const struct called *f)
+                        const struct callee *f)
 {
     uint64_t target[2];
     enum calls does = dwfl_addrmodule(u->dwfl, returns - 1)
@@ -58,7 +58,7 @@ static enum calls calls(struct unwind *u, uint64_t returns,
  * function's first instructions: push %rbp; mov %rsp,%rbp; other pushes; sub
  * $n,%rsp. False: it begins otherwise. A function that extends its stack later
  * has a greater distance. */
-static bool frame_size(struct unwind *u, const struct called *f, uint64_t *size)
+static bool frame_size(struct unwind *u, const struct callee *f, uint64_t *size)
 {
     static const unsigned char endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
     static const unsigned char enter[] = {0x55, 0x48, 0x89, 0xe5};
@@ -90,7 +90,7 @@ static bool frame_size(struct unwind *u, const struct called *f, uint64_t *size)
 enum calls frame_pointer_usual(struct unwind *u, uint64_t address, uint64_t sp,
                                uint64_t *place)
 {
-    const struct called f = {address, function_start(u, address)};
+    const struct callee f = {address, function_start(u, address)};
     unsigned char words[16];
     uint64_t size;
     if (u->memory->machine != EM_X86_64 || !frame_size(u, &f, &size))
@@ -104,7 +104,7 @@ enum calls frame_pointer_usual(struct unwind *u, uint64_t address, uint64_t sp,
 enum calls frame_pointer_next(struct unwind *u, uint64_t address, uint64_t sp,
                               uint64_t *place)
 {
-    const struct called f = {address, function_start(u, address)};
+    const struct callee f = {address, function_start(u, address)};
     unsigned char block[BLOCK_BYTES + 16];
     if (u->memory->machine != EM_X86_64 || sp % 8)
         return CALLS_NO;

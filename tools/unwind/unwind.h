@@ -8,7 +8,7 @@
 FLOORS (a file calls only files of lower floors)
     walk           from a frame to its caller
     frame_pointer  finds a frame pointer that no register gave
-    gate           the code that programs of i386 use for system calls
+    i386_vdso      the code that programs of i386 use for system calls
     scan           a caller by a return address alone, without tables
     calls          the call before a return address
     cfi            a frame's caller by the tables that compilers write
@@ -101,9 +101,9 @@ enum unwind_step cfi_step(struct unwind *, const struct row *,
  * return address is on the stack. */
 bool cfi_is_entry(struct unwind *, uint64_t address);
 
-/* gate.c: leaves the kernel's code for system calls of i386, which is in no
+/* i386_vdso.c: leaves the kernel's code for system calls of i386, which is in no
  * file of the program; false: the address is elsewhere. */
-bool gate_step(struct unwind *, struct registers *);
+bool i386_vdso_step(struct unwind *, struct registers *);
 
 /* scan.c: changes the registers to the next caller's, by its call. */
 enum unwind_step scan_step(struct unwind *, uint64_t address,

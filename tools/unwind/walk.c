@@ -156,7 +156,7 @@ size_t unwind(struct unwind *u, struct registers *registers,
               uint64_t to[FRAMES_MAX], bool *whole)
 {
     u->reads_left = READS_MAX;
-    return walk(u, registers, to, gate_step(u, registers), whole);
+    return walk(u, registers, to, i386_vdso_step(u, registers), whole);
 }
 
 void unwind_close(struct unwind *u)

@@ -1,4 +1,4 @@
-/* gate.c - the code that programs of i386 use for system calls. */
+/* i386_vdso.c - the code that programs of i386 use for system calls. */
 /* SPDX-License-Identifier: MIT */
 #include "unwind.h"
 
@@ -7,7 +7,7 @@
 /* The kernel maps that code into every process; no file has it, and so no
  * table. It pushes ecx, edx and ebp; the system call returns to the code that
  * pops them. */
-bool gate_step(struct unwind *u, struct registers *registers)
+bool i386_vdso_step(struct unwind *u, struct registers *registers)
 {
     static const unsigned char pops[] = {0x5d, 0x5a, 0x59, 0xc3};
     const struct unwind_machine *machine = u->machine;
