@@ -1,6 +1,6 @@
 /* c11.c - mtx_* and cnd_*: glibc's are its pthread_*, with other results. */
 /* SPDX-License-Identifier: MIT */
-#include "real.h"
+#include "real_functions.h"
 
 int run_c11_of(int result)
 {

@@ -12,7 +12,7 @@
    no lane, and record nothing on another stack than the thread's own. They have
    other names in C, and simple types, for the reasons in sandbox.c.
 */
-#include "real.h"
+#include "real_functions.h"
 
 #include <sys/types.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 /* cond.c - pthread_cond_*, in both versions. */
 /* SPDX-License-Identifier: MIT */
-#include "real.h"
+#include "real_functions.h"
 
 static int wait_real(const struct run_cond_real *real, pthread_cond_t *c,
                      pthread_mutex_t *m, const struct run_limit *l)

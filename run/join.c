@@ -1,6 +1,6 @@
 /* join.c - joins, and calls that name or cancel another thread. */
 /* SPDX-License-Identifier: MIT */
-#include "real.h"
+#include "real_functions.h"
 
 static const char joined[] = RUN_FORMAT("joined", "joined %p: %d");
 /* Records "FORMAT: thread, result". */

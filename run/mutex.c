@@ -1,6 +1,6 @@
 /* mutex.c - pthread_mutex_*, and the locks of streams: flockfile(). */
 /* SPDX-License-Identifier: MIT */
-#include "real.h"
+#include "real_functions.h"
 
 static int lock_real(pthread_mutex_t *m, const struct run_limit *l)
 {

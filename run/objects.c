@@ -1,6 +1,6 @@
 /* objects.c - locks and their like that were waited for, and their totals. */
 /* SPDX-License-Identifier: MIT */
-#include "real.h"
+#include "real_functions.h"
 
 /* States of a row that hold no address. Totals of an object that is gone stay
  * readable until its row is needed. */

@@ -53,7 +53,7 @@ enum {
     RUN_HELD = 6        /* locks of a thread that are known by name */
 };
 
-/* All recorders of the library, which cells.c defines. */
+/* All recorders of the library, which state_slots.c defines. */
 #define RUN_RECORDERS(X)                                                       \
     X(thread_life) X(lock_wait) X(lock_order) X(call_stack) X(thread_self)     \
     X(thread_now) X(thread_held) X(thread_calls) X(lock_total) X(slow_call)

@@ -1,6 +1,6 @@
 /* rwlock.c - pthread_rwlock_* and pthread_spin_*. */
 /* SPDX-License-Identifier: MIT */
-#include "real.h"
+#include "real_functions.h"
 
 /* ---------------------------------------------------------------- rwlock -- */
 

@@ -11,7 +11,7 @@
    the machine: a variable number of words could not be passed on, and
    syscall() can be called on a stack that has no room for a frame.
 */
-#include "real.h"
+#include "real_functions.h"
 
 #include <linux/futex.h>
 #include <linux/seccomp.h>

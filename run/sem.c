@@ -1,6 +1,6 @@
 /* sem.c - sem_*, barriers, pthread_once(), guards of static variables. */
 /* SPDX-License-Identifier: MIT */
-#include "real.h"
+#include "real_functions.h"
 
 /* ------------------------------------------------------------------- sem -- */
 

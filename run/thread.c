@@ -1,6 +1,6 @@
 /* thread.c - threads: their lanes, how they are made, begin and end. */
 /* SPDX-License-Identifier: MIT */
-#include "real.h"
+#include "real_functions.h"
 
 #include <stdlib.h>
 #include <string.h>

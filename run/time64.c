@@ -4,7 +4,7 @@
    A program that was built with -D_TIME_BITS=64 calls these. Were they not
    interposed, a lock that is given up in a wait would be said to be held.
 */
-#include "real.h"
+#include "real_functions.h"
 
 #ifdef RUN_TIME64
 typedef const struct run_timespec64 *time64;

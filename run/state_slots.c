@@ -1,4 +1,4 @@
-/* cells.c - the library's recorders, and how their cells are written. */
+/* state_slots.c - the library's recorders, and how their cells are written. */
 /* SPDX-License-Identifier: MIT */
 #include "run.h"
 

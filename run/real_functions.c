@@ -1,6 +1,6 @@
-/* real.c - finds the functions that the library interposes. */
+/* real_functions.c - finds the functions that the library interposes. */
 /* SPDX-License-Identifier: MIT */
-#include "real.h"
+#include "real_functions.h"
 
 #include <dlfcn.h>
 

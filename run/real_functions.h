@@ -1,4 +1,4 @@
-/* real.h - the functions that the library interposes, as others define them. */
+/* real_functions.h - the functions that the library interposes, as others define them. */
 /* SPDX-License-Identifier: MIT */
 #ifndef RUN_REAL_H
 #define RUN_REAL_H
