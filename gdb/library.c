@@ -28,8 +28,8 @@ struct recorder_gdb {
     bool has_own, has_threads;
     bool cut; /* by cut.c: the source lost pages while it was read */
     char state[24]; /* of recorder_gdb_task() */
-    struct shown {  /* names that it gave, escaped */
-        struct shown *next;
+    struct shown_name {  /* names that it gave, escaped */
+        struct shown_name *next;
         char text[];
     } * shown;
     char *text; /* the text that was returned last */
@@ -70,7 +70,7 @@ void recorder_gdb_free(struct recorder_gdb *library)
     if (library->has_tasks)
         tasks_close(&library->tasks);
     while (library->shown) {
-        struct shown *next = library->shown->next;
+        struct shown_name *next = library->shown->next;
         free(library->shown);
         library->shown = next;
     }
@@ -310,7 +310,7 @@ static const char *name_shown(struct recorder_gdb *library, const char *name)
 {
     size_t size = strlen(name);
     const char *text = text_shown(name, &size);
-    struct shown *shown = malloc(sizeof *shown + size + 1);
+    struct shown_name *shown = malloc(sizeof *shown + size + 1);
     if (!shown)
         return "";
     memcpy(shown->text, text, size + 1);

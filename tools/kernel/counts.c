@@ -8,14 +8,14 @@
 #include "proc.h"
 #include "tables.h"
 
-struct counted {
+struct thread_counts {
     int id;
     char name[17];
     bool timed; /* the kernel has schedstat */
     uint64_t blocked, preempted, runs, run_ns, wait_ns;
 };
 struct counts {
-    struct counted *all;
+    struct thread_counts *all;
     size_t count, max;
 };
 
@@ -27,7 +27,7 @@ static uint64_t number_after(const char *status, const char *name)
 }
 
 /* Reads the counts of a thread from /proc; false: the thread has ended. */
-static bool counted_read(int pid, struct counted *to)
+static bool thread_counts_read(int pid, struct thread_counts *to)
 {
     char text[8192];
     if (!proc_name(pid, to->id, to->name) ||
@@ -46,8 +46,8 @@ static void counts_read(int pid, struct counts *counts)
     int32_t *ids;
     size_t count = proc_threads(pid, &ids);
     for (size_t i = 0; i < count; i++) {
-        struct counted one = {.id = ids[i]}, *to;
-        if (!counted_read(pid, &one))
+        struct thread_counts one = {.id = ids[i]}, *to;
+        if (!thread_counts_read(pid, &one))
             continue;
         to = need(array_add(counts->all, counts->count, counts->max));
         *to = one;
@@ -56,10 +56,10 @@ static void counts_read(int pid, struct counts *counts)
 }
 
 /* Subtracts the earlier counts of the same thread. */
-static void counted_since(struct counted *now, const struct counts *before)
+static void thread_counts_since(struct thread_counts *now, const struct counts *before)
 {
     for (size_t i = 0; i < before->count; i++) {
-        const struct counted *was = &before->all[i];
+        const struct thread_counts *was = &before->all[i];
         if (was->id != now->id || was->blocked > now->blocked)
             continue;
         now->blocked -= was->blocked;
@@ -70,7 +70,7 @@ static void counted_since(struct counted *now, const struct counts *before)
     }
 }
 
-static void counted_show(const struct counted *t, bool as_json, int width)
+static void thread_counts_show(const struct thread_counts *t, bool as_json, int width)
 {
     char text[32];
     if (as_json) {
@@ -113,8 +113,8 @@ void kernel_counts(struct call *call, int pid, uint64_t ns, bool as_json)
         printf("%-*s %8s %8s %10s %8s %9s %10s\n", width, "THREAD", "ID",
                "RUNS", "RUNNING", "BLOCKED", "PREEMPTED", "WAITED");
     for (size_t i = 0; i < now.count; i++) {
-        counted_since(&now.all[i], &before);
-        counted_show(&now.all[i], as_json, width);
+        thread_counts_since(&now.all[i], &before);
+        thread_counts_show(&now.all[i], as_json, width);
     }
     free(before.all);
     free(now.all);

@@ -25,7 +25,7 @@ enum {
 };
 
 /* All that the reader reads: its memory begins here. */
-struct own {
+struct kernel_source {
     struct memory memory;
     struct recorder_registry registry;
     struct recorder recorder;
@@ -45,7 +45,7 @@ struct own {
     const void *mapped[CPUS];
     int *fds; /* of all events */
     size_t fds_count, fds_max;
-    struct own_thread { /* that was there when it was opened */
+    struct kernel_thread_name { /* that was there when it was opened */
         int32_t id;
         char name[17];
     } * threads;
@@ -57,7 +57,7 @@ struct own {
 static size_t own_read(struct memory *memory, uint64_t address, void *to,
                        size_t size)
 {
-    const struct own *own = (const struct own *)memory;
+    const struct kernel_source *own = (const struct kernel_source *)memory;
     uint64_t at = address - (uint64_t)(uintptr_t)own;
     if (at >= sizeof *own)
         return 0;
@@ -68,7 +68,7 @@ static size_t own_read(struct memory *memory, uint64_t address, void *to,
 }
 static const void *own_descriptor(struct memory *memory, int fd, size_t size)
 {
-    const struct own *own = (const struct own *)memory;
+    const struct kernel_source *own = (const struct kernel_source *)memory;
     (void)size;
     return own->mapped[fd];
 }
@@ -80,7 +80,7 @@ static void own_unmap(struct memory *memory, const void *at, size_t size)
  * then. */
 static bool own_thread(struct memory *memory, int32_t id, char name[16])
 {
-    const struct own *own = (const struct own *)memory;
+    const struct kernel_source *own = (const struct kernel_source *)memory;
     char text[17] = "";
     bool lives = proc_name(own->pid, id, text);
     for (size_t i = 0; i < own->threads_count && !lives; i++)
@@ -91,7 +91,7 @@ static bool own_thread(struct memory *memory, int32_t id, char name[16])
     return lives;
 }
 
-static void rings_close(struct own *own)
+static void rings_close(struct kernel_source *own)
 {
     for (size_t i = 0; i < own->kernel.count; i++)
         munmap((void *)(uintptr_t)own->mapped[i], own->kernel.bytes);
@@ -101,7 +101,7 @@ static void rings_close(struct own *own)
 }
 static void own_close(struct source *source)
 {
-    struct own *own = (struct own *)source->memory;
+    struct kernel_source *own = (struct kernel_source *)source->memory;
     rings_close(own);
     free(own->fds);
     free(own->threads);
@@ -148,7 +148,7 @@ static const char *refused(struct source *source, long error)
     return source_wrong(source, "its switches are not to be had: %s", why);
 }
 
-static bool fd_add(struct own *own, int fd)
+static bool fd_add(struct kernel_source *own, int fd)
 {
     int *to = array_add(own->fds, own->fds_count, own->fds_max);
     if (to)
@@ -160,7 +160,7 @@ static bool fd_add(struct own *own, int fd)
 
 /* Maps the ring of a processor. Returns 0, or errno; EDQUOT: the user may lock
  * no more memory. */
-static long ring_map(struct own *own, int fd, unsigned cpu)
+static long ring_map(struct kernel_source *own, int fd, unsigned cpu)
 {
     struct recorder_kernel_ring *ring = &own->rings[own->kernel.count];
     void *at = mmap(NULL, own->kernel.bytes, PROT_READ, MAP_SHARED, fd, 0);
@@ -176,7 +176,7 @@ static long ring_map(struct own *own, int fd, unsigned cpu)
 
 /* Opens a thread's events: the first one's have the rings. Returns 0, or
  * errno. */
-static long thread_open(struct own *own, int32_t thread,
+static long thread_open(struct kernel_source *own, int32_t thread,
                         const struct recorder_perf_event_ *event)
 {
     bool first = own->kernel.count == 0;
@@ -205,9 +205,9 @@ static long thread_open(struct own *own, int32_t thread,
     return own->kernel.count ? 0 : ENODEV;
 }
 
-static bool thread_is_new(struct own *own, int32_t thread)
+static bool thread_is_new(struct kernel_source *own, int32_t thread)
 {
-    struct own_thread *to;
+    struct kernel_thread_name *to;
     for (size_t i = 0; i < own->threads_count; i++)
         if (own->threads[i].id == thread)
             return false;
@@ -221,7 +221,7 @@ static bool thread_is_new(struct own *own, int32_t thread)
 
 /* Opens the events of all threads, also of threads that start during the loop.
  * Returns 0, or errno. */
-static long threads_open(struct own *own)
+static long threads_open(struct kernel_source *own)
 {
     struct recorder_perf_event_ event;
     bool fresh = true, first;
@@ -258,7 +258,7 @@ static void format_put(char to[64], const char *text)
 }
 
 /* Makes the registry that the reader looks for, with an empty recorder. */
-static void own_fill(struct own *own)
+static void own_fill(struct kernel_source *own)
 {
     static const unsigned char magic[16] = RECORDER_MAGIC;
     struct recorder_registry *registry = &own->registry;
@@ -295,7 +295,7 @@ static void own_fill(struct own *own)
  * null, or a message with the remedy; then nothing is open. */
 static const char *kernel_source_open(struct source *source, int pid)
 {
-    struct own *own = calloc(1, sizeof *own);
+    struct kernel_source *own = calloc(1, sizeof *own);
     struct recorder_moment opened;
     long error = 0;
     memset(source, 0, sizeof *source);
