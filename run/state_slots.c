@@ -13,7 +13,8 @@ RECORDER_LANES(thread_held, 4, RUN_LANES, "internal: locks that threads hold")
 RECORDER_LANES(thread_calls, 4, RUN_LANES, "internal: calls of each thread")
 RECORDER_LANES(lock_total, 4, RUN_OBJECTS, "internal: waits for each object")
 /* Of one slot: the wait of a thread is one record. */
-RECORDER_DEFINE_SLOTS_(thread_now, 1, RUN_LANES, "internal: each thread's wait");
+RECORDER_DEFINE_SLOTS_(thread_now, 1, RUN_LANES,
+                       "internal: each thread's wait");
 #pragma GCC visibility pop
 
 /* Another library's constructor may make a thread before this file's run. */

@@ -56,7 +56,8 @@ static void counts_read(int pid, struct counts *counts)
 }
 
 /* Subtracts the earlier counts of the same thread. */
-static void thread_counts_since(struct thread_counts *now, const struct counts *before)
+static void thread_counts_since(struct thread_counts *now,
+                                const struct counts *before)
 {
     for (size_t i = 0; i < before->count; i++) {
         const struct thread_counts *was = &before->all[i];
@@ -70,7 +71,8 @@ static void thread_counts_since(struct thread_counts *now, const struct counts *
     }
 }
 
-static void thread_counts_show(const struct thread_counts *t, bool as_json, int width)
+static void thread_counts_show(const struct thread_counts *t, bool as_json,
+                               int width)
 {
     char text[32];
     if (as_json) {

@@ -43,7 +43,7 @@ static const struct ucontext ucontexts[] = {
 static void set(struct registers *to, unsigned which, uint64_t value)
 {
     to->value[which] = value;
-    to->libraries[which] = true;
+    to->known[which] = true;
 }
 
 static bool ucontext_read(struct memory *m, uint64_t at, struct registers *to)
@@ -109,10 +109,10 @@ static bool words_read(struct memory *m, uint64_t place,
             *exact = true;
         }
     }
-    if (machine->elf == EM_ARM && to->libraries[machine->unwind.pc])
+    if (machine->elf == EM_ARM && to->known[machine->unwind.pc])
         to->value[machine->unwind.pc] &= ~(uint64_t)1; /* Thumb */
     set(to, machine->unwind.sp, (sp + more) & word_max(m));
-    return to->libraries[machine->unwind.pc];
+    return to->known[machine->unwind.pc];
 }
 
 static bool is_code(const struct tasks *tasks, uint64_t address)

@@ -79,7 +79,7 @@ bool freertos_open(struct tasks *tasks, struct layout *layout)
     bool has = true;
     for (size_t i = 0; has && i < sizeof needed / sizeof *needed; i++)
         has = library_member(tasks, needed[i].type, needed[i].members,
-                           needed[i].offset, needed[i].bytes);
+                             needed[i].offset, needed[i].bytes);
     if (!has) {
         tasks_warn(tasks,
                    "it has %s, but no debug information of its lists and "
@@ -89,9 +89,9 @@ bool freertos_open(struct tasks *tasks, struct layout *layout)
     }
     of->list_bytes = list_bytes;
     of->has_bits = library_member(tasks, "EventGroup_t", "xTasksWaitingForBits",
-                                &of->bits, &bytes);
+                                  &of->bits, &bytes);
     if (!library_member(tasks, "struct tskTaskControlBlock", "ucNotifyState",
-                      &of->notified, &of->notified_bytes))
+                        &of->notified, &of->notified_bytes))
         of->notified_bytes = 0;
     of->pending = program->symbol(program->of, "xPendingReadyList", &at);
     for (size_t i = 0; i < layout->lists_count; i++) {

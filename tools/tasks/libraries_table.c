@@ -296,7 +296,7 @@ static bool is_version(struct tasks *tasks, const struct library *k)
 }
 
 bool library_member(struct tasks *tasks, const char *type, const char *members,
-                  uint64_t *offset, unsigned *bytes)
+                    uint64_t *offset, unsigned *bytes)
 {
     const struct tasks_program *program = &tasks->program;
     char member[64];
@@ -373,7 +373,8 @@ const char *libraries_read(struct tasks *tasks)
         return NULL;
     for (size_t i = 0; i < LIBRARIES; i++)
         if ((!libraries[i].machine || libraries[i].machine == m->machine) &&
-            (!libraries[i].word_bytes || libraries[i].word_bytes == m->word_bytes))
+            (!libraries[i].word_bytes ||
+             libraries[i].word_bytes == m->word_bytes))
             library_add(tasks, &libraries[i]);
     return NULL;
 }

@@ -14,6 +14,6 @@ struct tasks;
 /* Finds the first existing member of several, with | between them, in debug
  * information; false: none exists. */
 bool library_member(struct tasks *, const char *type, const char *members,
-                  uint64_t *offset, unsigned *bytes);
+                    uint64_t *offset, unsigned *bytes);
 
 #endif

@@ -103,9 +103,9 @@ static size_t group_of(struct tasks *tasks, const struct layout *layout,
     tasks->groups_count++;
     group->address = address;
     text_in(tasks,
-            name->is_set ? address + name->offset
-                         : word_in(tasks, layout, address,
-                                   RECORDER_TASK_GROUP_NAME_AT_),
+            name->is_set
+                ? address + name->offset
+                : word_in(tasks, layout, address, RECORDER_TASK_GROUP_NAME_AT_),
             group->name, sizeof group->name);
     if (!*group->name)
         snprintf(group->name, sizeof group->name, "0x%llx",
@@ -166,7 +166,8 @@ static void wait_read(struct tasks *tasks, const struct layout *layout,
     }
     if (!task->object)
         return;
-    if (layout->traits.ring) { /* ring_read() finds it when all tasks are known */
+    if (layout->traits
+            .ring) { /* ring_read() finds it when all tasks are known */
         task->object = 0;
         return;
     }

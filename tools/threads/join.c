@@ -74,7 +74,8 @@ static int holding_compare(const void *a, const void *b)
                                           : left->thread > right->thread;
 }
 
-static bool holdings_collect(const struct recorded *recorded, struct holdings *holdings)
+static bool holdings_collect(const struct recorded *recorded,
+                             struct holdings *holdings)
 {
     holdings->all =
         calloc(recorded->pasts_count * HOLDS_MAX + 1, sizeof *holdings->all);
@@ -86,7 +87,8 @@ static bool holdings_collect(const struct recorded *recorded, struct holdings *h
                     past->holds[k].object, past->index, past->holds[k].reads};
     }
     if (holdings->all)
-        qsort(holdings->all, holdings->count, sizeof *holdings->all, holding_compare);
+        qsort(holdings->all, holdings->count, sizeof *holdings->all,
+              holding_compare);
     return holdings->all;
 }
 
@@ -139,7 +141,8 @@ static bool holders_add(struct threads *threads, struct wait *wait,
                    ? array_count_to(holdings->all, holdings->count,
                                     sizeof *holdings->all, wait->object - 1)
                    : holdings->count;
-    for (; i < holdings->count && holdings->all[i].object == wait->object; i++) {
+    for (; i < holdings->count && holdings->all[i].object == wait->object;
+         i++) {
         const struct holding *held = &holdings->all[i];
         if ((held->reads && wait->kind != WAIT_WRITE) ||
             threads->all[held->thread].ended != ended)

@@ -286,9 +286,9 @@ static void module_read(const struct entry *entry)
         return;
     }
     *to = (struct code_file){.start = word[0],
-                          .end = word[1],
-                          .path = copy,
-                          .id_size = (unsigned)word[3]};
+                             .end = word[1],
+                             .path = copy,
+                             .id_size = (unsigned)word[3]};
     for (unsigned i = 0; i < 6; i++)
         bytes_put_word(memory, id + i * memory->word_bytes, word[4 + i]);
     memcpy(to->id, id, sizeof to->id);

@@ -27,11 +27,11 @@ struct past {
     char name[17];
     bool has_self; /* its record in thread_self was read */
     bool joined;
-    bool is_made;   /* by pthread_create: these are known */
-    unsigned maker; /* the number of the thread that made it */
-    uint64_t after; /* earlier records of the maker have lower sequence
+    bool is_made;         /* by pthread_create: these are known */
+    unsigned maker;       /* the number of the thread that made it */
+    uint64_t after;       /* earlier records of the maker have lower sequence
                      * numbers */
-    unsigned forked_from;            /* its number in the parent; 0: none */
+    unsigned forked_from; /* its number in the parent; 0: none */
     uint64_t start, argument, first; /* function; a word at the argument */
     uint64_t made_at;                /* site */
     uint64_t made_stack, stack_bytes;
@@ -138,7 +138,7 @@ struct recorded {
     bool is_sandboxed;         /* the program, which made threads then */
     int64_t first_ns, last_ns; /* of waits: from when all are known */
     bool has_snapshots;        /* of stacks: see snapshots_extend() */
-    bool is_other; /* another version of the library recorded it */
+    bool is_other;             /* another version of the library recorded it */
     bool no_memory;
 };
 

@@ -108,7 +108,6 @@ void join_read(const struct entry *entry)
         array_add(recorded->joins, recorded->joins_count, recorded->joins_max);
     recorded->no_memory |= !joined;
     if (joined)
-        *joined =
-            (struct join){at - 1, (size_t)(entry->past - recorded->pasts),
-                            entry->event->event.order};
+        *joined = (struct join){at - 1, (size_t)(entry->past - recorded->pasts),
+                                entry->event->event.order};
 }

@@ -274,7 +274,8 @@ bool place_variable(Dwfl *, uint64_t address, char *to, size_t size);
 
 /* words.c: a reader's `words`, for events of `recorder run`, of a call: "waits
  * for mutex table, held by T2 flusher". With lost arguments it has none. */
-size_t event_words(void *call, const struct reader_event *, char *to, size_t max);
+size_t event_words(void *call, const struct reader_event *, char *to,
+                   size_t max);
 
 /* ----------------------------------------------------------------- waits -- */
 

@@ -48,11 +48,11 @@ struct unwind {
     struct memory *memory;
     Dwfl *dwfl;
     const struct unwind_machine *machine;
-    unsigned reads_left; /* of this walk */
-    bool tries;          /* a frame pointer that may be wrong */
+    unsigned reads_left;    /* of this walk */
+    bool tries;             /* a frame pointer that may be wrong */
     struct registers *each; /* gets the registers of FRAMES_MAX frames; or
                              * null */
-    struct row {         /* a direct-mapped cache of the tables' rows */
+    struct row {            /* a direct-mapped cache of the tables' rows */
         uint64_t address;
         Dwarf_Frame *frame;
         int returns; /* the column of the return address */
