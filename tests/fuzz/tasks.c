@@ -16,7 +16,6 @@
 #include <string.h>
 
 #include "bytes.h"
-#include "libraries_table.h"
 #include "offsets.h"
 #include "tasks.h"
 

@@ -5,7 +5,6 @@
 
 #include "array.h"
 #include "file.h"
-#include "libraries_table.h"
 #include "proc.h"
 #include "stacks.h"
 

@@ -8,7 +8,6 @@
    version and configuration: debug information has them.
 */
 #include "bytes.h"
-#include "libraries_table.h"
 #include "tasks.h"
 
 enum {
@@ -27,9 +26,9 @@ static void names_read(struct tasks *tasks, struct freertos *of)
     uint64_t at = program->symbol(program->of, "xQueueRegistry", &size);
     const char *type = "struct QUEUE_REGISTRY_ITEM";
     unsigned bytes, item;
-    if (!at || !library_member(tasks, type, "pcQueueName", &text, &bytes) ||
-        !library_member(tasks, type, "xHandle", &handle, &bytes) ||
-        !library_member(tasks, type, "", &whole, &item) || !item)
+    if (!at || !layout_member(tasks, type, "pcQueueName", &text, &bytes) ||
+        !layout_member(tasks, type, "xHandle", &handle, &bytes) ||
+        !layout_member(tasks, type, "", &whole, &item) || !item)
         return;
     if (size > (uint64_t)PLACES_MAX * item)
         size = (uint64_t)PLACES_MAX * item;
@@ -78,8 +77,8 @@ bool freertos_open(struct tasks *tasks, struct layout *layout)
                   {queue, "uxItemSize", &of->item, &of->count_bytes}};
     bool has = true;
     for (size_t i = 0; has && i < sizeof needed / sizeof *needed; i++)
-        has = library_member(tasks, needed[i].type, needed[i].members,
-                             needed[i].offset, needed[i].bytes);
+        has = layout_member(tasks, needed[i].type, needed[i].members,
+                            needed[i].offset, needed[i].bytes);
     if (!has) {
         tasks_warn(tasks,
                    "it has %s, but no debug information of its lists and "
@@ -88,10 +87,10 @@ bool freertos_open(struct tasks *tasks, struct layout *layout)
         return false;
     }
     of->list_bytes = list_bytes;
-    of->has_bits = library_member(tasks, "EventGroup_t", "xTasksWaitingForBits",
-                                  &of->bits, &bytes);
-    if (!library_member(tasks, "struct tskTaskControlBlock", "ucNotifyState",
-                        &of->notified, &of->notified_bytes))
+    of->has_bits = layout_member(tasks, "EventGroup_t", "xTasksWaitingForBits",
+                                 &of->bits, &bytes);
+    if (!layout_member(tasks, "struct tskTaskControlBlock", "ucNotifyState",
+                       &of->notified, &of->notified_bytes))
         of->notified_bytes = 0;
     of->pending = program->symbol(program->of, "xPendingReadyList", &at);
     for (size_t i = 0; i < layout->lists_count; i++) {

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "array.h"
 #include "inside.h"
+#include "shown.h"
 #include "tasks.h"
 
 /* The words of struct recorder_tasks and of struct recorder_task_row. */
@@ -18,6 +19,21 @@ enum {
 };
 enum { ROW_WHAT, ROW_OFFSET, ROW_BYTES, ROW_MORE, ROW_WORDS };
 enum { ROWS_MAX = 256 };
+
+void tasks_warn(struct tasks *tasks, const char *format, ...)
+{
+    char text[256], line[4 * sizeof text + 1];
+    size_t at = strlen(tasks->warnings), size;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    size = strlen(text); /* names in it are the program's */
+    snprintf(line, sizeof line, "%s\n", text_shown(text, &size));
+    if (!strstr(tasks->warnings, line) &&
+        at + strlen(line) < sizeof tasks->warnings)
+        strcpy(tasks->warnings + at, line);
+}
 
 struct layout *layout_add(struct tasks *tasks)
 {
@@ -68,6 +84,23 @@ void layout_need(const struct layout *layout, struct memory *m,
             what != RECORDER_TASK_UCONTEXT_)
             bytes_need(m, address + layout->rows[what].offset,
                        layout->rows[what].bytes);
+}
+
+bool layout_member(struct tasks *tasks, const char *type, const char *members,
+                   uint64_t *offset, unsigned *bytes)
+{
+    const struct tasks_program *program = &tasks->program;
+    char member[64];
+    size_t size;
+    do {
+        size = strcspn(members, "|");
+        snprintf(member, sizeof member, "%.*s", (int)size, members);
+        members += size + (members[size] == '|');
+        if (program->member &&
+            program->member(program->of, type, member, offset, bytes))
+            return true;
+    } while (*members);
+    return false;
 }
 
 void layout_states(struct layout *layout, const char *texts, size_t size)

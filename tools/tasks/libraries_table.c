@@ -6,12 +6,10 @@
    one. Offsets hold for one version of the library on one processor: its
    symbols, or the name of its shared library, must identify that version.
 */
-#include "libraries_table.h"
-
-#include <elf.h>
-
 #include "bytes.h"
 #include "tasks.h"
+
+#include <elf.h>
 
 /* --------------------------------------------------------------- tables -- */
 
@@ -295,23 +293,6 @@ static bool is_version(struct tasks *tasks, const struct library *k)
     return false;
 }
 
-bool library_member(struct tasks *tasks, const char *type, const char *members,
-                    uint64_t *offset, unsigned *bytes)
-{
-    const struct tasks_program *program = &tasks->program;
-    char member[64];
-    size_t size;
-    do {
-        size = strcspn(members, "|");
-        snprintf(member, sizeof member, "%.*s", (int)size, members);
-        members += size + (members[size] == '|');
-        if (program->member &&
-            program->member(program->of, type, member, offset, bytes))
-            return true;
-    } while (*members);
-    return false;
-}
-
 /* Adds the rows; false: debug information lacks one. */
 static bool rows_find(struct tasks *tasks, const struct library *k,
                       struct layout *layout)
@@ -323,7 +304,7 @@ static bool rows_find(struct tasks *tasks, const struct library *k,
         if (!row->member)
             continue;
         to->is_set =
-            library_member(tasks, row->type, row->member, &to->offset, &bytes);
+            layout_member(tasks, row->type, row->member, &to->offset, &bytes);
         if (to->is_set && !to->bytes)
             to->bytes = bytes;
         if (!to->is_set && !row->optional) {

@@ -10,8 +10,8 @@ PROMISES
     * Reading ends in any memory, hostile or changing: circular lists, wild
       pointers, millions of tasks.
 
-FLOORS (a file calls only files of lower floors; down to cycles they are for
-    gdb's library, too, and need no libdw)
+FLOORS (a file calls only files of lower floors; gdb's library needs those from
+`table` down)
     stacks     the callers in each task; equal stacks once
     command    a program as tasks.c needs it, by libdwfl; its threads
     types      offsets of a structure's members, by debug information
@@ -22,9 +22,10 @@ FLOORS (a file calls only files of lower floors; down to cycles they are for
     runs       finds the threads of running tasks that name none
     context    the registers with which a task continues
     lists      finds the tasks of a layout
+    task       reads a task
+    libraries_table  tables of known libraries
     freertos   the objects that tasks of FreeRTOS wait for
     layouts    descriptions in the program
-    libraries_table   tables of known libraries
     cache      pages of the program's memory
 */
 #ifndef TASKS_H
@@ -294,6 +295,10 @@ bool layout_span(struct layout *);
 /* Notes that an answer depends on the members of a task, and on no byte between
  * them. */
 void layout_need(const struct layout *, struct memory *, uint64_t address);
+/* Finds the first existing member of several, with | between them, in debug
+ * information; false: none exists. */
+bool layout_member(struct tasks *, const char *type, const char *members,
+                   uint64_t *offset, unsigned *bytes);
 /* Adds texts with NULs between them to a layout's states. */
 void layout_states(struct layout *, const char *texts, size_t size);
 
@@ -306,15 +311,23 @@ void freertos_wait(struct tasks *, const struct layout *, uint64_t list,
 /* The name that the program gave an object, or null. */
 const char *freertos_name(const struct layout *, uint64_t object);
 
-/* libraries_table.c: adds the layouts of libraries that are in the program. */
+/* libraries_table.c: symbol i of its tables; null: there are no more. */
+const char *library_name(size_t i);
+/* Adds the layouts of libraries that are in the program. */
 const char *libraries_read(struct tasks *);
 
 /* lists.c: adds the tasks of all of a layout's lists. */
 const char *lists_read(struct tasks *, size_t layout);
-/* tasks.c: adds the task at an address. False, and a warning: it cannot be
+/* task.c: adds the task at an address. False, and a warning: it cannot be
  * read. *is_new: it was not known before. */
 bool task_add(struct tasks *, size_t layout, size_t list, uint64_t address,
               bool *is_new);
+/* Sets the awaited objects of all tasks that wait in rings. False: out of
+ * memory. */
+bool task_rings_read(struct tasks *);
+/* The stack of a task, by its rows; false: unknown. */
+bool task_stack(struct tasks *, const struct task *, uint64_t *low,
+                uint64_t *bytes);
 
 /* --------------------------------------------------------------- context -- */
 
