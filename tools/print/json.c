@@ -76,20 +76,61 @@ void json_member(FILE *file, const char *name, const char *text)
     json_text(file, text);
 }
 
+/* Prints the conversion at `at`, of `size` characters. */
+static void json_conversion(FILE *file, const char *at, size_t size,
+                            va_list *arguments)
+{
+    char format[16] = "";
+    memcpy(format, at, size < sizeof format ? size : 0);
+    if (strchr("aefg", at[size - 1]))
+        fprintf(file, format, va_arg(*arguments, double));
+    else if (at[1] == 'h')
+        fputs(json_bool(va_arg(*arguments, int)), file);
+    else if (strstr(format, "ll"))
+        fprintf(file, format, va_arg(*arguments, long long));
+    else if (strpbrk(format, "lz"))
+        fprintf(file, format, va_arg(*arguments, long));
+    else
+        fprintf(file, format, va_arg(*arguments, int));
+}
+
+void json_print_to(FILE *file, bool in_html, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    for (; *format; format++) {
+        size_t size = 2 + strspn(format + 1, "0123456789.hlz");
+        const char *text;
+        if (*format != '%') {
+            putc_unlocked(*format == '\'' ? '"' : *format, file);
+            continue;
+        }
+        if (format[1] != 's')
+            json_conversion(file, format, size, &arguments);
+        else if ((text = va_arg(arguments, const char *)))
+            json_string(file, text, strlen(text), in_html);
+        else
+            fputs("null", file);
+        format += size - 1;
+    }
+    va_end(arguments);
+}
+
+void json_count(const char *name, uint64_t number, bool known)
+{
+    printf(known ? ",\"%s\":%" PRIu64 : ",\"%s\":null", name, number);
+}
+
 void json_source(FILE *file, const struct call *call)
 {
     const struct source_note *note = &call->source.note;
     if (!sources_labelled(call))
         return;
-    fputs("\"source\":", file);
-    json_text(file, call->title ? call->title : call->name);
-    for (size_t i = 0; i < call->labels_count; i++) {
-        fprintf(file, ",\"%s\":", call->labels[i].name);
-        json_text(file, call->labels[i].value);
-    }
-    fprintf(file, ",\"pid\":%" PRIu64 ",\"program\":", call->reader.pid);
-    json_text(file, call_program(call));
-    fprintf(file, ",\"offset_ns\":%" PRId64, note->offset_ns);
+    json_print(file, "'source':%s", call->title ? call->title : call->name);
+    for (size_t i = 0; i < call->labels_count; i++)
+        json_member(file, call->labels[i].name, call->labels[i].value);
+    json_print(file, ",'pid':%" PRIu64 ",'program':%s,'offset_ns':%" PRId64,
+               call->reader.pid, call_program(call), note->offset_ns);
     if (note->error_ns)
         fprintf(file, ",\"error_ns\":%" PRId64, note->error_ns);
     putc_unlocked(',', file);

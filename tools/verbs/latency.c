@@ -422,12 +422,13 @@ static void print_json(const struct latency *l)
     } parts[] = {{"p50", 500}, {"p90", 900}, {"p99", 990}, {"p999", 999}};
     for (size_t i = 0; i < l->worst_count; i++) {
         const struct pair *pair = &l->worst[i];
-        printf("{\"late_ns\":%" PRIu64 ",\"ns\":%" PRIu64
-               ",\"from_order\":%" PRIu64 ",\"to_order\":%" PRIu64,
-               pair->ns - l->deadline_ns, pair->ns, pair->from, pair->to);
-        json_member(stdout, "from", pair->texts[0] ? pair->texts[0] : "?");
-        json_member(stdout, "to", pair->texts[1] ? pair->texts[1] : "?");
-        puts("}");
+        json_print(stdout,
+                   "{'late_ns':%" PRIu64 ",'ns':%" PRIu64
+                   ",'from_order':%" PRIu64 ",'to_order':%" PRIu64
+                   ",'from':%s,'to':%s}\n",
+                   pair->ns - l->deadline_ns, pair->ns, pair->from, pair->to,
+                   pair->texts[0] ? pair->texts[0] : "?",
+                   pair->texts[1] ? pair->texts[1] : "?");
     }
     printf("{\"pairs\":%zu,\"without_end\":%" PRIu64
            ",\"without_beginning\":%" PRIu64,

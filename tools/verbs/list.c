@@ -12,44 +12,39 @@ enum { OPTION_SLOTS = OPTION_OWN, OPTION_SIZES, OPTION_RATES, OPTION_INTERVAL };
 static void recorder_json(const struct call *call,
                           const struct reader_recorder *r)
 {
+    const struct recorder_figures_ *figures = &r->figures;
     putchar('{');
     json_source(stdout, call);
-    fputs("\"recorder\":", stdout);
-    json_text(stdout, r->name);
-    printf(",\"size\":%llu,\"lanes\":%llu,\"lane_bytes\":%llu,"
-           "\"kept\":%llu,"
-           "\"overwritten\":%llu,\"estimated\":%s,\"slots_kept\":%llu,"
-           "\"slots_overwritten\":%llu,\"lost\":%llu,"
-           "\"missed\":%llu,\"left_out\":%llu,\"trace\":%lld,"
-           "\"watched\":%s,\"frozen\":%s,\"description\":",
-           (unsigned long long)r->figures.size,
-           (unsigned long long)r->figures.lanes,
-           (unsigned long long)r->ring_bytes,
-           (unsigned long long)r->figures.kept,
-           (unsigned long long)r->figures.overwritten,
-           json_bool(r->figures.estimated),
-           (unsigned long long)r->figures.slots_kept,
-           (unsigned long long)r->figures.slots_overwritten,
-           (unsigned long long)r->figures.lost,
-           (unsigned long long)r->figures.missed,
-           (unsigned long long)r->figures.left_out,
-           (long long)recorder_trace_value_(r->trace),
-           json_bool(recorder_trace_is_watched_(r->trace)),
-           json_bool(recorder_trace_is_frozen_(r->trace)));
-    json_text(stdout, r->description);
-    puts("}");
+    json_print(stdout, "'recorder':%s", r->name);
+    json_count("size", figures->size, true);
+    json_count("lanes", figures->lanes, true);
+    json_count("lane_bytes", r->ring_bytes, true);
+    json_count("kept", figures->kept, true);
+    json_count("overwritten", figures->overwritten, true);
+    json_print(stdout, ",'estimated':%hhd", figures->estimated != 0);
+    json_count("slots_kept", figures->slots_kept, true);
+    json_count("slots_overwritten", figures->slots_overwritten, true);
+    json_count("lost", figures->lost, true);
+    json_count("missed", figures->missed, true);
+    json_count("left_out", figures->left_out, true);
+    json_print(stdout,
+               ",'trace':%" PRId64
+               ",'watched':%hhd,'frozen':%hhd,'description':%s}\n",
+               recorder_trace_value_(r->trace),
+               recorder_trace_is_watched_(r->trace),
+               recorder_trace_is_frozen_(r->trace), r->description);
 }
 
 static void thread_json(const struct call *call, const struct reader_thread *t)
 {
     putchar('{');
     json_source(stdout, call);
-    printf("\"thread\":%u,\"tid\":%d,\"alive\":%s,\"name\":", t->number,
-           (int)t->id,
-           t->is_task  ? "true"
-           : !t->known ? "null"
-                       : json_bool(t->alive));
-    json_text(stdout, t->name);
+    json_print(stdout, "'thread':%u,'tid':%d,'alive':", t->number, (int)t->id);
+    fputs(t->is_task  ? "true"
+          : !t->known ? "null"
+                      : json_bool(t->alive),
+          stdout);
+    json_member(stdout, "name", t->name);
     puts(t->is_task ? ",\"task\":true}" : "}");
 }
 
@@ -60,8 +55,8 @@ static void list_json(const struct call *call)
     if (reader->clocked) {
         putchar('{');
         json_source(stdout, call);
-        printf("\"orders\":\"%s\"}\n",
-               reader->clocked == UINT64_MAX ? "clock" : "counter");
+        json_print(stdout, "'orders':%s}\n",
+                   reader->clocked == UINT64_MAX ? "clock" : "counter");
     }
     for (size_t i = 0; i < reader->recorders_count; i++)
         if (reader->recorders[i]->chosen)

@@ -167,27 +167,17 @@ static void line_show(const struct found *found, const struct figures *f,
 
 static void json_show(const struct found *found, const struct figures *f)
 {
-    printf("{\"pid\":%d", found->pid);
-    json_member(stdout, "program", found->program);
-    if (f->rate >= 0)
-        printf(",\"records_per_second\":%.1f", f->rate);
-    else
-        printf(",\"records_per_second\":null");
-    printf(",\"kept\":%" PRIu64, f->kept);
-    if (f->span_ns >= 0)
-        printf(",\"span_ns\":%" PRId64, f->span_ns);
-    else
-        printf(",\"span_ns\":null");
+    json_print(stdout, "{'pid':%d,'program':%s,'records_per_second':",
+               found->pid, found->program);
+    printf(f->rate >= 0 ? "%.1f" : "null", f->rate);
+    json_count("kept", f->kept, true);
+    json_count("span_ns", (uint64_t)f->span_ns, f->span_ns >= 0);
     json_member(stdout, "recording", f->recording);
     if (f->unheeded)
         json_member(stdout, "no_recording", f->unheeded);
     fputs(",\"recorders\":[", stdout);
-    for (size_t i = 0; i < found->reader.recorders_count; i++) {
-        const char *name = found->reader.recorders[i]->name;
-        if (i)
-            putchar(',');
-        json_text(stdout, name);
-    }
+    for (size_t i = 0; i < found->reader.recorders_count; i++)
+        json_print(stdout, i ? ",%s" : "%s", found->reader.recorders[i]->name);
     puts("]}");
 }
 

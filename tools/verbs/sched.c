@@ -175,33 +175,27 @@ static void table_cpus(struct call *call, const struct switches *s)
 
 /* ------------------------------------------------------------------ json -- */
 
-static void json_number(const char *key, uint64_t number, bool known)
-{
-    printf(known ? ",\"%s\":%" PRIu64 : ",\"%s\":null", key, number);
-}
-
 static void json_threads(const struct shown *shown)
 {
     static const char *const states[SWITCHES_STATES] = {
         "unknown", "running", "ready", "blocked", "ended"};
     for (size_t i = 0; i < shown->count; i++) {
         const struct switches_thread *t = shown->threads[i];
-        fputs("{\"thread\":", stdout);
-        json_text(stdout, t->name);
-        json_number("id", t->id, true);
-        json_number("number", t->number, t->number);
-        json_number("runs", t->runs, true);
-        json_number("running_ns", t->ns[SWITCHES_RUNNING], true);
-        json_number("ready_ns", t->ns[SWITCHES_READY], true);
-        json_number("blocked_ns", t->ns[SWITCHES_BLOCKED], true);
-        json_number("ended_ns", t->ns[SWITCHES_ENDED], true);
-        json_number("unknown_ns", unknown_ns(shown->s, t), true);
-        json_number("blocked", t->blocked, true);
-        json_number("preempted", t->preempted, true);
-        json_number("longest_run_ns", t->longest_run, t->ns[SWITCHES_RUNNING]);
-        json_number("longest_wait_ns", t->longest_wait, t->waited);
-        json_number("longest_wait_after_wake_ns", t->longest_wake, t->wakes);
-        printf(",\"state\":\"%s\"}\n", states[t->state]);
+        json_print(stdout, "{'thread':%s", t->name);
+        json_count("id", t->id, true);
+        json_count("number", t->number, t->number);
+        json_count("runs", t->runs, true);
+        json_count("running_ns", t->ns[SWITCHES_RUNNING], true);
+        json_count("ready_ns", t->ns[SWITCHES_READY], true);
+        json_count("blocked_ns", t->ns[SWITCHES_BLOCKED], true);
+        json_count("ended_ns", t->ns[SWITCHES_ENDED], true);
+        json_count("unknown_ns", unknown_ns(shown->s, t), true);
+        json_count("blocked", t->blocked, true);
+        json_count("preempted", t->preempted, true);
+        json_count("longest_run_ns", t->longest_run, t->ns[SWITCHES_RUNNING]);
+        json_count("longest_wait_ns", t->longest_wait, t->waited);
+        json_count("longest_wait_after_wake_ns", t->longest_wake, t->wakes);
+        json_print(stdout, ",'state':%s}\n", states[t->state]);
     }
 }
 
@@ -209,31 +203,27 @@ static void json_rest(struct call *call, const struct switches *s)
 {
     for (size_t i = 0; i < s->interrupts_count; i++) {
         const struct switches_interrupt *t = &s->interrupts[i];
-        fputs("{\"interrupt\":", stdout);
-        json_text(stdout, t->name);
-        json_number("id", t->id, true);
-        json_number("count", t->count, true);
-        json_number("ns", t->ns, true);
-        json_number("longest_ns", t->longest, t->longest);
-        json_number("unknown_ns", t->unknown_ns, true);
+        json_print(stdout, "{'interrupt':%s", t->name);
+        json_count("id", t->id, true);
+        json_count("count", t->count, true);
+        json_count("ns", t->ns, true);
+        json_count("longest_ns", t->longest, t->longest);
+        json_count("unknown_ns", t->unknown_ns, true);
         puts("}");
     }
     for (unsigned i = 0; i < SWITCHES_CPUS; i++) {
         const struct switches_cpu *cpu = s->cpus[i];
-        const char *where;
         if (!cpu)
             continue;
-        where = off_where(call, cpu);
         printf("{\"cpu\":%u", i);
-        json_number("span_ns", s->end_ns - s->begin_ns, true);
-        json_number("threads_ns", cpu->threads_ns, true);
-        json_number("interrupts_ns", cpu->interrupts_ns, true);
-        json_number("idle_ns", cpu->idle_ns, cpu->sleeps);
-        json_number("off_count", cpu->off_count, cpu->offs);
-        json_number("off_ns", cpu->off_ns, cpu->offs);
-        json_number("off_longest_ns", cpu->off_longest, cpu->offs);
-        json_member(stdout, "off_where", where);
-        puts("}");
+        json_count("span_ns", s->end_ns - s->begin_ns, true);
+        json_count("threads_ns", cpu->threads_ns, true);
+        json_count("interrupts_ns", cpu->interrupts_ns, true);
+        json_count("idle_ns", cpu->idle_ns, cpu->sleeps);
+        json_count("off_count", cpu->off_count, cpu->offs);
+        json_count("off_ns", cpu->off_ns, cpu->offs);
+        json_count("off_longest_ns", cpu->off_longest, cpu->offs);
+        json_print(stdout, ",'off_where':%s}\n", off_where(call, cpu));
     }
 }
 

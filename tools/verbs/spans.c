@@ -135,12 +135,11 @@ static void print_json(const struct name *name)
         const char *key;
         size_t thousandths;
     } parts[] = {{"median", 500}, {"p90", 900}, {"p99", 990}, {"p999", 999}};
-    printf("{\"recorder\":");
-    json_text(stdout, name->recorder->name);
-    json_member(stdout, "span", name->text);
-    printf(",\"by_id\":%s,\"count\":%zu,\"open\":%" PRIu64
-           ",\"total_ns\":%" PRIu64,
-           json_bool(name->is_async), name->count, name->open, name->total);
+    json_print(stdout,
+               "{'recorder':%s,'span':%s,'by_id':%hhd,'count':%zu,'open':%" PRIu64
+               ",'total_ns':%" PRIu64,
+               name->recorder->name, name->text, name->is_async, name->count,
+               name->open, name->total);
     for (size_t i = 0; name->count && i < sizeof parts / sizeof *parts; i++)
         printf(",\"%s_ns\":%" PRIu64, parts[i].key,
                histogram_within(name->ns, name->count, parts[i].thousandths));

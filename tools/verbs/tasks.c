@@ -292,17 +292,14 @@ static void stack_json(struct view *view, const struct task *task)
     for (unsigned i = 0; i < stack->count; i++)
         for (const struct place *place = place_of(threads, stack->frames[i]);
              place; place = place->outer) {
-            printf("%s{\"address\":\"0x%llx\",\"function\":", between,
-                   (unsigned long long)place->address);
-            between = ",";
             show_function(place, name);
-            json_text(stdout, name);
-            fputs(",\"file\":", stdout);
-            if (place->file)
-                json_text(stdout, place->file);
-            else
-                fputs("null", stdout);
-            printf(",\"line\":%d}", place->line);
+            fputs(between, stdout);
+            between = ",";
+            json_print(stdout,
+                       "{'address':'0x%llx','function':%s,'file':%s,"
+                       "'line':%d}",
+                       (unsigned long long)place->address, name, place->file,
+                       place->line);
         }
     putchar(']');
 }
@@ -311,47 +308,35 @@ static void task_json(struct view *view, const struct task *task)
 {
     const struct tasks *tasks = &view->tasks;
     char text[256];
-    printf("{\"task\":\"0x%llx\",\"scheduler\":",
-           (unsigned long long)task->address);
-    json_text(stdout, tasks->layouts[task->layout].name);
-    json_member(stdout, "group", task_group(tasks, task));
-    printf(",\"id\":%lld,\"name\":", (long long)task->id);
-    json_text(stdout, task->name);
-    json_member(stdout, "state", task_state(tasks, task, text));
+    const struct task_last *last =
+        task->records < tasks->lasts_count ? &tasks->lasts[task->records]
+                                           : NULL;
+    json_print(stdout,
+               "{'task':'0x%llx','scheduler':%s,'group':%s,'id':%lld,"
+               "'name':%s,'state':%s",
+               (unsigned long long)task->address,
+               tasks->layouts[task->layout].name, task_group(tasks, task),
+               (long long)task->id, task->name, task_state(tasks, task, text));
     if (task->since_ns >= 0)
         printf(",\"state_ns\":%lld", (long long)task->since_ns);
-    printf(",\"internal\":%s,\"running\":%s,\"worker\":",
-           json_bool(task->internal), json_bool(task->running));
-    if (task->worker)
-        printf("%d", (int)task->worker);
-    else
-        fputs("null", stdout);
+    json_print(stdout, ",'internal':%hhd,'running':%hhd", task->internal,
+               task->running);
+    json_count("worker", (uint64_t)task->worker, task->worker);
     fputs(",\"waits\":", stdout);
     if (task->object && !task->running) {
         task_object(tasks, task, text);
-        printf("{\"object\":\"0x%llx\",\"text\":",
-               (unsigned long long)task->object);
-        json_text(stdout, text);
-        fputs(",\"owner\":", stdout);
-        if (task->owner_at)
-            printf("\"0x%llx\"", (unsigned long long)task->owner_at);
-        else
-            fputs("null", stdout);
-        printf(",\"timed\":%s}", json_bool(task->timed));
+        json_print(stdout, "{'object':'0x%llx','text':%s,'owner':",
+                   (unsigned long long)task->object, text);
+        json_print(stdout, task->owner_at ? "'0x%llx'" : "null",
+                   (unsigned long long)task->owner_at);
+        json_print(stdout, ",'timed':%hhd}", task->timed);
     } else {
         fputs("null", stdout);
     }
-    printf(",\"number\":%u,\"in_deadlock\":%s,\"last\":", task->number,
-           json_bool(task->in_deadlock));
-    if (task->records < tasks->lasts_count &&
-        tasks->lasts[task->records].text) {
-        json_text(stdout, tasks->lasts[task->records].text);
-        if (tasks->lasts[task->records].has_age)
-            printf(",\"age_ns\":%lld",
-                   (long long)tasks->lasts[task->records].age_ns);
-    } else {
-        fputs("null", stdout);
-    }
+    json_print(stdout, ",'number':%u,'in_deadlock':%hhd,'last':%s",
+               task->number, task->in_deadlock, last ? last->text : NULL);
+    if (last && last->text && last->has_age)
+        printf(",\"age_ns\":%lld", (long long)last->age_ns);
     if (view->has_stacks || task->in_deadlock)
         stack_json(view, task);
     puts("}");

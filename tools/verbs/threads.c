@@ -32,15 +32,12 @@ static void wait_json(struct threads *threads, const struct thread *thread)
 
 static void place_json(const struct place *place)
 {
-    printf("{\"address\":\"0x%llx\",\"function\":",
-           (unsigned long long)place->address);
-    json_text(stdout, place->function);
-    json_member(stdout, "symbol", place->symbol);
-    printf(",\"inlined\":%s,\"file\":", json_bool(place->outer));
-    json_text(stdout, place->file);
-    printf(",\"line\":%d,\"module\":", place->line);
-    json_text(stdout, place->module);
-    putchar('}');
+    json_print(stdout,
+               "{'address':'0x%llx','function':%s,'symbol':%s,'inlined':%hhd,"
+               "'file':%s,'line':%d,'module':%s}",
+               (unsigned long long)place->address, place->function,
+               place->symbol, place->outer != NULL, place->file, place->line,
+               place->module);
 }
 
 /* The places of addresses, with commas between them. */
@@ -100,12 +97,9 @@ static void past_json(struct threads *threads, const struct past *past)
     json_text(stdout, past->is_made && start ? start->function : NULL);
     if (past->forked_from)
         printf(",\"forked_from\":%u", past->forked_from);
-    printf(",\"argument\":\"0x%llx\",\"made_ns\":",
-           (unsigned long long)past->argument);
-    if (past->made_ns != NS_UNKNOWN)
-        printf("%lld", (long long)past->made_ns);
-    else
-        fputs("null", stdout);
+    json_print(stdout, ",'argument':'0x%llx'",
+               (unsigned long long)past->argument);
+    json_count("made_ns", (uint64_t)past->made_ns, past->made_ns != NS_UNKNOWN);
     fputs(",\"made_at\":[", stdout);
     places_json(
         threads, frames,
@@ -124,23 +118,17 @@ static void thread_json(struct threads *threads, size_t which)
     const struct thread *thread = &threads->all[which];
     const struct wait *wait = &thread->wait;
     char words[1024], state[2] = {thread->state, '\0'};
-    printf("{\"thread\":%d,\"number\":", (int)thread->id);
-    if (thread->number)
-        printf("%u", thread->number);
-    else
-        fputs("null", stdout);
-    json_member(stdout, "name", thread->name);
-    json_member(stdout, "state", state);
-    fputs(",\"does\":", stdout);
     show_wait(threads, thread, words);
-    json_text(stdout, words);
-    json_member(stdout, "call", wait->call);
+    json_print(stdout, "{'thread':%d", (int)thread->id);
+    json_count("number", thread->number, thread->number);
+    json_print(stdout, ",'name':%s,'state':%s,'does':%s,'call':%s",
+               thread->name, state, words, wait->call);
     if (wait->kind != WAIT_NONE && wait->kind != WAIT_CALL)
         wait_json(threads, thread);
     else
         fputs(",\"wait\":null", stdout);
     holds_json(threads, which);
-    printf(",\"in_deadlock\":%s", json_bool(thread->in_deadlock));
+    json_print(stdout, ",'in_deadlock':%hhd", thread->in_deadlock);
     stack_json(threads, thread);
     if (thread->past)
         past_json(threads, thread->past);

@@ -223,10 +223,8 @@ static void know_fields(struct view_pack *pack, uint32_t number,
         return;
     to = rows_next(&pack->new_fields);
     fprintf(to, "[%" PRIu32, number);
-    for (unsigned i = 0; i < named; i++) {
-        fputc(',', to);
-        pack_text(pack, to, arguments[i].name);
-    }
+    for (unsigned i = 0; i < named; i++)
+        pack_print(pack, to, ",%s", arguments[i].name);
     fputc(']', to);
 }
 
@@ -316,8 +314,7 @@ static void know_name(struct view_pack *pack, const struct reader_recorder *r)
     ids_of(&pack->known, r->address, pack->source, 0, &new);
     if (new) {
         FILE *to = rows_next(&pack->new_names);
-        fputc('[', to);
-        pack_text(pack, to, r->name);
+        pack_print(pack, to, "[%s", r->name);
         pack_row_end(pack, to);
     }
 }
@@ -356,20 +353,19 @@ static void figures_write(struct view_pack *pack, FILE *to, bool *any)
         const struct reader_recorder *r = reader->recorders[i];
         if (!r->chosen)
             continue;
-        fprintf(to,
-                "%s[%" PRIu32 ",\"%" PRIu64 "\",\"%" PRIu64 "\",\"%" PRIu64
-                "\",%d,\"%" PRId64 "\",\"%s\"",
-                *any ? "," : "", pack_recorder(pack, r), r->figures.kept,
-                r->figures.overwritten, r->figures.lost,
-                r->figures.estimated != 0, time_of_all(pack, r->oldest_ns),
-                recorder_trace_is_frozen_(r->trace)    ? "frozen"
-                : recorder_trace_is_watched_(r->trace) ? "watched"
-                                                       : "");
+        fputs(*any ? "," : "", to);
+        pack_print(pack, to,
+                   "[%" PRIu32 ",'%" PRIu64 "','%" PRIu64 "','%" PRIu64
+                   "',%d,'%" PRId64 "',%s",
+                   pack_recorder(pack, r), r->figures.kept,
+                   r->figures.overwritten, r->figures.lost,
+                   r->figures.estimated != 0, time_of_all(pack, r->oldest_ns),
+                   recorder_trace_is_frozen_(r->trace)    ? "frozen"
+                   : recorder_trace_is_watched_(r->trace) ? "watched"
+                                                          : "");
         *any = true;
-        if (r->wrong) {
-            fputc(',', to);
-            pack_text(pack, to, r->wrong);
-        }
+        if (r->wrong)
+            pack_print(pack, to, ",%s", r->wrong);
         fputc(']', to);
     }
 }
@@ -465,12 +461,10 @@ static void write_switches(struct view_pack *pack, FILE *to)
     for (size_t i = 0; i < s->threads_count; i++)
         fprintf(to, "%s%" PRIu32, i ? "," : "", row_of(pack, s->threads[i]));
     fputs("],\"interrupts\":[", to);
-    for (size_t i = 0; i < s->interrupts_count; i++) {
-        fputs(i ? "," : "", to);
-        pack_text(
-            pack, to,
+    for (size_t i = 0; i < s->interrupts_count; i++)
+        pack_print(
+            pack, to, i ? ",%s" : "%s",
             switches_name(s->interrupts[i].name, s->interrupts[i].id, name));
-    }
     fprintf(to, "],\"count\":%zu,\"slices\":", s->slices_count);
     write_slices(pack, s);
     write_packed(pack, to);

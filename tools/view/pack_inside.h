@@ -5,6 +5,7 @@
 
 #include "buffer.h"
 #include "ids.h"
+#include "json.h"
 #include "sources.h"
 #include "spans.h"
 #include "timeline.h"
@@ -63,8 +64,8 @@ struct view_pack {
 FILE *rows_next(struct rows *);
 /* Writes the new rows as member `name`, if there are any, and forgets them. */
 void rows_write(struct rows *, FILE *to, const char *name);
-/* Writes a text as JSON; null as such. */
-void pack_text(struct view_pack *, FILE *to, const char *text);
+/* json_print(), with texts as the place in a page or a stream wants them. */
+#define pack_print(pack, to, ...) json_print_to(to, (pack)->in_html, __VA_ARGS__)
 /* Ends a row, with the number of its source if there are several. */
 void pack_row_end(const struct view_pack *, FILE *to);
 

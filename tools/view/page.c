@@ -68,12 +68,11 @@ static void write_sources(const struct view_page *page, FILE *to)
         char clock[64];
         fputs(next, to);
         next = ",";
-        fputs("{\"title\":", to);
-        json_string(to, c->title, strlen(c->title), true);
-        fputs(",\"program\":", to);
-        json_string(to, call_program(c), strlen(call_program(c)), true);
-        fprintf(to, ",\"pid\":\"%" PRIu64 "\",\"clock\":\"%s\"}", c->reader.pid,
-                sources_clock(c, clock) ? clock : "");
+        json_print_to(to, true,
+                      "{'title':%s,'program':%s,'pid':'%" PRIu64
+                      "','clock':%s}",
+                      c->title, call_program(c), c->reader.pid,
+                      sources_clock(c, clock) ? clock : "");
     }
     if (page->call->title)
         fputc(']', to);
@@ -87,14 +86,14 @@ static void write_about(struct view_page *page, FILE *to)
     if (page->call->title)
         fprintf(to, "\"%zu sources\"", sources_count(page->call));
     else
-        json_string(to, page->call->name, strlen(page->call->name), true);
-    fprintf(to,
-            ",\"live\":%s,\"pid\":\"%" PRIu64 "\",\"start\":\"%" PRIu64
-            "\",\"block\":%d",
-            json_bool(page->live), reader->pid,
-            page->call->title ? sources_start(page->call)
-                              : reader_start_realtime(reader),
-            VIEW_BLOCK);
+        json_print_to(to, true, "%s", page->call->name);
+    json_print(to,
+               ",'live':%hhd,'pid':'%" PRIu64 "','start':'%" PRIu64
+               "','block':%d",
+               page->live, reader->pid,
+               page->call->title ? sources_start(page->call)
+                                 : reader_start_realtime(reader),
+               VIEW_BLOCK);
     write_sources(page, to);
     fputs("}</script>\n", to);
 }

@@ -29,14 +29,6 @@ void rows_write(struct rows *rows, FILE *to, const char *name)
     *rows = (struct rows){0};
 }
 
-void pack_text(struct view_pack *pack, FILE *to, const char *text)
-{
-    if (!text)
-        fputs("null", to);
-    else
-        json_string(to, text, strlen(text), pack->in_html);
-}
-
 /* Adds a series for each value that a new recorder has. */
 static void add_series(struct view_pack *pack, uint32_t number,
                        const char *recorder)
@@ -56,10 +48,8 @@ static void add_series(struct view_pack *pack, uint32_t number,
         pack->series[pack->series_count++] = (struct series){0};
         pack->series_of[before + i] = (uint32_t)pack->series_count;
         to = rows_next(&pack->new_series);
-        fprintf(to, "[%" PRIu32 ",%u,", number,
-                value->field ? 0 : value->argument + 1);
-        pack_text(pack, to, value->name);
-        fputc(']', to);
+        pack_print(pack, to, "[%" PRIu32 ",%u,%s]", number,
+                   value->field ? 0 : value->argument + 1, value->name);
     }
 }
 
@@ -78,12 +68,10 @@ uint32_t pack_recorder(struct view_pack *pack,
                                        pack->source, 0, &new);
     if (new) {
         FILE *to = rows_next(&pack->new_recorders);
-        fprintf(to, "[\"0x%" PRIx64 "\",", recorder->address);
-        pack_text(pack, to, recorder->name);
-        fputc(',', to);
-        pack_text(pack, to, recorder->description);
-        fprintf(to, ",\"%" PRIu64 "\",\"%" PRIu64 "\"", recorder->figures.size,
-                recorder->figures.lanes);
+        pack_print(pack, to,
+                   "['0x%" PRIx64 "',%s,%s,'%" PRIu64 "','%" PRIu64 "'",
+                   recorder->address, recorder->name, recorder->description,
+                   recorder->figures.size, recorder->figures.lanes);
         pack_row_end(pack, to);
         add_series(pack, number, recorder->name);
     }
@@ -121,10 +109,9 @@ uint32_t pack_thread(struct view_pack *pack, const struct reader_thread *thread)
         FILE *to = rows_next(&pack->new_threads);
         strcpy(pack->names[number], thread->name);
         pack->names[number][17] = ended;
-        fprintf(to, "[%" PRIu32 ",%u,%" PRId32 ",", number + 1, thread->number,
-                thread->id);
-        pack_text(pack, to, thread->name);
-        fprintf(to, ",%" PRIu64 ",%d]", pack->source, ended);
+        pack_print(pack, to, "[%" PRIu32 ",%u,%" PRId32 ",%s,%" PRIu64 ",%d]",
+                   number + 1, thread->number, thread->id, thread->name,
+                   pack->source, ended);
     }
     return number + 1;
 }
@@ -134,10 +121,9 @@ uint32_t pack_silent(struct view_pack *pack, const struct timeline_lane *lane)
     bool new;
     uint32_t number =
         (uint32_t)ids_of(&pack->threads, UINT64_MAX, lane->index, 0, &new);
-    FILE *to = rows_next(&pack->new_threads);
-    fprintf(to, "[%" PRIu32 ",null,%" PRIu32 ",", number + 1, lane->id);
-    pack_text(pack, to, lane->thread_of->shown);
-    fputc(']', to);
+    pack_print(pack, rows_next(&pack->new_threads),
+               "[%" PRIu32 ",null,%" PRIu32 ",%s]", number + 1, lane->id,
+               lane->thread_of->shown);
     return number + 1;
 }
 
@@ -152,13 +138,8 @@ uint32_t pack_format(struct view_pack *pack, const struct recorder_event *event)
         FILE *to = rows_next(&pack->new_formats);
         const char *location = "?";
         const char *format = reader_format(pack->reader, event, &location);
-        fputc('[', to);
-        pack_text(pack, to, format);
-        fputc(',', to);
-        pack_text(pack, to, location);
-        if (severity)
-            fprintf(to, ",\"%s\"", severity);
-        fputc(']', to);
+        pack_print(pack, to, severity ? "[%s,%s,%s]" : "[%s,%s]", format,
+                   location, severity);
         pack->steps = need(realloc(pack->steps, pack->formats.max));
         pack->fields_known =
             need(realloc(pack->fields_known, pack->formats.max));
@@ -174,12 +155,9 @@ static uint32_t caller_number(struct view_pack *pack, uint64_t caller)
     bool new;
     uint32_t number =
         (uint32_t)ids_of(&pack->callers, caller, pack->source, 0, &new);
-    if (new) {
-        FILE *to = rows_next(&pack->new_callers);
-        fprintf(to, "[\"0x%" PRIx64 "\",", caller);
-        pack_text(pack, to, source_function(&pack->call->source, caller));
-        fputc(']', to);
-    }
+    if (new)
+        pack_print(pack, rows_next(&pack->new_callers), "['0x%" PRIx64 "',%s]",
+                   caller, source_function(&pack->call->source, caller));
     return number;
 }
 
