@@ -103,3 +103,13 @@ int64_t recorder_reader_fill(struct recorder_reader *r,
     r->has_event = false;
     return library_leave(r) ? (int64_t)row : -1;
 }
+
+const char *recorder_reader_text(const struct recorder_reader *r,
+                                 uint32_t number, size_t *size)
+{
+    if (!number || number > r->texts.count)
+        return NULL;
+    if (size)
+        *size = r->texts.all[number].size;
+    return r->texts.all[number].at;
+}

@@ -8,20 +8,7 @@
 #pragma GCC visibility pop
 
 #include "command.h"
-#include "ids.h"
-
-/* Texts by number: a chain of pieces of 15 bytes, so that equal texts end in
- * the same piece. */
-struct texts {
-    struct ids pieces;
-    uint32_t *number; /* of the text that ends in a piece; 0: none does */
-    size_t number_max;
-    struct text {
-        char *at;
-        size_t size;
-    } * all; /* the first is no text */
-    size_t count, max;
-};
+#include "texts.h"
 
 struct recorder_reader {
     struct call call;
@@ -54,9 +41,5 @@ void cut_watch(bool *cut);
 
 /* The next event and its fields, as print/fields.h has them. */
 bool library_next(struct recorder_reader *, struct reader_argument *fields);
-
-/* Numbers a text; 0: there is no memory. */
-uint32_t texts_add(struct texts *, const char *text, size_t size);
-void texts_free(struct texts *);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include <setjmp.h>
 
+#include "array.h"
 #include "reader.h"
 #include "source.h"
 
@@ -193,6 +194,9 @@ void usage(FILE *, const struct verb *);
 
 /* ends the command if `memory` is null */
 void *need(void *memory);
+/* ARRAY_GROW(), which ends the command if there is no memory. */
+#define ARRAY_NEED(array, count, max)                                          \
+    (void)need(ARRAY_GROW(array, count, max) ? &(max) : NULL)
 
 /* ------------------------------------------------------------------ help -- */
 

@@ -7,8 +7,7 @@
 
 unsigned char *buffer_room(struct buffer *buffer, size_t more)
 {
-    buffer->at =
-        need(array_room(buffer->at, &buffer->max, buffer->size + more, 1));
+    ARRAY_NEED(buffer->at, buffer->size + more, buffer->max);
     return buffer->at + buffer->size;
 }
 
@@ -61,5 +60,12 @@ size_t ids_of(struct ids *ids, uint64_t a, uint64_t b, uint64_t c, bool *is_new)
 {
     size_t number = ids_add(ids, a, b, c, is_new);
     need(number == IDS_NONE ? NULL : ids);
+    return number;
+}
+
+uint32_t texts_of(struct texts *texts, const char *text, size_t size)
+{
+    uint32_t number = texts_add(texts, text, size);
+    need(number ? texts : NULL);
     return number;
 }

@@ -3,7 +3,7 @@
 #ifndef BUFFER_H
 #define BUFFER_H
 
-#include "ids.h"
+#include "texts.h"
 
 struct buffer {
     unsigned char *at;
@@ -20,7 +20,8 @@ void buffer_varint(struct buffer *, uint64_t);
 void buffer_little(struct buffer *, uint64_t, unsigned bytes);
 void buffer_real(struct buffer *, double); /* its bits, so */
 
-/* ids_add(), but ends the command if there is no memory. */
+/* ids_add() and texts_add(), but they end the command if there is no memory. */
 size_t ids_of(struct ids *, uint64_t a, uint64_t b, uint64_t c, bool *is_new);
+uint32_t texts_of(struct texts *, const char *text, size_t size);
 
 #endif

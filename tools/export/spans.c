@@ -49,26 +49,6 @@ enum spans_step spans_step(const char *format)
 
 /* ---------------------------------------------------------- asynchronous -- */
 
-uint64_t spans_text_number(struct spans_asyncs *s, const char *text,
-                           size_t size)
-{
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    for (size_t i = 0; i < size; i++)
-        hash = (hash ^ (unsigned char)text[i]) * UINT64_C(0x100000001b3);
-    for (uint64_t again = 0;; again++) {
-        bool is_new;
-        size_t i = ids_of(&s->text_ids, hash, size, again, &is_new);
-        s->texts = need(array_room(s->texts, &s->texts_max, s->text_ids.count,
-                                   sizeof *s->texts));
-        if (is_new) {
-            s->texts[i] = need(malloc(size + 1));
-            memcpy(s->texts[i], text, size);
-        }
-        if (memcmp(s->texts[i], text, size) == 0)
-            return i;
-    }
-}
-
 struct spans_async *spans_async(struct spans_asyncs *s, const char *format,
                                 const struct reader_recorder *recorder,
                                 const struct reader_argument *id,
@@ -83,7 +63,7 @@ struct spans_async *spans_async(struct spans_asyncs *s, const char *format,
     if (id->kind == READER_STRING) {
         struct reader_argument plain = *id;
         reader_unmark(&plain, 1);
-        word = spans_text_number(s, plain.text, plain.text_size);
+        word = texts_of(&s->texts, plain.text, plain.text_size);
     } else if (id->kind == READER_REAL) {
         memcpy(&word, &id->real, sizeof word);
     } else if (id->kind == READER_SIGNED || id->kind == READER_CHARACTER) {
@@ -91,10 +71,10 @@ struct spans_async *spans_async(struct spans_asyncs *s, const char *format,
     } else {
         word = id->word;
     }
-    number = spans_text_number(s, name, name_size) * 2;
+    number = (uint64_t)texts_of(&s->texts, name, name_size) * 2;
     i = ids_of(&s->ids, recorder->address, number + (id->kind == READER_STRING),
                word, &is_new);
-    s->at = need(array_room(s->at, &s->max, s->ids.count, sizeof *s->at));
+    ARRAY_NEED(s->at, s->ids.count, s->max);
     if (is_new) {
         s->at[i] = (struct spans_async){.name = name,
                                         .name_size = name_size,
@@ -107,10 +87,7 @@ struct spans_async *spans_async(struct spans_asyncs *s, const char *format,
 
 void spans_free(struct spans_asyncs *s)
 {
-    for (size_t i = 0; i < s->text_ids.count; i++)
-        free(s->texts[i]);
+    texts_free(&s->texts);
     ids_free(&s->ids);
-    ids_free(&s->text_ids);
-    free(s->texts);
     free(s->at);
 }

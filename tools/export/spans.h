@@ -15,7 +15,7 @@ fewer whole words on one side than on the other: "< read, %u bytes" closes
 #ifndef SPANS_H
 #define SPANS_H
 
-#include "ids.h"
+#include "texts.h"
 #include "reader.h"
 
 /* Returns the name in a format, and its size. */
@@ -43,9 +43,8 @@ struct spans_async {
 struct spans_asyncs {
     struct spans_async *at;
     size_t count, max;
-    struct ids ids, text_ids;
-    char **texts;
-    size_t texts_max;
+    struct ids ids;
+    struct texts texts;
 };
 
 /* Finds the row of a record, by its recorder, name and first argument; null: it
@@ -53,9 +52,6 @@ struct spans_asyncs {
 struct spans_async *spans_async(struct spans_asyncs *, const char *format,
                                 const struct reader_recorder *,
                                 const struct reader_argument *, unsigned count);
-/* Returns a number for a text, the same for the same. */
-uint64_t spans_text_number(struct spans_asyncs *, const char *text,
-                           size_t size);
 void spans_free(struct spans_asyncs *);
 
 #endif

@@ -32,8 +32,7 @@ void switches_hear(struct switches *s, const struct reader_event *e,
         return;
     if (!s->newest_before && e->recorder->complete_ns > s->complete)
         s->complete = e->recorder->complete_ns;
-    s->heard = need(array_room(s->heard, &s->heard_max, s->heard_count + 1,
-                               sizeof *s->heard));
+    ARRAY_NEED(s->heard, s->heard_count + 1, s->heard_max);
     add = &s->heard[s->heard_count];
     *add = (struct switches_heard){.told = told, .sequence = s->heard_count};
     s->heard_count++;

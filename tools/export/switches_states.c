@@ -31,8 +31,7 @@ static void slice_add(struct switches *s, struct switches_slice slice)
     if (slice.end > s->until_ns)
         slice.end = s->until_ns;
     slice.sequence = s->slices_count;
-    s->slices = need(array_room(s->slices, &s->slices_max, s->slices_count + 1,
-                                sizeof *s->slices));
+    ARRAY_NEED(s->slices, s->slices_count + 1, s->slices_max);
     s->slices[s->slices_count++] = slice;
 }
 
@@ -68,8 +67,7 @@ static struct switches_cpu *cpu_of(struct switches *s, unsigned number)
 static struct switches_thread *thread_add(struct switches *s, uint64_t id)
 {
     struct switches_thread *thread = need(calloc(1, sizeof *thread));
-    s->threads = need(array_room(s->threads, &s->threads_max,
-                                 s->threads_count + 1, sizeof *s->threads));
+    ARRAY_NEED(s->threads, s->threads_count + 1, s->threads_max);
     thread->id = id;
     thread->index = s->threads_count;
     thread->since = s->begin_ns;
@@ -82,8 +80,7 @@ static struct switches_thread **thread_of(struct switches *s, uint64_t id)
 {
     bool is_new;
     size_t i = ids_of(&s->ids, id, 0, 0, &is_new);
-    s->latest = need(
-        array_room(s->latest, &s->latest_max, s->ids.count, sizeof *s->latest));
+    ARRAY_NEED(s->latest, s->ids.count, s->latest_max);
     if (is_new)
         s->latest[i] = thread_add(s, id);
     return &s->latest[i];
@@ -248,8 +245,7 @@ static size_t interrupt_of(struct switches *s, const struct switches_told *told)
     bool is_new;
     size_t i = ids_of(&s->vectors, told->id, 0, 0, &is_new);
     struct switches_interrupt *interrupt;
-    s->interrupts = need(array_room(s->interrupts, &s->interrupts_max,
-                                    s->vectors.count, sizeof *s->interrupts));
+    ARRAY_NEED(s->interrupts, s->vectors.count, s->interrupts_max);
     interrupt = &s->interrupts[i];
     if (is_new)
         *interrupt = (struct switches_interrupt){.id = told->id};

@@ -50,8 +50,7 @@ static const uint32_t ids_ours = 1u << 28;
 static struct timeline_lane *lane_new(struct timeline *t)
 {
     struct timeline_lane *lane = need(calloc(1, sizeof *lane));
-    t->lanes = need(array_room(t->lanes, &t->inside->lanes_max,
-                               t->lanes_count + 1, sizeof(*t->lanes)));
+    ARRAY_NEED(t->lanes, t->lanes_count + 1, t->inside->lanes_max);
     lane->index = t->lanes_count;
     t->lanes[t->lanes_count++] = lane;
     return lane;
@@ -120,8 +119,7 @@ static bool comes_before(const struct waiting *a, const struct waiting *b)
 static void heap_push(struct timeline_inside *in, const struct waiting *add)
 {
     size_t at = in->heap_count++;
-    in->heap = need(
-        array_room(in->heap, &in->heap_max, in->heap_count, sizeof *in->heap));
+    ARRAY_NEED(in->heap, in->heap_count, in->heap_max);
     for (; at && comes_before(add, &in->heap[(at - 1) / 2]); at = (at - 1) / 2)
         in->heap[at] = in->heap[(at - 1) / 2];
     in->heap[at] = *add;
@@ -217,8 +215,7 @@ static void look_ahead(struct timeline *t, bool quiet)
     uint64_t wall = 0;
     while (reader_next(reader, &e)) {
         bool known = time_is_known(&e);
-        in->soonest = need(
-            array_room(in->soonest, &max, in->count + 1, sizeof *in->soonest));
+        ARRAY_NEED(in->soonest, in->count + 1, max);
         unknown += !known;
         if (known && !any)
             first = end = e.ns;
@@ -337,8 +334,7 @@ static const char *interrupt_name(struct timeline *t,
     char text[SWITCHES_NAME_MAX], name[64];
     bool is_new;
     size_t i = ids_of(&in->name_ids, word[0], word[1], 0, &is_new);
-    in->names = need(array_room(in->names, &in->names_max, in->name_ids.count,
-                                sizeof *in->names));
+    ARRAY_NEED(in->names, in->name_ids.count, in->names_max);
     if (is_new) {
         reader_word_text(&t->call->reader, &e->read, 0, text, sizeof text);
         in->names[i] = need(strdup(switches_name(text, word[1], name)));
@@ -357,8 +353,7 @@ static void span_open(struct timeline *t, struct timeline_event *e)
     bool enters = kind_of(e->read.kind, &how) == KIND_ENTER;
     span.name = enters ? interrupt_name(t, e) : timeline_span_name(e->format);
     span.pair = spans_name(e->format, &span.pair_size);
-    lane->spans = need(array_room(lane->spans, &lane->spans_max,
-                                  lane->depth + 1, sizeof *lane->spans));
+    ARRAY_NEED(lane->spans, lane->depth + 1, lane->spans_max);
     lane->spans[lane->depth++] = span;
     e->opens = true;
 }
@@ -393,9 +388,7 @@ static void span_close(struct timeline *t, struct timeline_event *e)
     if (at) {
         size_t cut = lane->depth - at;
         if (cut) {
-            lane->cut =
-                need(array_room(lane->cut, &lane->cut_max,
-                                lane->cut_count + cut, sizeof *lane->cut));
+            ARRAY_NEED(lane->cut, lane->cut_count + cut, lane->cut_max);
             memcpy(lane->cut + lane->cut_count, lane->spans + at,
                    cut * sizeof *lane->cut);
         }

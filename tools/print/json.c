@@ -94,7 +94,7 @@ static void json_conversion(FILE *file, const char *at, size_t size,
         fprintf(file, format, va_arg(*arguments, int));
 }
 
-void json_print_to(FILE *file, bool in_html, const char *format, ...)
+void json_put_to(FILE *file, bool in_html, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -126,10 +126,10 @@ void json_source(FILE *file, const struct call *call)
     const struct source_note *note = &call->source.note;
     if (!sources_labelled(call))
         return;
-    json_print(file, "'source':%s", call->title ? call->title : call->name);
+    json_put(file, "'source':%s", call->title ? call->title : call->name);
     for (size_t i = 0; i < call->labels_count; i++)
         json_member(file, call->labels[i].name, call->labels[i].value);
-    json_print(file, ",'pid':%" PRIu64 ",'program':%s,'offset_ns':%" PRId64,
+    json_put(file, ",'pid':%" PRIu64 ",'program':%s,'offset_ns':%" PRId64,
                call->reader.pid, call_program(call), note->offset_ns);
     if (note->error_ns)
         fprintf(file, ",\"error_ns\":%" PRId64, note->error_ns);

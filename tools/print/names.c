@@ -13,8 +13,7 @@ static void name_add(struct names *names, const char *name)
             return;
     if (names->count == NAMES_MAX)
         return;
-    names->at = need(array_room(names->at, &names->max, names->count + 1,
-                                sizeof *names->at));
+    ARRAY_NEED(names->at, names->count + 1, names->max);
     names->at[names->count++] = need(strdup(name));
 }
 

@@ -21,28 +21,37 @@ static inline void *array_room(void *array, size_t *max, size_t count,
     return array;
 }
 
+/* Does so for an array in a variable or member, which then has the new one.
+ * False: there is no memory. */
+#define ARRAY_GROW(array, count, max)                                          \
+    array_grow(&(array), &(max), count, sizeof *(array))
+static inline bool array_grow(void *at, size_t *max, size_t count, size_t size)
+{
+    void *array;
+    memcpy(&array, at, sizeof array);
+    array = array_room(array, max, count, size);
+    if (array)
+        memcpy(at, &array, sizeof array);
+    return array;
+}
+
 /* Adds an element, zeroed, to an array with room for *max. Returns the element;
  * null: there is no memory. */
 #define array_add(array, count, max)                                           \
-    __extension__({                                                            \
-        void *room_ = array_room(array, &(max), (count) + 1, sizeof *(array)); \
-        if (room_)                                                             \
-            (array) = room_;                                                   \
-        room_ ? memset(&(array)[(count)++], 0, sizeof *(array)) : NULL;        \
-    })
+    (ARRAY_GROW(array, (count) + 1, max)                                       \
+         ? memset(&(array)[(count)++], 0, sizeof *(array))                     \
+         : NULL)
 
 /* The element of a key of three words, in an array that `ids` numbers: zeroed
  * and *is_new if the key is new. Null: there is no memory. */
 #define array_at_key(array, ids, max, a, b, c, is_new)                         \
     __extension__({                                                            \
-        void *room_ =                                                          \
-            array_room(array, &(max), (ids)->count + 1, sizeof *(array));      \
-        size_t at_ = room_ ? ids_add(ids, a, b, c, is_new) : IDS_NONE;         \
-        if (room_)                                                             \
-            (array) = room_;                                                   \
+        size_t at_ = ARRAY_GROW(array, (ids)->count + 1, max)                  \
+                         ? ids_add(ids, a, b, c, is_new)                       \
+                         : IDS_NONE;                                           \
         at_ == IDS_NONE ? NULL                                                 \
         : *(is_new)     ? memset(&(array)[at_], 0, sizeof *(array))            \
-                        : &(array)[at_];                                           \
+                        : &(array)[at_];                                       \
     })
 
 /* Compares elements by the uint64_t that each begins with, for qsort(). */

@@ -91,25 +91,23 @@ static const char *numbered(const char *line, const char *word,
 static void add(struct lines *l, uint32_t minor, const char *text)
 {
     struct codes *codes = l->codes;
-    struct entry *entries = array_room(codes->entries, &codes->entries_max,
-                                       codes->ids.count + 1, sizeof *entries);
+    struct entry *entry;
     bool is_new;
-    size_t i = entries
-                   ? ids_add(&codes->ids, l->major << 8 | minor, 0, 0, &is_new)
-                   : IDS_NONE;
-    if (entries)
-        codes->entries = entries;
+    size_t i = IDS_NONE;
+    if (ARRAY_GROW(codes->entries, codes->ids.count + 1, codes->entries_max))
+        i = ids_add(&codes->ids, l->major << 8 | minor, 0, 0, &is_new);
     if (i == IDS_NONE) {
         tell_of(l, "there is no memory for it", "");
         return;
     }
+    entry = &codes->entries[i];
     if (!is_new) {
-        tell_of(l, "the code has a text already, by ", entries[i].file);
+        tell_of(l, "the code has a text already, by ", entry->file);
         return;
     }
-    entries[i].file = l->file;
-    if (asprintf(&entries[i].text, "%s: %s", l->name, text) < 0)
-        entries[i].text = NULL;
+    entry->file = l->file;
+    if (asprintf(&entry->text, "%s: %s", l->name, text) < 0)
+        entry->text = NULL;
 }
 
 static void codes_line(struct lines *l, const char *line)

@@ -161,7 +161,7 @@ static bool sequence_is(struct reader *reader, uint64_t expected)
 static unsigned number_find(struct reader *reader, int32_t id)
 {
     struct kernel *kernel = reader->inside->kernel;
-    struct reader_thread *rows, *row;
+    struct reader_thread *row;
     unsigned shared = (1u << (thread_bits(reader->memory) - 1)) - 1, number;
     size_t i;
     for (i = reader->threads_count; i > 0; i--)
@@ -177,13 +177,9 @@ static unsigned number_find(struct reader *reader, int32_t id)
         number = shared - 1 - (unsigned)kernel->rows_count;
     if (number >= shared || number <= reader->threads_count)
         return 0;
-    rows = array_room(kernel->rows, &kernel->rows_max, kernel->rows_count + 1,
-                      sizeof *rows);
-    if (!rows)
+    if (!ARRAY_GROW(kernel->rows, kernel->rows_count + 1, kernel->rows_max))
         return 0;
-    kernel->rows = rows;
-    row = &rows[kernel->rows_count];
-    kernel->rows_count++;
+    row = &kernel->rows[kernel->rows_count++];
     *row = (struct reader_thread){.id = id, .number = number};
     row->known = reader->memory->thread != NULL;
     row->alive =
@@ -233,7 +229,6 @@ static bool ring_copy(struct reader *reader, struct kernel_ring *ring)
     }
     for (at = head + all; at != head;) {
         struct recorder_perf_switch_ s;
-        struct kernel_switch *to;
         at -= one;
         memcpy(&s, ring->mapped + kernel->page_bytes + (at & (data - 1)), one);
         recorder_fence_acquire_();
@@ -244,12 +239,10 @@ static bool ring_copy(struct reader *reader, struct kernel_ring *ring)
         if (s.type != RECORDER_PERF_SWITCH_ || s.size != one ||
             (reader->pid && s.process != reader->pid))
             continue;
-        to = array_room(kernel->switches, &kernel->switches_max,
-                        kernel->switches_count + 1, sizeof *to);
-        if (!to)
+        if (!ARRAY_GROW(kernel->switches, kernel->switches_count + 1,
+                        kernel->switches_max))
             return false;
-        kernel->switches = to;
-        to[kernel->switches_count++] = (struct kernel_switch){
+        kernel->switches[kernel->switches_count++] = (struct kernel_switch){
             .ns = s.ns,
             .thread = s.thread,
             .cpu = s.cpu,

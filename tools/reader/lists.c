@@ -132,13 +132,10 @@ static struct reader_recorder *recorder_known(struct reader *reader,
 
 struct reader_recorder *list_recorder_new(struct reader *reader)
 {
-    struct reader_recorder **all =
-        array_room(reader->recorders, &reader->inside->recorders_max,
-                   reader->recorders_count + 1, sizeof *all);
-    if (!all)
-        return NULL;
-    reader->recorders = all;
-    return calloc(1, sizeof **all);
+    return ARRAY_GROW(reader->recorders, reader->recorders_count + 1,
+                      reader->inside->recorders_max)
+               ? calloc(1, sizeof **reader->recorders)
+               : NULL;
 }
 
 bool list_is_chosen(const struct reader *reader,
@@ -392,15 +389,12 @@ const char *tweaks_read(struct reader *reader, const struct registry *registry)
         unsigned char from[32];
         uint64_t text_addresses[2];
         char *texts[2];
-        struct reader_tweak *all, *tweak;
+        struct reader_tweak *tweak;
         if (!bytes_read(memory, address, from, at->tweak_size))
             return "its list of tweaks is damaged";
-        all = array_room(reader->tweaks, &reader->inside->tweaks_max, steps + 1,
-                         sizeof *all);
-        if (!all)
+        if (!ARRAY_GROW(reader->tweaks, steps + 1, reader->inside->tweaks_max))
             return "there is no memory for it";
-        reader->tweaks = all;
-        tweak = &all[steps];
+        tweak = &reader->tweaks[steps];
         tweak->address = address;
         tweak->value =
             word_signed(memory, bytes_word(memory, from + at->tweak_value));

@@ -149,11 +149,10 @@ static struct format *format_add(struct reader *reader, uint64_t address,
     struct reader_inside *inside = reader->inside;
     struct format *formats;
     size_t i = ids_add(&inside->format_ids, address, word, code, is_new);
-    formats = array_room(inside->formats, &inside->formats_max,
-                         inside->format_ids.count, sizeof *formats);
-    if (i == IDS_NONE || !formats)
+    if (i == IDS_NONE || !ARRAY_GROW(inside->formats, inside->format_ids.count,
+                                     inside->formats_max))
         return NULL;
-    inside->formats = formats;
+    formats = inside->formats;
     for (; inside->formats_count < inside->format_ids.count;
          inside->formats_count++)
         formats[inside->formats_count] = (struct format){.severity = -1};

@@ -31,7 +31,7 @@ FLOORS (a file calls only files of lower floors; inside.h declares the calls)
     lists       recorders, threads, tweaks
     kernel      switches in the kernel's rings
     registry    finds the registry; the clock
-    bytes, offsets, codes, ids, array
+    bytes, offsets, codes, texts, ids, array
 
     settings writes into the program, and is separate. Above the reader:
     source opens its memory; recording writes recordings, and reads folders of

@@ -145,7 +145,6 @@ const char *lanes_refresh(struct reader *reader)
         inside->lanes[i].recorder->chosen |= inside->lanes[i].begun;
     for (i = 0; i < reader->recorders_count; i++) {
         struct reader_recorder *r = reader->recorders[i];
-        struct lane *lanes;
         uint64_t all = r->figures.lanes * ring_end_at(reader, r->figures.size);
         if (!r->chosen || r->wrong)
             continue;
@@ -155,15 +154,12 @@ const char *lanes_refresh(struct reader *reader)
             bytes += all;
         if (r->wrong || r->lane)
             continue;
-        lanes =
-            array_room(inside->lanes, &inside->lanes_max,
-                       inside->lanes_count + r->figures.lanes, sizeof *lanes);
-        if (!lanes)
+        if (!ARRAY_GROW(inside->lanes, inside->lanes_count + r->figures.lanes,
+                        inside->lanes_max))
             return "there is no memory for it";
-        inside->lanes = lanes;
         r->lane = inside->lanes_count + 1;
         for (k = 0; k < r->figures.lanes && !r->wrong; k++) {
-            struct lane *lane = &lanes[inside->lanes_count];
+            struct lane *lane = &inside->lanes[inside->lanes_count];
             memset(lane, 0, sizeof *lane);
             lane->recorder = r;
             lane->number = (unsigned)k;
@@ -298,17 +294,13 @@ static bool key_add(struct reader *reader, uint64_t order, uint32_t lane,
                     uint32_t slot)
 {
     struct reader_inside *inside = reader->inside;
-    struct key *keys;
     if (order < inside->shown) {
         reader->missed++;
         return true;
     }
-    keys = array_room(inside->keys, &inside->keys_max, inside->keys_count + 1,
-                      sizeof *keys);
-    if (!keys)
+    if (!ARRAY_GROW(inside->keys, inside->keys_count + 1, inside->keys_max))
         return false;
-    inside->keys = keys;
-    keys[inside->keys_count++] =
+    inside->keys[inside->keys_count++] =
         (struct key){.order = order, .lane = lane, .slot = slot};
     return true;
 }

@@ -55,13 +55,10 @@ static int64_t trace_of(const struct reader_recorder *recorder,
 
 static bool append(struct settings *settings, uint64_t address, int64_t value)
 {
-    struct setting *all = array_room(settings->all, &settings->max,
-                                     settings->count + 1, sizeof *all);
-    if (!all)
+    if (!ARRAY_GROW(settings->all, settings->count + 1, settings->max))
         return false;
-    all[settings->count++] =
+    settings->all[settings->count++] =
         (struct setting){.address = address, .value = value};
-    settings->all = all;
     return true;
 }
 

@@ -17,8 +17,7 @@ void piece_add(struct pieces *pieces, uint64_t address, uint64_t size,
 {
     if (!size)
         return;
-    pieces->all = need(array_room(pieces->all, &pieces->max, pieces->count + 1,
-                                  sizeof *pieces->all));
+    ARRAY_NEED(pieces->all, pieces->count + 1, pieces->max);
     pieces->all[pieces->count++] = (struct piece){
         .address = address, .size = size, .bytes = bytes, .owned = owned};
 }
@@ -34,15 +33,15 @@ size_t module_head(struct memory *m, const struct module *module,
 {
     size_t got =
         module->offset == 0 ? m->read(m, module->start, to, PAGE_BYTES) : 0;
-    size_t end = 0, count = 0, i;
+    size_t end = 0, count = 0;
     Elf *elf = elf_memory((char *)to, got);
     GElf_Ehdr header;
     GElf_Phdr p;
     if (elf && gelf_getehdr(elf, &header) && elf_getphdrnum(elf, &count) == 0 &&
         header.e_phoff < got)
         end = header.e_phoff + count * header.e_phentsize;
-    for (i = 0; end && i < count; i++)
-        if (gelf_getphdr(elf, (int)i, &p) && p.p_type == PT_NOTE &&
+    for (int i = 0; end && gelf_getphdr(elf, i, &p); i++)
+        if (p.p_type == PT_NOTE &&
             p.p_offset < got && p.p_filesz <= got - p.p_offset &&
             p.p_offset + p.p_filesz > end)
             end = p.p_offset + p.p_filesz;

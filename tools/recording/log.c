@@ -131,8 +131,7 @@ static struct sums sums_of(const struct log *log,
 static struct counted *counted_of(struct log *log, size_t recorder)
 {
     size_t was = log->counted_max;
-    log->counted = need(array_room(log->counted, &log->counted_max,
-                                   recorder + 1, sizeof *log->counted));
+    ARRAY_NEED(log->counted, recorder + 1, log->counted_max);
     memset(log->counted + was, 0,
            (log->counted_max - was) * sizeof *log->counted);
     return &log->counted[recorder];
@@ -316,8 +315,7 @@ static void chunk_close(struct log *log)
     log->texts_share = log->texts_share < 0.125  ? 0.125
                        : log->texts_share > 0.75 ? 0.75
                                                  : log->texts_share;
-    log->closed = need(array_room(log->closed, &log->closed_max,
-                                  log->closed_count + 1, sizeof *log->closed));
+    ARRAY_NEED(log->closed, log->closed_count + 1, log->closed_max);
     log->closed[log->closed_count++] =
         (struct closed){log->number, (uint64_t)is.st_blocks * 512,
                         recorder_clock_ns_(RECORDER_MONOTONIC_)};

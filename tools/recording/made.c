@@ -23,8 +23,7 @@ struct made_ring *made_ring(struct made *made, struct reader_recorder *r,
                             uint64_t slots)
 {
     struct made_ring *ring;
-    made->rings = need(array_room(made->rings, &made->rings_max,
-                                  made->rings_count + 1, sizeof *made->rings));
+    ARRAY_NEED(made->rings, made->rings_count + 1, made->rings_max);
     ring = &made->rings[made->rings_count];
     *ring = (struct made_ring){.name = r->name,
                                .description = r->description,
@@ -87,8 +86,7 @@ static uint64_t text_add(struct made *made, const char *text, size_t size,
     text_hash(made, text, size, hash);
     i = ids_of(&made->text_ids, hash[0], hash[1],
                (uint64_t)size << 3 | (uint64_t)kind << 1 | changes, &is_new);
-    made->text_at = need(array_room(made->text_at, &made->text_at_max, i + 1,
-                                    sizeof *made->text_at));
+    ARRAY_NEED(made->text_at, i + 1, made->text_at_max);
     if (!is_new)
         return made->text_at[i];
     if (sized) {
@@ -119,8 +117,7 @@ static const struct made_format *format_add(struct made *made,
     bool is_new; /* libraries at one address have separate formats */
     size_t i = ids_of(&made->format_ids, event->raw.format, (uintptr_t)text, 0,
                       &is_new);
-    made->formats = need(array_room(made->formats, &made->formats_max, i + 1,
-                                    sizeof *made->formats));
+    ARRAY_NEED(made->formats, i + 1, made->formats_max);
     format = &made->formats[i];
     if (!is_new)
         return format;
@@ -169,8 +166,8 @@ static void slot_add(struct made *made, struct made_ring *ring,
 }
 
 /* Rewrites the words that lead to texts; false: there is no room for those. */
-static bool texts_add(struct made *made, struct reader *reader,
-                      const struct reader_event *event, uint64_t word[12])
+static bool words_lead_to_texts(struct made *made, struct reader *reader,
+                                const struct reader_event *event, uint64_t word[12])
 {
     struct reader_text texts[12];
     unsigned count = reader_texts(reader, event, texts), i;
@@ -212,7 +209,7 @@ static bool continuation_add(struct made *made, struct reader *reader,
         w->event.event.missing_arguments &= ~(0xfu << 4 * part);
         w->event.raw = w->event.event;
         memcpy(word, w->event.event.argument, sizeof word);
-        if (!texts_add(made, reader, &w->event, word))
+        if (!words_lead_to_texts(made, reader, &w->event, word))
             return false;
         w->event.event.time = event->event.time;
         slot_add(made, ring, &w->event.event, 0, (unsigned)part, word);
@@ -243,7 +240,7 @@ bool made_add(struct made *made, struct reader *reader,
     if (ring->used + made_slots(e) > ring->slots)
         return false;
     memcpy(word, e->argument, sizeof word);
-    if (!texts_add(made, reader, event, word))
+    if (!words_lead_to_texts(made, reader, event, word))
         return false;
     format = format_add(made, reader, event);
     for (part = 0; part < 3; part++)

@@ -15,19 +15,16 @@
 static bool extents_find(struct mapped *mapped, int fd, uint64_t on_disk)
 {
     enum { HOLES_MAX = 1 << 30 };
-    struct extent *extents;
     off_t start, end = 0, size = (off_t)mapped->size;
     while (end < size && (start = lseek(fd, end, SEEK_DATA)) >= 0 &&
            start < size) {
         end = lseek(fd, start, SEEK_HOLE);
         if (end <= start || end > size)
             end = size;
-        extents = array_room(mapped->extents, &mapped->extents_max,
-                             mapped->extents_count + 1, sizeof *extents);
-        if (!extents)
+        if (!ARRAY_GROW(mapped->extents, mapped->extents_count + 1,
+                        mapped->extents_max))
             return false;
-        mapped->extents = extents;
-        extents[mapped->extents_count++] =
+        mapped->extents[mapped->extents_count++] =
             (struct extent){(uint64_t)start, (uint64_t)end};
         mapped->data += (uint64_t)(end - start);
     }
@@ -113,12 +110,9 @@ struct mapped *mapped_open(struct file *file, const char *path)
 bool segment_add(struct segments *to, uint64_t start, uint64_t size,
                  const unsigned char *bytes, bool writable)
 {
-    struct segment *all =
-        array_room(to->all, &to->max, to->count + 1, sizeof *all);
-    if (!all)
+    if (!ARRAY_GROW(to->all, to->count + 1, to->max))
         return false;
-    to->all = all;
-    all[to->count++] = (struct segment){
+    to->all[to->count++] = (struct segment){
         .start = start, .size = size, .bytes = bytes, .writable = writable};
     return true;
 }
@@ -143,15 +137,10 @@ const struct segment *segment_at(const struct segments *in, uint64_t address,
 void segments_of(struct segments *to, const struct mapped *mapped, Elf *elf,
                  uint64_t *cut)
 {
-    size_t count = 0, i;
     uint64_t all = 0;
-    if (elf_getphdrnum(elf, &count) != 0)
-        return;
-    for (i = 0; i < count && i < 1000000; i++) {
-        GElf_Phdr p;
+    GElf_Phdr p;
+    for (int i = 0; i < 1000000 && gelf_getphdr(elf, i, &p); i++) {
         uint64_t size;
-        if (!gelf_getphdr(elf, (int)i, &p))
-            break;
         if (p.p_type != PT_LOAD || p.p_filesz == 0)
             continue;
         size = p.p_filesz;
@@ -177,16 +166,12 @@ void segments_of(struct segments *to, const struct mapped *mapped, Elf *elf,
 
 size_t source_build_id(Elf *elf, unsigned char to[64])
 {
-    size_t count = 0, i;
-    if (elf_getphdrnum(elf, &count) != 0)
-        return 0;
-    for (i = 0; i < count && i < 256; i++) {
-        GElf_Phdr p;
+    GElf_Phdr p;
+    for (int i = 0; i < 256 && gelf_getphdr(elf, i, &p); i++) {
         GElf_Nhdr note;
         Elf_Data *data;
         size_t at = 0, name, value;
-        if (!gelf_getphdr(elf, (int)i, &p) || p.p_type != PT_NOTE ||
-            p.p_filesz > 65536)
+        if (p.p_type != PT_NOTE || p.p_filesz > 65536)
             continue;
         data = elf_getdata_rawchunk(elf, (int64_t)p.p_offset, p.p_filesz,
                                     p.p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR);

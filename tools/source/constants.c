@@ -9,12 +9,9 @@
 
 bool range_add(struct ranges *to, uint64_t start, uint64_t end)
 {
-    struct range *all =
-        array_room(to->all, &to->max, to->count + 1, sizeof *all);
-    if (!all)
+    if (!ARRAY_GROW(to->all, to->count + 1, to->max))
         return false;
-    to->all = all;
-    all[to->count++] = (struct range){start, end};
+    to->all[to->count++] = (struct range){start, end};
     return true;
 }
 
@@ -36,15 +33,10 @@ bool range_has(const struct ranges *ranges, uint64_t address)
 
 void constants_of(struct file *file, Elf *elf)
 {
-    size_t count = 0, i;
-    if (elf_getphdrnum(elf, &count) != 0)
-        return;
-    for (i = 0; i < count && i < 1000000; i++) {
-        GElf_Phdr p;
-        uint64_t end;
-        if (!gelf_getphdr(elf, (int)i, &p))
-            break;
-        end = p.p_vaddr + (p.p_memsz > p.p_filesz ? p.p_memsz : p.p_filesz);
+    GElf_Phdr p;
+    for (int i = 0; i < 1000000 && gelf_getphdr(elf, i, &p); i++) {
+        uint64_t end =
+            p.p_vaddr + (p.p_memsz > p.p_filesz ? p.p_memsz : p.p_filesz);
         if (p.p_type != PT_LOAD || end <= p.p_vaddr)
             continue;
         if (!range_add(&file->loads, p.p_vaddr, end) ||
@@ -76,22 +68,16 @@ static bool module_constant(struct file *file, uint64_t address)
     const struct binary *binary;
     uint64_t size, offset;
     bool constant = false;
-    size_t count = 0, i;
+    GElf_Phdr p;
     Elf *elf;
     if (!module_bytes(file, address, &size))
         return false;
     binary = module->binary;
     elf = elf_memory((char *)binary->file->bytes, binary->file->size);
     offset = module->offset + (address - module->start);
-    if (!elf || elf_getphdrnum(elf, &count) != 0)
-        count = 0;
-    for (i = 0; i < count && i < 256; i++) {
-        GElf_Phdr p;
-        if (gelf_getphdr(elf, (int)i, &p) && p.p_type == PT_LOAD &&
-            !(p.p_flags & PF_W) && offset >= p.p_offset &&
-            offset - p.p_offset < p.p_filesz)
-            constant = true;
-    }
+    for (int i = 0; i < 256 && gelf_getphdr(elf, i, &p); i++)
+        constant |= p.p_type == PT_LOAD && !(p.p_flags & PF_W) &&
+                    offset >= p.p_offset && offset - p.p_offset < p.p_filesz;
     elf_end(elf);
     return constant;
 }

@@ -20,10 +20,9 @@ static bool segments_note(struct file *file, Elf *elf, uint64_t bias,
                           const char *path, uint64_t *dynamic)
 {
     GElf_Phdr p;
-    size_t count;
-    if (elf_getphdrnum(elf, &count) != 0)
+    if (elf_kind(elf) != ELF_K_ELF)
         return false;
-    for (size_t i = 0; i < count && gelf_getphdr(elf, (int)i, &p); i++) {
+    for (int i = 0; gelf_getphdr(elf, i, &p); i++) {
         uint64_t page = p.p_vaddr & 4095;
         if (p.p_type == PT_DYNAMIC)
             *dynamic = p.p_vaddr + bias;
@@ -42,10 +41,9 @@ static bool bias_of(const struct file *file, Elf *elf, uint64_t *bias)
 {
     GElf_Ehdr header;
     GElf_Phdr p;
-    size_t count;
-    if (!gelf_getehdr(elf, &header) || elf_getphdrnum(elf, &count) != 0)
+    if (!gelf_getehdr(elf, &header))
         return false;
-    for (size_t i = 0; i < count && gelf_getphdr(elf, (int)i, &p); i++)
+    for (int i = 0; gelf_getphdr(elf, i, &p); i++)
         if (p.p_type == PT_LOAD && header.e_phoff - p.p_offset < p.p_filesz) {
             *bias = file->headers - (p.p_vaddr + header.e_phoff - p.p_offset);
             return true;

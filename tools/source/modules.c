@@ -18,21 +18,17 @@ bool source_module(struct source *source, uint64_t start, uint64_t end,
                    uint64_t offset, const char *path, size_t path_size,
                    bool writable)
 {
-    struct module *modules;
-    size_t count = source->modules_count;
-    modules = array_room(source->modules, &source->modules_max, count + 1,
-                         sizeof *modules);
-    if (!modules)
+    struct module module = {.start = start,
+                            .end = end,
+                            .offset = offset,
+                            .path = strndup(path, path_size),
+                            .writable = writable};
+    if (!module.path || !ARRAY_GROW(source->modules, source->modules_count + 1,
+                                    source->modules_max)) {
+        free(module.path);
         return false;
-    source->modules = modules;
-    modules[count] = (struct module){.start = start,
-                                     .end = end,
-                                     .offset = offset,
-                                     .path = strndup(path, path_size),
-                                     .writable = writable};
-    if (!modules[count].path)
-        return false;
-    source->modules_count++;
+    }
+    source->modules[source->modules_count++] = module;
     return true;
 }
 

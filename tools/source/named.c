@@ -42,14 +42,13 @@ static bool is_recording(Elf *elf, uint64_t address)
 {
     static const char owner[] = NOTE_OWNER;
     bool noted = false, mapped = false;
-    size_t count, size;
+    size_t size;
     const char *bytes = elf_rawfile(elf, &size);
     GElf_Ehdr head;
     GElf_Phdr h;
-    if (!gelf_getehdr(elf, &head) || head.e_type != ET_CORE ||
-        elf_getphdrnum(elf, &count) != 0)
+    if (!gelf_getehdr(elf, &head) || head.e_type != ET_CORE)
         return false;
-    for (size_t i = 0; i < count && gelf_getphdr(elf, (int)i, &h); i++) {
+    for (int i = 0; gelf_getphdr(elf, i, &h); i++) {
         mapped |= h.p_type == PT_LOAD && h.p_vaddr == address;
         /* Our note is the first: its owner's name follows three words. */
         noted |= h.p_type == PT_NOTE && h.p_offset < size &&

@@ -54,18 +54,13 @@ enum { SIGNAL_BYTES = 16, SIGNAL_INFO_BYTES = 32 };
 static void note_thread(struct file *file, const unsigned char *d, size_t size)
 {
     const unsigned at = SIGNAL_BYTES + 2 * file->memory.word_bytes;
-    struct source_thread *threads;
-    if (size < at + 4)
+    if (size < at + 4 || !ARRAY_GROW(file->threads, file->threads_count + 1,
+                                     file->threads_max))
         return;
-    threads = array_room(file->threads, &file->threads_max,
-                         file->threads_count + 1, sizeof *threads);
-    if (!threads)
-        return;
-    file->threads = threads;
     if (!file->threads_count)
         file->source->crashed =
             (int32_t)bytes_number(&file->memory, d + at, 4);
-    threads[file->threads_count++] = (struct source_thread){
+    file->threads[file->threads_count++] = (struct source_thread){
         (int32_t)bytes_number(&file->memory, d + at, 4), d, size};
 }
 
@@ -140,16 +135,14 @@ static void note_functions(struct file *file, const unsigned char *d,
 void notes_read(struct file *file, const struct mapped *mapped, Elf *elf)
 {
     struct source *source = file->source;
-    size_t count = 0, i, all = 0, notes = 0;
-    if (elf_getphdrnum(elf, &count) != 0)
-        return;
-    for (i = 0; i < count && i < 1000000 && notes < 16; i++) {
-        GElf_Phdr p;
+    size_t all = 0, notes = 0;
+    GElf_Phdr p;
+    for (int i = 0; i < 1000000 && notes < 16 && gelf_getphdr(elf, i, &p);
+         i++) {
         GElf_Nhdr note;
         Elf_Data *data;
         size_t at = 0, name, value;
-        if (!gelf_getphdr(elf, (int)i, &p) || p.p_type != PT_NOTE ||
-            p.p_filesz > mapped->data - all)
+        if (p.p_type != PT_NOTE || p.p_filesz > mapped->data - all)
             continue;
         notes++;
         all += p.p_filesz;

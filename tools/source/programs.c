@@ -103,14 +103,10 @@ size_t programs_all(int **all)
     struct dirent *entry;
     DIR *from = opendir("/proc");
     *all = NULL;
-    while (from && (entry = readdir(from))) {
-        int *more;
-        if (strspn(entry->d_name, "0123456789") != strlen(entry->d_name) ||
-            !(more = array_room(*all, &max, count + 1, sizeof **all)))
-            continue;
-        *all = more;
-        more[count++] = atoi(entry->d_name);
-    }
+    while (from && (entry = readdir(from)))
+        if (strspn(entry->d_name, "0123456789") == strlen(entry->d_name) &&
+            ARRAY_GROW(*all, count + 1, max))
+            (*all)[count++] = atoi(entry->d_name);
     if (from)
         closedir(from);
     if (count)

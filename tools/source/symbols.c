@@ -84,14 +84,12 @@ static void kept_read(struct symbols *symbols, const char *text)
     for (; text && (next = strchr(text, '\n')); text = next + 1) {
         char *end;
         uint64_t address = strtoull(text, &end, 16);
-        struct kept_name *all =
-            array_room(symbols->kept, &symbols->kept_max,
-                       symbols->kept_count + 1, sizeof *all);
-        if (!all)
+        if (!ARRAY_GROW(symbols->kept, symbols->kept_count + 1,
+                        symbols->kept_max))
             break;
-        symbols->kept = all;
         if (end != text && *end == ' ')
-            all[symbols->kept_count++] = (struct kept_name){address, end + 1};
+            symbols->kept[symbols->kept_count++] =
+                (struct kept_name){address, end + 1};
     }
     if (symbols->kept_count)
         qsort(symbols->kept, symbols->kept_count, sizeof *symbols->kept,

@@ -29,14 +29,12 @@ static bool is_same(const struct mapped *mapped, size_t at)
     GElf_Phdr p;
     Elf *elf;
     bool same = false;
-    size_t count = 0;
     if (at < sizeof(Elf64_Ehdr) || at % 4096 || mapped->size - at < at ||
         memcmp(second, ELFMAG, SELFMAG) != 0 ||
         memcmp(first, second, EI_NIDENT) != 0)
         return false;
     elf = elf_memory((char *)(uintptr_t)first, at);
-    if (elf && elf_getphdrnum(elf, &count) == 0 && count &&
-        gelf_getphdr(elf, 0, &p) && p.p_type == PT_NOTE &&
+    if (gelf_getphdr(elf, 0, &p) && p.p_type == PT_NOTE &&
         p.p_filesz > 12 + sizeof NOTE_OWNER && p.p_filesz < at &&
         p.p_offset <= at - p.p_filesz)
         same = memcmp(first + p.p_offset + 12, NOTE_OWNER, sizeof NOTE_OWNER) ==
@@ -51,13 +49,12 @@ static size_t end_of(const struct mapped *mapped)
 {
     Elf *elf = elf_memory((char *)mapped->bytes, mapped->size);
     GElf_Phdr p;
-    size_t count = 0, end = 0;
-    if (elf && elf_getphdrnum(elf, &count) == 0)
-        for (size_t i = 0; i < count && gelf_getphdr(elf, (int)i, &p); i++)
-            if (p.p_offset <= mapped->size &&
-                p.p_filesz <= mapped->size - p.p_offset &&
-                p.p_offset + p.p_filesz > end)
-                end = p.p_offset + p.p_filesz;
+    size_t end = 0;
+    for (int i = 0; gelf_getphdr(elf, i, &p); i++)
+        if (p.p_offset <= mapped->size &&
+            p.p_filesz <= mapped->size - p.p_offset &&
+            p.p_offset + p.p_filesz > end)
+            end = p.p_offset + p.p_filesz;
     elf_end(elf);
     return (end + 4095) & ~(size_t)4095;
 }

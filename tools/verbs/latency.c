@@ -45,13 +45,13 @@ struct latency {
     unsigned char *flags; /* of each event, by time: FROM, TO */
     size_t flags_count, flags_max, matches[TO + 1];
     bool *matched; /* by recorder */
-    struct ids keys, texts, names;
-    char **text; /* by number of texts */
+    struct ids keys, names;
+    struct texts texts;
     struct called {
         char *name; /* null: none */
         bool runs, waits;
     } * called; /* by number of names */
-    size_t text_max, called_max;
+    size_t called_max;
     struct queue {
         size_t first, last; /* 1 + index of begun; 0: none */
     } * queues;             /* by number of keys */
@@ -95,8 +95,7 @@ static struct called *called_of(struct latency *l, uint64_t id)
 {
     bool is_new;
     size_t i = ids_of(&l->names, id, 0, 0, &is_new);
-    l->called = need(array_room(l->called, &l->called_max, l->names.count,
-                                sizeof *l->called));
+    ARRAY_NEED(l->called, l->names.count, l->called_max);
     if (is_new)
         l->called[i] = (struct called){0};
     return &l->called[i];
@@ -166,8 +165,7 @@ static void match_all(struct latency *l)
         if (e.kind)
             flags |= match_kind(l, &e);
         flags |= flags / LEFT;
-        l->flags =
-            need(array_room(l->flags, &l->flags_max, l->flags_count + 1, 1));
+        ARRAY_NEED(l->flags, l->flags_count + 1, l->flags_max);
         l->flags[l->flags_count++] = (unsigned char)flags;
         l->matches[FROM] += flags & FROM;
         l->matches[TO] += (flags & TO) != 0;
@@ -178,26 +176,6 @@ static void match_all(struct latency *l)
 }
 
 /* ------------------------------------------------------------------- key -- */
-
-/* A number for a text, the same for the same. */
-static uint64_t text_number(struct latency *l, const char *text, size_t size)
-{
-    uint64_t hash = UINT64_C(0xcbf29ce484222325), again = 0;
-    for (size_t i = 0; i < size; i++)
-        hash = (hash ^ (unsigned char)text[i]) * UINT64_C(0x100000001b3);
-    for (;; again++) {
-        bool is_new;
-        size_t i = ids_of(&l->texts, hash, size, again, &is_new);
-        l->text = need(
-            array_room(l->text, &l->text_max, l->texts.count, sizeof(char *)));
-        if (is_new) {
-            l->text[i] = need(malloc(size + 1));
-            memcpy(l->text[i], text, size);
-        }
-        if (memcmp(l->text[i], text, size) == 0)
-            return i;
-    }
-}
 
 /* Returns the index of the argument of --by, 12 or more if there is none. */
 static unsigned argument_of(const struct latency *l,
@@ -235,7 +213,7 @@ static struct queue *queue_of(struct latency *l, const struct reader_event *e,
                : argument->kind == READER_REAL ? 2
                                                : 0;
         if (kind == 1)
-            key = text_number(l, argument->text, argument->text_size);
+            key = texts_of(&l->texts, argument->text, argument->text_size);
         else if (kind == 2)
             memcpy(&key, &argument->real, sizeof key);
         else
@@ -245,8 +223,7 @@ static struct queue *queue_of(struct latency *l, const struct reader_event *e,
                       : argument->word;
     }
     i = ids_of(&l->keys, key, kind, 0, &is_new);
-    l->queues = need(array_room(l->queues, &l->queues_max, l->keys.count,
-                                sizeof *l->queues));
+    ARRAY_NEED(l->queues, l->keys.count, l->queues_max);
     if (is_new)
         l->queues[i] = (struct queue){0, 0};
     return &l->queues[i];
@@ -280,7 +257,7 @@ static void end(struct latency *l, struct queue *queue, uint64_t order,
     begun = &l->begun[queue->first - 1];
     queue->first = begun->next;
     took = ns - begun->ns;
-    l->ns = need(array_room(l->ns, &l->ns_max, l->pairs + 1, sizeof *l->ns));
+    ARRAY_NEED(l->ns, l->pairs + 1, l->ns_max);
     l->ns[l->pairs++] = took;
     l->sum += (double)took;
     if (l->deadline_ns && took > l->deadline_ns) {
@@ -294,7 +271,7 @@ static void begin(struct latency *l, struct queue *queue, uint64_t order,
                   uint64_t ns)
 {
     size_t at = l->begun_count + 1;
-    l->begun = need(array_room(l->begun, &l->begun_max, at, sizeof *l->begun));
+    ARRAY_NEED(l->begun, at, l->begun_max);
     l->begun[at - 1] = (struct begun){.order = order, .ns = ns};
     if (queue->first)
         l->begun[queue->last - 1].next = at;
@@ -422,7 +399,7 @@ static void print_json(const struct latency *l)
     } parts[] = {{"p50", 500}, {"p90", 900}, {"p99", 990}, {"p999", 999}};
     for (size_t i = 0; i < l->worst_count; i++) {
         const struct pair *pair = &l->worst[i];
-        json_print(stdout,
+        json_put(stdout,
                    "{'late_ns':%" PRIu64 ",'ns':%" PRIu64
                    ",'from_order':%" PRIu64 ",'to_order':%" PRIu64
                    ",'from':%s,'to':%s}\n",
@@ -522,11 +499,8 @@ static void latency_close(struct latency *l)
         free(l->worst[i].texts[0]);
         free(l->worst[i].texts[1]);
     }
-    for (size_t i = 0; i < l->texts.count; i++)
-        free(l->text[i]);
     for (size_t i = 0; i < l->names.count; i++)
         free(l->called[i].name);
-    free(l->text);
     free(l->called);
     free(l->worst);
     free(l->flags);
@@ -535,7 +509,7 @@ static void latency_close(struct latency *l)
     free(l->begun);
     free(l->ns);
     ids_free(&l->keys);
-    ids_free(&l->texts);
+    texts_free(&l->texts);
     ids_free(&l->names);
     regfree(&l->from);
     regfree(&l->to);

@@ -15,19 +15,19 @@ static void recorder_json(const struct call *call,
     const struct recorder_figures_ *figures = &r->figures;
     putchar('{');
     json_source(stdout, call);
-    json_print(stdout, "'recorder':%s", r->name);
+    json_put(stdout, "'recorder':%s", r->name);
     json_count("size", figures->size, true);
     json_count("lanes", figures->lanes, true);
     json_count("lane_bytes", r->ring_bytes, true);
     json_count("kept", figures->kept, true);
     json_count("overwritten", figures->overwritten, true);
-    json_print(stdout, ",'estimated':%hhd", figures->estimated != 0);
+    json_put(stdout, ",'estimated':%hhd", figures->estimated != 0);
     json_count("slots_kept", figures->slots_kept, true);
     json_count("slots_overwritten", figures->slots_overwritten, true);
     json_count("lost", figures->lost, true);
     json_count("missed", figures->missed, true);
     json_count("left_out", figures->left_out, true);
-    json_print(stdout,
+    json_put(stdout,
                ",'trace':%" PRId64
                ",'watched':%hhd,'frozen':%hhd,'description':%s}\n",
                recorder_trace_value_(r->trace),
@@ -39,7 +39,7 @@ static void thread_json(const struct call *call, const struct reader_thread *t)
 {
     putchar('{');
     json_source(stdout, call);
-    json_print(stdout, "'thread':%u,'tid':%d,'alive':", t->number, (int)t->id);
+    json_put(stdout, "'thread':%u,'tid':%d,'alive':", t->number, (int)t->id);
     fputs(t->is_task  ? "true"
           : !t->known ? "null"
                       : json_bool(t->alive),
@@ -55,7 +55,7 @@ static void list_json(const struct call *call)
     if (reader->clocked) {
         putchar('{');
         json_source(stdout, call);
-        json_print(stdout, "'orders':%s}\n",
+        json_put(stdout, "'orders':%s}\n",
                    reader->clocked == UINT64_MAX ? "clock" : "counter");
     }
     for (size_t i = 0; i < reader->recorders_count; i++)

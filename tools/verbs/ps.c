@@ -60,8 +60,7 @@ static void all_find(struct all *all)
         found->pid = pids[i];
         found->order_ns = recorder_clock_ns_(RECORDER_MONOTONIC_);
         reader_order(&found->reader, &found->order);
-        all->at = need(
-            array_room(all->at, &all->max, all->count + 1, sizeof *all->at));
+        ARRAY_NEED(all->at, all->count + 1, all->max);
         all->at[all->count++] = found;
     }
     free(pids);
@@ -167,7 +166,7 @@ static void line_show(const struct found *found, const struct figures *f,
 
 static void json_show(const struct found *found, const struct figures *f)
 {
-    json_print(stdout, "{'pid':%d,'program':%s,'records_per_second':",
+    json_put(stdout, "{'pid':%d,'program':%s,'records_per_second':",
                found->pid, found->program);
     printf(f->rate >= 0 ? "%.1f" : "null", f->rate);
     json_count("kept", f->kept, true);
@@ -177,7 +176,7 @@ static void json_show(const struct found *found, const struct figures *f)
         json_member(stdout, "no_recording", f->unheeded);
     fputs(",\"recorders\":[", stdout);
     for (size_t i = 0; i < found->reader.recorders_count; i++)
-        json_print(stdout, i ? ",%s" : "%s", found->reader.recorders[i]->name);
+        json_put(stdout, i ? ",%s" : "%s", found->reader.recorders[i]->name);
     puts("]}");
 }
 

@@ -76,15 +76,12 @@ static bool elf_read(struct program *program, int fd)
                    : elf_begin(fd, ELF_C_READ, NULL);
     GElf_Ehdr head;
     GElf_Phdr segment;
-    size_t count = 0;
     bool is_elf = elf && gelf_getehdr(elf, &head);
     if (is_elf) {
         program->machine = machine_of(&head);
-        elf_getphdrnum(elf, &count);
-        for (size_t i = 0; i < count; i++) {
+        for (int i = 0; gelf_getphdr(elf, i, &segment); i++) {
             ssize_t size;
-            if (!gelf_getphdr(elf, (int)i, &segment) ||
-                segment.p_type != PT_INTERP)
+            if (segment.p_type != PT_INTERP)
                 continue;
             size = pread(fd, program->loader, sizeof program->loader - 1,
                          (off_t)segment.p_offset);

@@ -85,8 +85,7 @@ static struct kept_page *page_keep(struct keeper *keeper, uint64_t address)
                           PAGE_BYTES - at);
         bits_set(page->there, at, got);
     }
-    keeper->pages = need(array_room(keeper->pages, &keeper->max, i + 1,
-                                    sizeof(struct kept_page *)));
+    ARRAY_NEED(keeper->pages, i + 1, keeper->max);
     return keeper->pages[i] = page;
 }
 

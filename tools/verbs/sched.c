@@ -181,7 +181,7 @@ static void json_threads(const struct shown *shown)
         "unknown", "running", "ready", "blocked", "ended"};
     for (size_t i = 0; i < shown->count; i++) {
         const struct switches_thread *t = shown->threads[i];
-        json_print(stdout, "{'thread':%s", t->name);
+        json_put(stdout, "{'thread':%s", t->name);
         json_count("id", t->id, true);
         json_count("number", t->number, t->number);
         json_count("runs", t->runs, true);
@@ -195,7 +195,7 @@ static void json_threads(const struct shown *shown)
         json_count("longest_run_ns", t->longest_run, t->ns[SWITCHES_RUNNING]);
         json_count("longest_wait_ns", t->longest_wait, t->waited);
         json_count("longest_wait_after_wake_ns", t->longest_wake, t->wakes);
-        json_print(stdout, ",'state':%s}\n", states[t->state]);
+        json_put(stdout, ",'state':%s}\n", states[t->state]);
     }
 }
 
@@ -203,7 +203,7 @@ static void json_rest(struct call *call, const struct switches *s)
 {
     for (size_t i = 0; i < s->interrupts_count; i++) {
         const struct switches_interrupt *t = &s->interrupts[i];
-        json_print(stdout, "{'interrupt':%s", t->name);
+        json_put(stdout, "{'interrupt':%s", t->name);
         json_count("id", t->id, true);
         json_count("count", t->count, true);
         json_count("ns", t->ns, true);
@@ -223,7 +223,7 @@ static void json_rest(struct call *call, const struct switches *s)
         json_count("off_count", cpu->off_count, cpu->offs);
         json_count("off_ns", cpu->off_ns, cpu->offs);
         json_count("off_longest_ns", cpu->off_longest, cpu->offs);
-        json_print(stdout, ",'off_where':%s}\n", off_where(call, cpu));
+        json_put(stdout, ",'off_where':%s}\n", off_where(call, cpu));
     }
 }
 

@@ -45,10 +45,9 @@ static struct name *name_of(struct spans *s,
         size = strlen(format);
     }
     i = ids_of(&s->ids, recorder->address,
-               spans_text_number(&s->timeline.asyncs, text, size), is_async,
+               texts_of(&s->timeline.asyncs.texts, text, size), is_async,
                &is_new);
-    s->names = need(
-        array_room(s->names, &s->names_max, s->ids.count, sizeof *s->names));
+    ARRAY_NEED(s->names, s->ids.count, s->names_max);
     s->names_count = s->ids.count;
     if (is_new)
         s->names[i] = (struct name){.recorder = recorder,
@@ -73,8 +72,7 @@ static struct name *name_of_async(struct spans *s,
 
 static void add(struct name *name, uint64_t ns, uint64_t order)
 {
-    name->ns = need(
-        array_room(name->ns, &name->max, name->count + 1, sizeof *name->ns));
+    ARRAY_NEED(name->ns, name->count + 1, name->max);
     name->ns[name->count++] = ns;
     name->total += ns;
     if (name->count == 1 || ns > name->longest) {
@@ -135,7 +133,7 @@ static void print_json(const struct name *name)
         const char *key;
         size_t thousandths;
     } parts[] = {{"median", 500}, {"p90", 900}, {"p99", 990}, {"p999", 999}};
-    json_print(stdout,
+    json_put(stdout,
                "{'recorder':%s,'span':%s,'by_id':%hhd,'count':%zu,'open':%" PRIu64
                ",'total_ns':%" PRIu64,
                name->recorder->name, name->text, name->is_async, name->count,

@@ -295,7 +295,7 @@ static void stack_json(struct view *view, const struct task *task)
             show_function(place, name);
             fputs(between, stdout);
             between = ",";
-            json_print(stdout,
+            json_put(stdout,
                        "{'address':'0x%llx','function':%s,'file':%s,"
                        "'line':%d}",
                        (unsigned long long)place->address, name, place->file,
@@ -311,7 +311,7 @@ static void task_json(struct view *view, const struct task *task)
     const struct task_last *last =
         task->records < tasks->lasts_count ? &tasks->lasts[task->records]
                                            : NULL;
-    json_print(stdout,
+    json_put(stdout,
                "{'task':'0x%llx','scheduler':%s,'group':%s,'id':%lld,"
                "'name':%s,'state':%s",
                (unsigned long long)task->address,
@@ -319,22 +319,23 @@ static void task_json(struct view *view, const struct task *task)
                (long long)task->id, task->name, task_state(tasks, task, text));
     if (task->since_ns >= 0)
         printf(",\"state_ns\":%lld", (long long)task->since_ns);
-    json_print(stdout, ",'internal':%hhd,'running':%hhd", task->internal,
+    json_put(stdout, ",'internal':%hhd,'running':%hhd", task->internal,
                task->running);
     json_count("worker", (uint64_t)task->worker, task->worker);
     fputs(",\"waits\":", stdout);
     if (task->object && !task->running) {
         task_object(tasks, task, text);
-        json_print(stdout, "{'object':'0x%llx','text':%s,'owner':",
+        json_put(stdout, "{'object':'0x%llx','text':%s,'owner':",
                    (unsigned long long)task->object, text);
-        json_print(stdout, task->owner_at ? "'0x%llx'" : "null",
+        json_put(stdout, task->owner_at ? "'0x%llx'" : "null",
                    (unsigned long long)task->owner_at);
-        json_print(stdout, ",'timed':%hhd}", task->timed);
+        json_put(stdout, ",'timed':%hhd}", task->timed);
     } else {
         fputs("null", stdout);
     }
-    json_print(stdout, ",'number':%u,'in_deadlock':%hhd,'last':%s",
-               task->number, task->in_deadlock, last ? last->text : NULL);
+    json_put(stdout, ",'number':%u,'in_deadlock':%hhd", task->number,
+             task->in_deadlock);
+    json_member(stdout, "last", last ? last->text : NULL);
     if (last && last->text && last->has_age)
         printf(",\"age_ns\":%lld", (long long)last->age_ns);
     if (view->has_stacks || task->in_deadlock)

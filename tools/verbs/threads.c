@@ -32,7 +32,7 @@ static void wait_json(struct threads *threads, const struct thread *thread)
 
 static void place_json(const struct place *place)
 {
-    json_print(stdout,
+    json_put(stdout,
                "{'address':'0x%llx','function':%s,'symbol':%s,'inlined':%hhd,"
                "'file':%s,'line':%d,'module':%s}",
                (unsigned long long)place->address, place->function,
@@ -97,7 +97,7 @@ static void past_json(struct threads *threads, const struct past *past)
     json_text(stdout, past->is_made && start ? start->function : NULL);
     if (past->forked_from)
         printf(",\"forked_from\":%u", past->forked_from);
-    json_print(stdout, ",'argument':'0x%llx'",
+    json_put(stdout, ",'argument':'0x%llx'",
                (unsigned long long)past->argument);
     json_count("made_ns", (uint64_t)past->made_ns, past->made_ns != NS_UNKNOWN);
     fputs(",\"made_at\":[", stdout);
@@ -119,16 +119,16 @@ static void thread_json(struct threads *threads, size_t which)
     const struct wait *wait = &thread->wait;
     char words[1024], state[2] = {thread->state, '\0'};
     show_wait(threads, thread, words);
-    json_print(stdout, "{'thread':%d", (int)thread->id);
+    json_put(stdout, "{'thread':%d", (int)thread->id);
     json_count("number", thread->number, thread->number);
-    json_print(stdout, ",'name':%s,'state':%s,'does':%s,'call':%s",
+    json_put(stdout, ",'name':%s,'state':%s,'does':%s,'call':%s",
                thread->name, state, words, wait->call);
     if (wait->kind != WAIT_NONE && wait->kind != WAIT_CALL)
         wait_json(threads, thread);
     else
         fputs(",\"wait\":null", stdout);
     holds_json(threads, which);
-    json_print(stdout, ",'in_deadlock':%hhd", thread->in_deadlock);
+    json_put(stdout, ",'in_deadlock':%hhd", thread->in_deadlock);
     stack_json(threads, thread);
     if (thread->past)
         past_json(threads, thread->past);

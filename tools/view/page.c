@@ -68,7 +68,7 @@ static void write_sources(const struct view_page *page, FILE *to)
         char clock[64];
         fputs(next, to);
         next = ",";
-        json_print_to(to, true,
+        json_put_to(to, true,
                       "{'title':%s,'program':%s,'pid':'%" PRIu64
                       "','clock':%s}",
                       c->title, call_program(c), c->reader.pid,
@@ -86,8 +86,8 @@ static void write_about(struct view_page *page, FILE *to)
     if (page->call->title)
         fprintf(to, "\"%zu sources\"", sources_count(page->call));
     else
-        json_print_to(to, true, "%s", page->call->name);
-    json_print(to,
+        json_put_to(to, true, "%s", page->call->name);
+    json_put(to,
                ",'live':%hhd,'pid':'%" PRIu64 "','start':'%" PRIu64
                "','block':%d",
                page->live, reader->pid,

@@ -1,0 +1,25 @@
+/* texts.h - numbers texts from 1 up: equal texts have equal numbers. */
+/* SPDX-License-Identifier: MIT */
+#ifndef TEXTS_H
+#define TEXTS_H
+
+#include "ids.h"
+
+/* A text is a chain of pieces of 15 bytes, and equal texts end in the same
+ * piece: no file can be made of texts that all have the same hash. */
+struct texts {
+    struct ids pieces;
+    uint32_t *number; /* of the text that ends in a piece; 0: none does */
+    size_t number_max;
+    struct text {
+        char *at; /* with a NUL after it */
+        size_t size;
+    } * all; /* the first is no text */
+    size_t count, max;
+};
+
+/* Returns the number of a text; 0: there is no memory. */
+uint32_t texts_add(struct texts *, const char *text, size_t size);
+void texts_free(struct texts *);
+
+#endif
