@@ -138,6 +138,12 @@ static uint64_t interned(struct perfetto *p, struct ids *ids, unsigned field,
     return iid;
 }
 
+/* Adds a category to an event: its recorder, or a severity. */
+static void put_category(struct perfetto *p, uint64_t key, const char *name)
+{
+    put_number(&p->packet, 3, interned(p, &p->categories, 1, key, name));
+}
+
 static uint64_t interned_location(struct perfetto *p,
                                   const struct timeline_event *e)
 {
@@ -158,6 +164,34 @@ static uint64_t interned_location(struct perfetto *p,
     return iid;
 }
 
+/* Writes a clock's time into a snapshot. */
+static void put_clock_time(struct perfetto *p, int clock, uint64_t ns)
+{
+    size_t begin = put_begin(&p->packet, 1);
+    put_number(&p->packet, 1, (uint64_t)clock);
+    put_number(&p->packet, 2, ns);
+    put_end(&p->packet, begin);
+}
+
+/* Begins a track; message_end() ends it. All but the process's are below that. */
+static size_t track_begin(struct perfetto *p, uint64_t id)
+{
+    size_t begin;
+    packet_begin(p);
+    begin = put_begin(&p->packet, 60);
+    put_number(&p->packet, 1, id);
+    if (id != track(p, 0))
+        put_number(&p->packet, 5, track(p, 0));
+    return begin;
+}
+
+/* Ends the message of a packet, and the packet. */
+static void message_end(struct perfetto *p, size_t begin)
+{
+    put_end(&p->packet, begin);
+    packet_end(p);
+}
+
 /* Writes the clocks, and says which one all later packets use. */
 static void put_clock(struct perfetto *p)
 {
@@ -169,19 +203,11 @@ static void put_clock(struct perfetto *p)
     put_number(&p->packet, 58, MONOTONIC);
     put_end(&p->packet, clock);
     snapshot = put_begin(&p->packet, 6);
-    clock = put_begin(&p->packet, 1);
-    put_number(&p->packet, 1, MONOTONIC);
-    put_number(&p->packet, 2, p->zero_ns);
-    put_end(&p->packet, clock);
-    if (t->realtime_ns) {
-        clock = put_begin(&p->packet, 1);
-        put_number(&p->packet, 1, REALTIME);
-        put_number(&p->packet, 2, t->realtime_ns);
-        put_end(&p->packet, clock);
-    }
+    put_clock_time(p, MONOTONIC, p->zero_ns);
+    if (t->realtime_ns)
+        put_clock_time(p, REALTIME, t->realtime_ns);
     put_number(&p->packet, 2, MONOTONIC);
-    put_end(&p->packet, snapshot);
-    packet_end(p);
+    message_end(p, snapshot);
 }
 
 static uint64_t pid_of(const struct perfetto *p)
@@ -208,38 +234,25 @@ static void put_tracks(struct perfetto *p)
 {
     const struct timeline *t = p->timeline;
     struct buffer *b = &p->packet;
-    size_t i, begin, inner;
-    packet_begin(p);
-    begin = put_begin(b, 60);
-    put_number(b, 1, track(p, 0));
-    inner = put_begin(b, 3);
+    size_t begin = track_begin(p, track(p, 0)), inner = put_begin(b, 3);
     put_number(b, 1, pid_of(p));
     put_process_name(p);
     put_end(b, inner);
-    put_end(b, begin);
-    packet_end(p);
-    for (i = 0; i < t->lanes_count; i++) {
-        packet_begin(p);
-        begin = put_begin(b, 60);
-        put_number(b, 1, track(p, 1 + i));
-        put_number(b, 5, track(p, 0));
+    message_end(p, begin);
+    for (size_t i = 0; i < t->lanes_count; i++) {
+        begin = track_begin(p, track(p, 1 + i));
         inner = put_begin(b, 4);
         put_number(b, 1, pid_of(p));
         put_number(b, 2, t->lanes[i]->id);
         put_string(b, 5, t->lanes[i]->name);
         put_end(b, inner);
-        put_end(b, begin);
-        packet_end(p);
+        message_end(p, begin);
     }
-    for (i = 0; i < t->values_count; i++) {
-        packet_begin(p);
-        begin = put_begin(b, 60);
-        put_number(b, 1, track_of_value(p, i));
-        put_number(b, 5, track(p, 0));
+    for (size_t i = 0; i < t->values_count; i++) {
+        begin = track_begin(p, track_of_value(p, i));
         put_string(b, 2, t->values[i].label);
         put_end(b, put_begin(b, 8));
-        put_end(b, begin);
-        packet_end(p);
+        message_end(p, begin);
     }
 }
 
@@ -257,12 +270,6 @@ static size_t event_begin(struct perfetto *p, uint64_t ns, int type,
     put_number(&p->packet, 11, of_track);
     return begin;
 }
-static void event_end(struct perfetto *p, size_t begin)
-{
-    put_end(&p->packet, begin);
-    packet_end(p);
-}
-
 /* Begins an annotation; its name is a literal or a value's name. */
 static size_t annotation(struct perfetto *p, const char *name)
 {
@@ -310,7 +317,7 @@ static void put_wake(struct perfetto *p, const struct timeline_event *e)
     begin = event_begin(p, e->ns, INSTANT, track(p, 1 + e->by->index));
     put_string(&p->packet, 23, name);
     put_flow(p, FLOW, p->base + e->read.event.order);
-    event_end(p, begin);
+    message_end(p, begin);
 }
 
 static uint64_t flow_of(const struct perfetto *p, const struct spans_async *a)
@@ -322,7 +329,7 @@ static uint64_t flow_of(const struct perfetto *p, const struct spans_async *a)
 static void put_async_end(struct perfetto *p, const struct spans_async *async,
                           uint64_t ns)
 {
-    event_end(p, event_begin(p, ns, END, track_of_async(p, async->number)));
+    message_end(p, event_begin(p, ns, END, track_of_async(p, async->number)));
 }
 
 /* Opens and closes an asynchronous span on its track. Viewers show tracks of
@@ -338,21 +345,15 @@ static void put_async(struct perfetto *p, const struct timeline_event *e)
     if (e->step != SPANS_OPENS)
         return;
     if (async->turn == 0) {
-        packet_begin(p);
-        begin = put_begin(b, 60);
-        put_number(b, 1, track_of_async(p, async->number));
-        put_number(b, 5, track(p, 0));
+        begin = track_begin(p, track_of_async(p, async->number));
         put_text(b, 2, async->name, async->name_size);
-        put_end(b, begin);
-        packet_end(p);
+        message_end(p, begin);
     }
     message = reader_message(&p->timeline->call->reader, &e->read, &size);
     begin = event_begin(p, e->ns, BEGIN, track_of_async(p, async->number));
-    put_number(
-        b, 3,
-        interned(p, &p->categories, 1, e->recorder, e->read.recorder->name));
+    put_category(p, e->recorder, e->read.recorder->name);
     put_string(b, 23, timeline_span_name(message));
-    event_end(p, begin);
+    message_end(p, begin);
 }
 
 static void put_record(struct perfetto *p, const struct timeline_event *e)
@@ -367,17 +368,13 @@ static void put_record(struct perfetto *p, const struct timeline_event *e)
     const char *severity = event_severity(record);
     begin = event_begin(p, e->ns, e->opens ? BEGIN : INSTANT,
                         track(p, 1 + e->lane->index));
-    put_number(
-        b, 3,
-        interned(p, &p->categories, 1, e->recorder, e->read.recorder->name));
+    put_category(p, e->recorder, e->read.recorder->name);
     if (severity) {
         uint64_t id =
             SEVERITIES + (uint64_t)(record->severity + 4 * record->hardware);
-        put_number(b, 3, interned(p, &p->categories, 1, id, severity));
-        put_number(b, 3,
-                   interned(p, &p->categories, 1,
-                            SEVERITIES + 8 + (uint64_t)record->severity,
-                            event_severity_text(record)));
+        put_category(p, id, severity);
+        put_category(p, SEVERITIES + 8 + (uint64_t)record->severity,
+                     event_severity_text(record));
     }
     if (p->messages)
         put_string(b, 23, e->opens ? timeline_span_name(message) : message);
@@ -406,7 +403,7 @@ static void put_record(struct perfetto *p, const struct timeline_event *e)
     inner = annotation(p, "caller");
     put_number(b, 7, record->caller);
     put_end(b, inner);
-    event_end(p, begin);
+    message_end(p, begin);
 }
 
 static void put_values(struct perfetto *p, const struct timeline_event *e)
@@ -426,14 +423,14 @@ static void put_values(struct perfetto *p, const struct timeline_event *e)
                        argument->kind == READER_UNSIGNED
                            ? argument->word
                            : (uint64_t)argument->integer);
-        event_end(p, begin);
+        message_end(p, begin);
     }
 }
 
 static void put_ends(struct perfetto *p, uint64_t ns, size_t lane, size_t count)
 {
     while (count--)
-        event_end(p, event_begin(p, ns, END, track(p, 1 + lane)));
+        message_end(p, event_begin(p, ns, END, track(p, 1 + lane)));
 }
 
 /* Marks where the kept records of each recorder begin. */
@@ -447,11 +444,9 @@ static void put_gaps(struct perfetto *p)
         if (!gap)
             continue;
         begin = event_begin(p, ns, INSTANT, track(p, 0));
-        put_number(&p->packet, 3,
-                   interned(p, &p->categories, 1, i,
-                            t->call->reader.recorders[i]->name));
+        put_category(p, i, t->call->reader.recorders[i]->name);
         put_string(&p->packet, 23, gap);
-        event_end(p, begin);
+        message_end(p, begin);
     }
 }
 
@@ -467,13 +462,9 @@ static void put_cpu_track(struct perfetto *p, unsigned cpu,
     char name[40];
     size_t begin;
     snprintf(name, sizeof name, names[what], cpu);
-    packet_begin(p);
-    begin = put_begin(&p->packet, 60);
-    put_number(&p->packet, 1, track_of_cpu(p, cpu, what));
-    put_number(&p->packet, 5, track(p, 0));
+    begin = track_begin(p, track_of_cpu(p, cpu, what));
     put_string(&p->packet, 2, name);
-    put_end(&p->packet, begin);
-    packet_end(p);
+    message_end(p, begin);
 }
 
 enum { RUNNABLE = 2, RUNS = 3, SLEEPS = 4, STOPPED = 6, DEAD = 7 };
@@ -492,8 +483,7 @@ static void put_state(struct perfetto *p, const struct switches_thread *thread,
     put_string(b, 2, thread->shown);
     put_number(b, 3, thread->lane->id);
     put_number(b, 4, state);
-    put_end(b, begin);
-    packet_end(p);
+    message_end(p, begin);
 }
 
 /* Ends the slices of a track that end by then. */
@@ -502,7 +492,7 @@ static void put_slice_ends(struct perfetto *p, struct switches_slice *open,
 {
     for (; *depth && open[*depth - 1].end <= ns; --*depth) {
         const struct switches_slice *slice = &open[*depth - 1];
-        event_end(p, event_begin(p, slice->end, END,
+        message_end(p, event_begin(p, slice->end, END,
                                  track_of_cpu(p, slice->cpu, slice->what)));
     }
 }
@@ -538,7 +528,7 @@ static void put_slices(struct perfetto *p, unsigned cpu,
                      what == SWITCHES_IDLE ? "sleep" : "interrupts off");
         begin = event_begin(p, slice->begin, BEGIN, track_of_cpu(p, cpu, what));
         put_string(&p->packet, 23, text);
-        event_end(p, begin);
+        message_end(p, begin);
     }
     put_slice_ends(p, open, &depth, UINT64_MAX);
 }

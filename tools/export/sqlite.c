@@ -18,60 +18,48 @@
  * without an integer or real of SQLite are text: 2^63 and above, nan, inf,
  * pointers. */
 static const char schema[] =
-    "create table source (name text, program text, pid integer,"
+    "create table source (%sname text, program text, pid integer,%s"
     " end_wall_ns integer, read_wall_ns integer);"
     "create table recorder (id integer primary key, name text, description "
     "text,"
     " size integer, lanes integer, overwritten integer, lost integer,"
-    " missed integer, estimated integer);"
+    " missed integer, estimated integer%s);"
     "create table thread (id integer primary key, number integer, tid "
     "integer,"
-    " name text);"
+    " name text%s);"
     "create table format (id integer primary key, format text, file text,"
     " line integer, arguments integer);"
-    "create table event (ord integer primary key, ns integer, wall_ns integer,"
+    "create table event (ord integer%s, ns integer, wall_ns integer,"
     " recorder integer references recorder, thread integer references thread,"
     " format integer references format, caller text, severity text,"
     " kind text,"
     " message text,"
     " arg1, arg2, arg3, arg4, arg5, arg6, arg7, arg8, arg9, arg10, arg11,"
-    " arg12);"
-    "create table span (opened integer references event, closed integer"
-    " references event, thread integer references thread, depth integer,"
-    " name text, start_ns integer, length_ns integer);"
-    "create table value (ord integer references event, ns integer, name text,"
-    " value);";
-
-/* The tables of several sources: each row names its source. `merged_ns` is the
- * largest wall-clock time of its source up to an event: sorted by it, events of
- * a source stay in their order. Labels are more columns of `source`. */
-static const char schema_of_many[] =
-    "create table source (id integer primary key, source text unique, name "
-    "text, program text, pid integer, offset_ns integer, error_ns integer,"
-    " end_wall_ns integer, read_wall_ns integer);"
-    "create table recorder (id integer primary key, name text, description "
-    "text,"
-    " size integer, lanes integer, overwritten integer, lost integer,"
-    " missed integer, estimated integer, source integer references source);"
-    "create table thread (id integer primary key, number integer, tid "
-    "integer,"
-    " name text, source integer references source);"
-    "create table format (id integer primary key, format text, file text,"
-    " line integer, arguments integer);"
-    "create table event (ord integer, ns integer, wall_ns integer,"
-    " recorder integer references recorder, thread integer references thread,"
-    " format integer references format, caller text, severity text,"
-    " kind text,"
-    " message text,"
-    " arg1, arg2, arg3, arg4, arg5, arg6, arg7, arg8, arg9, arg10, arg11,"
-    " arg12, source integer references source, merged_ns integer,"
-    " primary key (source, ord));"
-    "create table span (opened integer, closed integer,"
+    " arg12%s%s);"
+    "create table span (opened integer%s, closed integer%s,"
     " thread integer references thread, depth integer,"
-    " name text, start_ns integer, length_ns integer,"
-    " source integer references source);"
-    "create table value (ord integer, ns integer, name text, value,"
-    " source integer references source);";
+    " name text, start_ns integer, length_ns integer%s);"
+    "create table value (ord integer%s, ns integer, name text,"
+    " value%s);";
+
+/* Completes it for one source or for several, of which each row names its own;
+ * `merged_ns` is the largest wall-clock time of its source up to an event: sorted
+ * by it, events of a source stay in their order. Labels are more columns of
+ * `source`. The caller frees it. */
+static char *schema_of(bool many)
+{
+    const char *of = many ? ", source integer references source" : "";
+    const char *event = many ? "" : " references event";
+    char *sql;
+    if (asprintf(&sql, schema,
+                 many ? "id integer primary key, source text unique, " : "",
+                 many ? " offset_ns integer, error_ns integer," : "", of, of,
+                 many ? "" : " primary key", of,
+                 many ? ", merged_ns integer, primary key (source, ord)" : "",
+                 event, event, of, event, of) < 0)
+        need(NULL);
+    return sql;
+}
 
 /* The view to read, of one source or of several; the columns that formats name
  * come between its two parts. */
@@ -280,8 +268,7 @@ static void merged_read(struct sqlite *s)
     uint64_t wall_ns = 0;
     s->merged_count = 0;
     while (reader_next(reader, &e)) {
-        s->merged = need(array_room(s->merged, &s->merged_max,
-                                    s->merged_count + 1, sizeof *s->merged));
+        ARRAY_NEED(s->merged, s->merged_count + 1, s->merged_max);
         if (e.ns != RECORDER_TIME_UNKNOWN_ && e.realtime_ns > wall_ns)
             wall_ns = e.realtime_ns;
         s->merged[s->merged_count++] = (struct merged){e.event.order, wall_ns};
@@ -338,25 +325,34 @@ static void put_event(struct sqlite *s, const struct timeline_event *e)
     step(s, s->event);
 }
 
+/* Writes a span. `closer` closes it at its time; null: it never ended. `closes`:
+ * it is the closer's own, and not cut by that. */
+static void put_span(struct sqlite *s, uint64_t order, uint64_t ns,
+                     const char *name, const struct timeline_event *closer,
+                     bool closes)
+{
+    bind_integer(s->span, 1, (int64_t)order);
+    if (closer && closes)
+        bind_integer(s->span, 2, (int64_t)closer->read.event.order);
+    bind_string(s->span, 5, name);
+    bind_integer(s->span, 6, s->timeline->start_ns + (int64_t)ns);
+    if (closer)
+        bind_integer(s->span, 7, (int64_t)(closer->ns - ns));
+    bind_source(s, s->span, 8);
+    step(s, s->span);
+}
+
 /* Ends the spans from `depth` on: `closer` closes the first, and cuts the
- * others. Null: they never ended. */
+ * others. */
 static void put_spans(struct sqlite *s, const struct timeline_lane *lane,
                       size_t depth, size_t count,
                       const struct timeline_event *closer)
 {
     for (size_t i = 0; i < count; i++, depth++) {
         const struct timeline_span *span = &lane->spans[depth];
-        bind_integer(s->span, 1, (int64_t)span->order);
-        if (closer && i == 0)
-            bind_integer(s->span, 2, (int64_t)closer->read.event.order);
-        if (closer)
-            bind_integer(s->span, 7, (int64_t)(closer->ns - span->ns));
         bind_integer(s->span, 3, s->threads + (int64_t)lane->index + 1);
         bind_integer(s->span, 4, (int64_t)depth);
-        bind_string(s->span, 5, span->name);
-        bind_integer(s->span, 6, s->timeline->start_ns + (int64_t)span->ns);
-        bind_source(s, s->span, 8);
-        step(s, s->span);
+        put_span(s, span->order, span->ns, span->name, closer, i == 0);
     }
 }
 
@@ -377,15 +373,7 @@ static void put_async(struct sqlite *s, const struct spans_async *async,
                       const struct timeline_event *closer)
 {
     char *name = need(strndup(async->name, async->name_size));
-    bind_integer(s->span, 1, (int64_t)async->order);
-    if (closer) {
-        bind_integer(s->span, 2, (int64_t)closer->read.event.order);
-        bind_integer(s->span, 7, (int64_t)(closer->ns - async->ns));
-    }
-    bind_string(s->span, 5, name);
-    bind_integer(s->span, 6, s->timeline->start_ns + (int64_t)async->ns);
-    bind_source(s, s->span, 8);
-    step(s, s->span);
+    put_span(s, async->order, async->ns, name, closer, true);
     free(name);
 }
 
@@ -445,14 +433,13 @@ static sqlite3_stmt *event_prepare(struct sqlite *s)
 /* The file is thrown away if it does not become whole: it needs no journal. */
 static void begin(struct sqlite *s)
 {
+    char *sql = schema_of(s->source != 0);
     int status =
         sqlite3_open(s->out.temporary ? s->out.temporary : ":memory:", &s->db);
     check(s, status);
     execute(s, "pragma journal_mode = off; pragma synchronous = off; begin");
-    if (s->source)
-        execute(s, schema_of_many);
-    else
-        execute(s, schema);
+    execute(s, sql);
+    free(sql);
     if (sources_labelled(s->calls))
         columns_add(s);
     s->event = event_prepare(s);

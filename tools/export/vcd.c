@@ -124,6 +124,12 @@ static const char *order_code(const struct vcd *v)
     return code(v->first_code);
 }
 
+/* Sets a wire to 0, 1 or x. */
+static void put_wire(const struct vcd *v, char level, const char *of_code)
+{
+    fprintf(v->waves->out.file, "%c%s\n", level, of_code);
+}
+
 /* ---------------------------------------------------------- declarations -- */
 
 /* Writes a name without dots and brackets, to which viewers give a meaning. */
@@ -264,23 +270,21 @@ static void put_start(struct vcd *v)
 {
     const struct timeline *t = v->timeline;
     for (size_t i = 0; i < t->lanes_count; i++) {
-        fprintf(v->waves->out.file, "%c%s\n", v->switches.any ? 'x' : '0',
-                lane_code(v, t->lanes[i], RUNNING));
+        put_wire(v, v->switches.any ? 'x' : '0',
+                 lane_code(v, t->lanes[i], RUNNING));
         if (!t->lanes[i]->silent)
-            fprintf(v->waves->out.file, "0%s\n",
-                    lane_code(v, t->lanes[i], IN_SPAN));
+            put_wire(v, '0', lane_code(v, t->lanes[i], IN_SPAN));
         if (t->lanes[i]->thread_of)
-            fprintf(v->waves->out.file, "x%s\n",
-                    lane_code(v, t->lanes[i], IS_READY));
+            put_wire(v, 'x', lane_code(v, t->lanes[i], IS_READY));
     }
     for (size_t i = 0; i < v->switches.interrupts_count; i++)
-        fprintf(v->waves->out.file, "0%s\n", interrupt_code(v, i));
+        put_wire(v, '0', interrupt_code(v, i));
     for (size_t i = 0; i < SWITCHES_CPUS; i++) {
         const struct switches_cpu *cpu = v->switches.cpus[i];
         if (cpu && cpu->sleeps)
-            fprintf(v->waves->out.file, "0%s\n", cpu_code(v, i, IDLE));
+            put_wire(v, '0', cpu_code(v, i, IDLE));
         if (cpu && cpu->offs)
-            fprintf(v->waves->out.file, "0%s\n", cpu_code(v, i, OFF));
+            put_wire(v, '0', cpu_code(v, i, OFF));
     }
     if (!v->waves
              ->plain) /* readers want a change, even if there is no record */
@@ -314,7 +318,7 @@ static void put_spans(struct vcd *v, const struct timeline_lane *lane,
                       size_t depth)
 {
     FILE *file = v->waves->out.file;
-    fprintf(file, "%d%s\n", depth > 0, lane_code(v, lane, IN_SPAN));
+    put_wire(v, depth > 0 ? '1' : '0', lane_code(v, lane, IN_SPAN));
     if (v->waves->plain)
         return;
     putc('s', file);
@@ -346,7 +350,7 @@ static void put_record(struct vcd *v, const struct timeline_event *e)
     FILE *file = v->waves->out.file;
     const char *message;
     size_t size;
-    fprintf(file, "1%s\n", recorder_code(v, e->recorder, RECORD));
+    put_wire(v, '1', recorder_code(v, e->recorder, RECORD));
     message = reader_message(&t->call->reader, &e->read, &size);
     putc('s', file);
     put_text(file, message, size);
@@ -382,8 +386,7 @@ static int changes_compare(const void *a, const void *b)
 static void change_add(struct vcd *v, const struct switches_slice *slice,
                        uint64_t ns, bool ends)
 {
-    v->changes = need(array_room(v->changes, &v->changes_max,
-                                 v->changes_count + 1, sizeof(*v->changes)));
+    ARRAY_NEED(v->changes, v->changes_count + 1, v->changes_max);
     v->changes[v->changes_count] =
         (struct change){ns, v->changes_count, slice, ends};
     v->changes_count++;
@@ -413,16 +416,10 @@ static void put_thread(struct vcd *v, const struct switches_slice *slice,
 {
     const struct timeline_lane *lane = v->switches.threads[slice->of]->lane;
     bool unknown = ends || slice->state == SWITCHES_UNKNOWN;
-    fprintf(v->waves->out.file, "%c%s\n",
-            unknown                            ? 'x'
-            : slice->state == SWITCHES_RUNNING ? '1'
-                                               : '0',
-            lane_code(v, lane, RUNNING));
-    fprintf(v->waves->out.file, "%c%s\n",
-            unknown                          ? 'x'
-            : slice->state == SWITCHES_READY ? '1'
-                                             : '0',
-            lane_code(v, lane, IS_READY));
+    put_wire(v, unknown ? 'x' : slice->state == SWITCHES_RUNNING ? '1' : '0',
+             lane_code(v, lane, RUNNING));
+    put_wire(v, unknown ? 'x' : slice->state == SWITCHES_READY ? '1' : '0',
+             lane_code(v, lane, IS_READY));
 }
 
 static void put_change(struct vcd *v, const struct change *change)
@@ -434,28 +431,24 @@ static void put_change(struct vcd *v, const struct change *change)
     case SWITCHES_INTERRUPT:
         active = v->active[slice->of];
         active[slice->state == SWITCHES_UNKNOWN] += change->ends ? -1u : 1u;
-        fprintf(v->waves->out.file, "%c%s\n",
-                active[0]   ? '1'
-                : active[1] ? 'x'
-                            : '0',
-                interrupt_code(v, slice->of));
+        put_wire(v, active[0] ? '1' : active[1] ? 'x' : '0',
+                 interrupt_code(v, slice->of));
         break;
     default:
-        fprintf(
-            v->waves->out.file, "%d%s\n", !change->ends,
+        put_wire(
+            v, change->ends ? '0' : '1',
             cpu_code(v, slice->cpu, slice->what == SWITCHES_IDLE ? IDLE : OFF));
     }
 }
 
 static void put_event(struct vcd *v, const struct timeline_event *e)
 {
-    FILE *file = v->waves->out.file;
     put_time(v, e->ns);
     if (v->running != e->lane && !v->switches.any) {
         if (v->running)
-            fprintf(file, "0%s\n", lane_code(v, v->running, RUNNING));
+            put_wire(v, '0', lane_code(v, v->running, RUNNING));
         v->running = e->lane;
-        fprintf(file, "1%s\n", lane_code(v, v->running, RUNNING));
+        put_wire(v, '1', lane_code(v, v->running, RUNNING));
     }
     if (e->ns >= timeline_lane_end(v->timeline, e->lane) && e->lane->depth &&
         e->ns != v->timeline->length_ns)
@@ -480,7 +473,7 @@ static void put_end(struct vcd *v)
     const struct timeline *t = v->timeline;
     put_time(v, t->length_ns + v->waves->unit_ns);
     if (v->running)
-        fprintf(v->waves->out.file, "0%s\n", lane_code(v, v->running, RUNNING));
+        put_wire(v, '0', lane_code(v, v->running, RUNNING));
     for (size_t i = 0; i < t->lanes_count; i++)
         if (t->lanes[i]->depth)
             put_spans(v, t->lanes[i], 0);
