@@ -177,8 +177,9 @@ void fuzz_again(const char *path)
 /* --------------------------------------------------------------- targets -- */
 
 static const char *const targets[] = {
-    "read", "show",    "function", "export", "save",  "view", "gdb",
-    "elf",  "options", "headers",  "walk",   "tasks", "api",  "symbols"};
+    "read",    "show", "function", "export", "save",    "view",
+    "latency", "diff", "logs",     "threads", "gdb",    "elf",
+    "options", "headers", "walk",  "tasks",  "api",     "symbols"};
 enum {
     READ,
     SHOW,
@@ -186,6 +187,10 @@ enum {
     EXPORT,
     SAVE,
     VIEW,
+    LATENCY,
+    DIFF,
+    LOGS,
+    OF_RUN,
     GDB,
     ELF,
     OPTIONS,

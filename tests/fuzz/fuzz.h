@@ -12,11 +12,11 @@
 int fuzz_check(const unsigned char *bytes, size_t size);
 
 /* What is fuzzed: "read", the reader itself; "show", "function", "export",
- * "save" and "view", the command's verbs; "gdb", gdb's library; "elf", the
- * program that --executable names, and "options", texts, both with the good
- * recording of FUZZ_GOOD; "headers", texts that the headers take; "walk",
- * stacks; "tasks", lists of tasks; "api", librecorder; "symbols", names of
- * functions. False: there is none. */
+ * "save", "view", "latency", "diff", "logs" and "threads", the command's verbs;
+ * "gdb", gdb's library; "elf", the program that --executable names, and
+ * "options", texts, both with the good recording of FUZZ_GOOD; "headers", texts
+ * that the headers take; "walk", stacks; "tasks", lists of tasks; "api",
+ * librecorder; "symbols", names of functions. False: there is none. */
 bool fuzz_choose(const char *target);
 /* The chosen target's check. 1: the bytes were refused, 0: they were not. */
 int fuzz_one(const unsigned char *bytes, size_t size);

@@ -3,7 +3,9 @@
 #
 # run.sh [SECONDS] [TARGET...]
 #                     fuzzes the targets that fuzz.h names, all, for a minute in
-#                     all (Debian: clang, libclang-rt-14-dev)
+#                     all, as many at once as there are cores (Debian: clang,
+#                     libclang-rt-14-dev); SEED=N: from these mutations on
+# run.sh --one SECONDS TARGET     the same of one, which is built
 # run.sh --replay     builds build/fuzz/replay with gcc, if that is due
 #
 # Seeds are recordings of tests/programs/hostile.c, made by this build, and what
@@ -50,23 +52,65 @@ if [ "${1:-}" = --replay ]; then
     }
     exit
 fi
+# Fuzzes one target for so many seconds.
+one()
+{
+    target=$1 seeds=$out/seeds/files limits="-max_len=131072"
+    case $target in
+    elf) # of this build only; and in a child, whose coverage is not seen
+        rm -rf $out/corpus/elf
+        seeds=$out/seeds/programs limits="-max_len=1000000 -reduce_inputs=0" ;;
+    threads) # its recordings are large, and of this build only
+        rm -rf $out/corpus/threads
+        seeds=$out/seeds/threads limits="-max_len=8000000 -reduce_inputs=0" ;;
+    tasks) seeds=$out/seeds/tasks limits="-max_len=4000" ;;
+    symbols) seeds=$out/seeds/symbols limits="-max_len=2000" ;;
+    walk) seeds=$out/seeds/walk limits="-max_len=9000" ;;
+    options | headers) seeds=$out/seeds/$target limits="-max_len=300" ;;
+    esac
+    FUZZ_TARGET=$target FUZZ_GOOD=$out/seeds/files/saved-64
+    export FUZZ_TARGET FUZZ_GOOD
+    case $seeds in
+    */files | */threads)
+        if $out/fuzz $seeds/* 2>&1 | grep -q " 0 of them"; then
+            echo "$target: a good recording is refused"
+            return 1
+        fi ;;
+    esac
+    mkdir -p $out/corpus/$target
+    failed=0
+    $out/fuzz -rss_limit_mb=1024 -malloc_limit_mb=256 -timeout=30 -detect_leaks=0 -seed="${SEED:-0}" \
+        $limits -max_total_time="$2" -artifact_prefix=$out/$target- \
+        $out/corpus/$target $seeds >$out/$target.log 2>&1 || {
+        failed=1
+        grep -av "^#" $out/$target.log | tail -n 40
+        echo "$target: FAILED, see $out/$target.log"
+    }
+    grep -a " cases, " $out/$target.log || echo "$target: says nothing"
+    return $failed
+}
+if [ "${1:-}" = --one ]; then
+    one "$3" "$2"
+    exit
+fi
 clang=$(command -v clang clang-14 | head -n 1)
 objects clang $clang -DFUZZER -fsanitize=fuzzer-no-link
 $clang $flags -fsanitize=fuzzer $out/clang/*.o -o $out/fuzz $libraries
 seconds=${1:-60}
 [ $# = 0 ] || shift
-[ $# != 0 ] || set -- read show function export save view gdb elf options headers walk tasks api symbols
-each=$((seconds / $#))
-[ $each != 0 ] || each=1
+[ $# != 0 ] || set -- read show function export save view latency diff logs threads \
+    gdb elf options headers walk tasks api symbols
 rm -rf $out/seeds
 mkdir -p $out/seeds/files $out/seeds/programs $out/seeds/options $out/seeds/headers \
-    $out/seeds/walk $out/seeds/tasks $out/seeds/symbols
+    $out/seeds/threads $out/seeds/walk $out/seeds/tasks $out/seeds/symbols
+# The same addresses at each run: SEED then gives nearly the same mutations.
+fixed=$(command -v setarch) && $fixed -R true 2>/dev/null && fixed="$fixed -R" || fixed=
 for bits in 64 32; do
     program=$out/program-$bits
     gcc -m$bits -O1 -g -I. -o $program tests/programs/hostile.c -lpthread || continue
     [ $bits = 32 ] || cp $program $out/seeds/programs/program-64 # FUZZ_GOOD's
     : >$out/ready
-    RECORDER_FILE=$out/seeds/files/file-$bits $program >$out/ready & pid=$!
+    RECORDER_FILE=$out/seeds/files/file-$bits $fixed $program >$out/ready & pid=$!
     until grep -q ready $out/ready; do sleep 0.1; done
     build/recorder save $pid -o $out/seeds/files/saved-$bits
     kill $pid
@@ -100,35 +144,15 @@ minor 0x01 "error \"x\" at %u, %-5s 0x%x"' \
         cp $out/seeds/options/$n $out/seeds/headers/$n
     done
 done
-FUZZ_GOOD=$out/seeds/files/saved-64
-export FUZZ_GOOD
-status=0
-for target; do
-    seeds=$out/seeds/files limits="-max_len=131072"
-    case $target in
-    elf) # of this build only; and in a child, whose coverage is not seen
-        rm -rf $out/corpus/elf
-        seeds=$out/seeds/programs limits="-max_len=1000000 -reduce_inputs=0" ;;
-    tasks) seeds=$out/seeds/tasks limits="-max_len=4000" ;;
-    symbols) seeds=$out/seeds/symbols limits="-max_len=2000" ;;
-    walk) seeds=$out/seeds/walk limits="-max_len=9000" ;;
-    options | headers) seeds=$out/seeds/$target limits="-max_len=300" ;;
-    esac
-    FUZZ_TARGET=$target
-    export FUZZ_TARGET
-    if [ $seeds = $out/seeds/files ] &&
-        $out/fuzz $seeds/* 2>&1 | grep -q " 0 of them"; then
-        echo "$target: a good recording is refused"
-        exit 1
-    fi
-    mkdir -p $out/corpus/$target
-    $out/fuzz -rss_limit_mb=1024 -malloc_limit_mb=256 -timeout=10 -detect_leaks=0 \
-        $limits -max_total_time=$each -artifact_prefix=$out/$target- \
-        $out/corpus/$target $seeds >$out/$target.log 2>&1 || {
-        status=1
-        grep -av "^#" $out/$target.log | tail -n 40
-        echo "$target: FAILED, see $out/$target.log"
-    }
-    grep -a " cases, " $out/$target.log || echo "$target: says nothing"
+gcc -O1 -g -I. -DWAITS_LANES=64 -o $out/waits tests/programs/waits.c -lpthread
+# Threads that wait for each other, and locks in a circle.
+gcc -O1 -g -I. -DWAITS_LANES=64 -o $out/waits tests/programs/waits.c -lpthread
+for what in two order; do
+    : >$out/ready
+    RECORDER_FILE=$out/seeds/threads/$what $fixed $out/waits $what >$out/ready & pid=$!
+    until grep -q PID $out/ready; do sleep 0.1; done
+    kill $pid
 done
-exit $status
+each=$((seconds * $(nproc) / $#))
+[ $each != 0 ] || each=1
+printf '%s\n' "$@" | xargs -P "$(nproc)" -I '{}' sh tests/fuzz/run.sh --one $each '{}'

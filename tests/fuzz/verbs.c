@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <ftw.h>
 #include <getopt.h>
+#include <limits.h>
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,8 +54,8 @@ int fuzz_setvbuf(FILE *file, char *buffer, int mode, size_t size)
     return 0;
 }
 
-/* What is written goes there; CTF is a folder. */
-static char folder[64], path_out[96], path_ctf[96];
+/* What is written goes there; CTF is a folder, and so is the log. */
+static char folder[64], path_out[96], path_ctf[96], path_log[96];
 static int path_remove(const char *path, const struct stat *is, int what,
                        struct FTW *where)
 {
@@ -76,6 +77,26 @@ static void folder_make(void)
     atexit(folder_remove);
     snprintf(path_out, sizeof path_out, "%s/out", folder);
     snprintf(path_ctf, sizeof path_ctf, "%s/out.ctf", folder);
+    snprintf(path_log, sizeof path_log, "%s/log", folder);
+}
+
+/* A log of the good file and the hostile one, in either order, the last twice:
+ * as a copy, and as a chunk that is written. */
+static void log_make(const char *good, const char *path, bool hostile_first)
+{
+    static const char *const names[] = {"000001.rec", "000002.rec",
+                                        "000003.rec", "000004.part"};
+    char name[128], at[2][PATH_MAX];
+    if (!realpath(good, at[0]))
+        abort();
+    snprintf(at[1], sizeof at[1], "%s", path); /* of a file without a name */
+    mkdir(path_log, 0700);
+    for (unsigned i = 0; i < 4; i++) {
+        snprintf(name, sizeof name, "%s/%s", path_log, names[i]);
+        unlink(name);
+        if (symlink(at[(i != 0) != hostile_first], name) != 0)
+            abort();
+    }
 }
 
 /* The command's main(), with a whole command line; its status. */
@@ -136,7 +157,7 @@ static void check_file(const char *ending)
 /* ----------------------------------------------------------------- verbs -- */
 
 static const struct {
-    const char *target, *line; /* @: the file */
+    const char *target, *line; /* @: the file, &: a good one, %: a log of both */
     bool text;                 /* what it writes */
 } verbs[] = {
     {"show", "list --slots @", true},
@@ -150,13 +171,31 @@ static const struct {
     {"show", "list --rates @", true},
     {"show", "sched @", true},
     {"show", "sched --json --since -1s --until 9 @", true},
-    {"show", "latency --from .* --to .* --by 1 --histogram @", true},
-    {"show", "latency --from ready.* --to in.* --by id --deadline 1ns @", true},
     {"show", "dump --grep a --where .*:1>0 @", true},
     {"show", "spans --histogram @", true},
     {"show", "spans --json @", true},
     {"show", "why --slowest 99 @", true},
     {"show", "why --json @", true},
+    {"latency", "latency --from .* --to .* --by 1 --histogram @", true},
+    {"latency", "latency --from ready.* --to in.* --by id --deadline 1ns @",
+     true},
+    {"latency", "latency --from .* --to .* --by thread --json @", true},
+    {"diff", "diff & @", true},
+    {"diff", "diff @ &", true},
+    {"diff", "diff --exact --times --most 99 @ &", true},
+    {"diff", "diff --json --any & @", true},
+    {"logs", "dump %", true},
+    {"logs", "list %", true},
+    {"logs", "save -o # %", false},
+    {"threads", "threads @", true},
+    {"threads", "threads --json @", true},
+    {"threads", "threads --locks @", true},
+    {"threads", "threads --order --json @", true},
+    {"threads", "threads --dot @", true},
+    {"threads", "threads --by object @", true},
+    {"threads", "why @", true},
+    {"threads", "tasks --all --stacks @", true},
+    {"threads", "explain @", true},
     {"function", "dump --function @", true},
     {"function", "dump --json --function --since 2000-01-01 @", true},
     {"export",
@@ -180,6 +219,8 @@ static int run_line(const char *line, const char *path)
     snprintf(words, sizeof words, "%s", line);
     while ((at = strsep(&next, " ")))
         arguments[count++] = strcmp(at, "@") == 0   ? (char *)path
+                             : strcmp(at, "&") == 0 ? getenv("FUZZ_GOOD")
+                             : strcmp(at, "%") == 0 ? path_log
                              : strcmp(at, "#") == 0 ? path_out
                              : *at == '#'           ? path_ctf
                                                     : at;
@@ -196,7 +237,10 @@ unsigned fuzz_verbs(const char *target, const char *path, unsigned which)
     for (unsigned i = 0, n = 0; i < VERBS; i++) {
         if (strcmp(verbs[i].target, target) != 0 || n++ != which % count)
             continue;
-        done = run_line(verbs[i].line, path) == 0;
+        if (strchr(verbs[i].line, '%'))
+            log_make(getenv("FUZZ_GOOD"), path, which / count % 2);
+        done = run_line(verbs[i].line, path) <=
+               (strcmp(target, "diff") == 0); /* 1: they differ */
         if (verbs[i].text) {
             check_file("");
             check_file(".tcl");
@@ -205,7 +249,7 @@ unsigned fuzz_verbs(const char *target, const char *path, unsigned which)
             check_file(".ctf/metadata");
             nftw(path_ctf, path_remove, 8, FTW_DEPTH | FTW_PHYS);
         }
-        if (strcmp(target, "save") == 0 && done)
+        if (strncmp(verbs[i].line, "save", 4) == 0 && done)
             fuzz_again(path_out);
         unlink(path_out);
     }

@@ -16,11 +16,14 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { LANES = 1024, HELD = 6, OBJECTS = 1024, STACKS = 1024, FRAMES = 24 };
-RECORDER(thread_life, 4096, "Threads: created, started, joined, ended")
-RECORDER(lock_wait, 16384, "Waits for locks, conditions, threads")
-RECORDER(lock_order, 4096, "Locks that were taken while others were held")
-RECORDER(call_stack, 4096, "Stacks, once each")
+#ifndef WAITS_LANES /* a fuzzer's seeds are smaller */
+#define WAITS_LANES 1024
+#endif
+enum { LANES = WAITS_LANES, HELD = 6, OBJECTS = LANES, STACKS = 1024, FRAMES = 24 };
+RECORDER(thread_life, 4 * LANES, "Threads: created, started, joined, ended")
+RECORDER(lock_wait, 16 * LANES, "Waits for locks, conditions, threads")
+RECORDER(lock_order, 4 * LANES, "Locks that were taken while others were held")
+RECORDER(call_stack, 4 * LANES, "Stacks, once each")
 RECORDER_LANES(thread_self, 4, LANES, "Who each thread is")
 RECORDER_LANES(thread_now, 1, LANES, "What each thread waits for")
 RECORDER_LANES(thread_held, 4, LANES, "What each thread holds: lock, where")

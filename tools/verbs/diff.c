@@ -110,7 +110,8 @@ static void records_read(struct output *o, enum compare_side side)
     struct wanted *all = o->wanted[side];
     size_t *count = &o->count[side], kept = 0, size;
     struct reader_event e;
-    qsort(all, *count, sizeof *all, by_wanted);
+    if (*count)
+        qsort(all, *count, sizeof *all, by_wanted);
     for (size_t i = 0; i < *count; i++)
         if (!i || by_wanted(&all[i], &all[i - 1]) != 0)
             all[kept++] = all[i];

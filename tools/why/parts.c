@@ -40,7 +40,7 @@ static uint64_t order_at(const struct why_list *marks, uint64_t ns, bool next)
 static struct why_row *row_add(const struct link *link, struct why_row *to,
                                struct why_row row, uint64_t begin, uint64_t end)
 {
-    struct why_row *at = to->rows, *last = at + to->rows_count;
+    struct why_row *at = to->rows, *last = at ? at + to->rows_count : at;
     row.track = link->track;
     while (at && at < last && !is_same(at, &row))
         at++;
