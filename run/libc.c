@@ -163,29 +163,39 @@ static const ElfW(Sym) * symbol_find(const struct library *l, const char *name)
     return found;
 }
 
-static void *find(const char *name, bool any)
+static void *address_of(const struct link_map *map, const ElfW(Sym) * symbol)
 {
-    for (const struct link_map *map = _r_debug.r_map; map; map = map->l_next) {
-        const struct library library = library_of(map);
-        const bool fits = any ? library.name && map->l_ld != _DYNAMIC
-                              : is_libc(&library);
-        const ElfW(Sym) *symbol = fits ? symbol_find(&library, name) : NULL;
-        uintptr_t at;
-        if (!symbol)
-            continue;
-        at = map->l_addr + symbol->st_value;
-        return symbol->st_info % 16 == STT_GNU_IFUNC ? ((void *(*)(void))at)()
-                                                     : (void *)at;
-    }
-    return NULL;
+    const uintptr_t at = map->l_addr + symbol->st_value;
+    return symbol->st_info % 16 == STT_GNU_IFUNC ? ((void *(*)(void))at)()
+                                                 : (void *)at;
 }
 void *run_libc_find(const char *name)
 {
-    return find(name, false);
+    for (const struct link_map *map = _r_debug.r_map; map; map = map->l_next) {
+        const struct library library = library_of(map);
+        const ElfW(Sym) *symbol =
+            is_libc(&library) ? symbol_find(&library, name) : NULL;
+        if (symbol)
+            return address_of(map, symbol);
+    }
+    return NULL;
+}
+void *run_find_beside(const char *name, const char *other)
+{
+    for (const struct link_map *map = _r_debug.r_map; map; map = map->l_next) {
+        const struct library library = library_of(map);
+        const ElfW(Sym) * symbol;
+        if (!library.name || map->l_ld == _DYNAMIC ||
+            !symbol_find(&library, other))
+            continue;
+        symbol = symbol_find(&library, name);
+        return symbol ? address_of(map, symbol) : NULL;
+    }
+    return NULL;
 }
 void *run_find_any(const char *name)
 {
-    return find(name, true);
+    return run_find_beside(name, name);
 }
 
 /* ----------------------------------------------------------------- calls -- */

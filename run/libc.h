@@ -10,6 +10,8 @@
 void *run_libc_find(const char *name);
 /* The same of any library but this one. */
 void *run_find_any(const char *name);
+/* The same in the first library that defines the other name; null: it lacks it. */
+void *run_find_beside(const char *name, const char *other);
 /* Returns a function for all that libc lacks, which returns ENOSYS. */
 void *run_libc_missing(const char *name);
 

@@ -92,24 +92,38 @@ void run_order_part(struct run_thread *t)
 
 /* ----------------------------------------------------------------- lives -- */
 
-/* The locks of chains, by their addresses, how often each has ended, and
+/* The locks of chains, by pieces of memory, how often each has ended, and
  * whether there are chains since. */
-enum { LIVES = 4096, LIVES_PROBES = 16, HAS_CHAINS = 1 };
+enum { LIVES = 4096, LIVES_PROBES = 16, HAS_CHAINS = 1, PIECE = 64, PAGE = 4096 };
 static struct life {
     uintptr_t address, ends; /* twice, | HAS_CHAINS */
 } lives[LIVES];
-static uintptr_t lives_count;
-uintptr_t run_lives;
+uintptr_t run_lives_count, run_lives;
+static uint64_t lives_pages[64]; /* a bit by a hash of each page with a lock */
+
+static unsigned life_first(uintptr_t address)
+{
+    return (unsigned)(run_mix(0, address / PIECE) >> 52);
+}
+
+static uint64_t *page_of(uintptr_t address, uint64_t *bit)
+{
+    const uint64_t hash = run_mix(0, address / PAGE);
+    *bit = (uint64_t)1 << (hash >> 52 & 63);
+    return &lives_pages[hash >> 58];
+}
 
 static struct life *life_of(uintptr_t address, bool makes)
 {
-    unsigned at = (unsigned)(run_mix(0, address) >> 52);
+    unsigned at = life_first(address);
     for (unsigned n = 0; n < LIVES_PROBES; n++, at = (at + 1) % LIVES) {
         uintptr_t is = recorder_get_(&lives[at].address);
-        if (is == 0 && makes && recorder_get_(&lives_count) < LIVES / 2 &&
+        if (is == 0 && makes && recorder_get_(&run_lives_count) < LIVES / 2 &&
             __atomic_compare_exchange_n(&lives[at].address, &is, address, false,
                                         __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
-            recorder_add_(&lives_count, 1);
+            uint64_t bit, *page = page_of(address, &bit);
+            __atomic_fetch_or(page, bit, __ATOMIC_RELAXED);
+            recorder_add_(&run_lives_count, 1);
             return &lives[at];
         }
         if (is == address || is == 0)
@@ -135,7 +149,7 @@ void run_order_forget(uintptr_t address)
 {
     static const char format[] = RUN_FORMAT("gone", "ended %p");
     struct life *life =
-        recorder_get_(&lives_count) ? life_of(address, false) : NULL;
+        recorder_get_(&run_lives_count) ? life_of(address, false) : NULL;
     uintptr_t was = life ? recorder_get_(&life->ends) : 0;
     int error = errno;
     if (!(was & HAS_CHAINS) ||
@@ -149,6 +163,40 @@ void run_order_forget(uintptr_t address)
     errno = error;
 }
 
+static void life_freed(uintptr_t at, uintptr_t start, uintptr_t bytes)
+{
+    if (at - start < bytes)
+        run_order_forget(at);
+}
+static void piece_freed(uintptr_t piece, uintptr_t start, uintptr_t bytes)
+{
+    unsigned at = life_first(piece);
+    for (unsigned n = 0; n < LIVES_PROBES; n++, at = (at + 1) % LIVES) {
+        const uintptr_t is = recorder_get_(&lives[at].address);
+        if (is == 0)
+            break;
+        if ((is ^ piece) < PIECE)
+            life_freed(is, start, bytes);
+    }
+}
+void run_order_freed(uintptr_t start, uintptr_t bytes)
+{
+    const uintptr_t end = start + bytes;
+    uintptr_t piece = start & ~(uintptr_t)(PIECE - 1);
+    if (bytes / PAGE > LIVES)
+        for (unsigned i = 0; i < LIVES; i++)
+            life_freed(recorder_get_(&lives[i].address), start, bytes);
+    else
+        while (piece < end) {
+            const uintptr_t next = (piece | (PAGE - 1)) + 1;
+            uint64_t bit, *page = page_of(piece, &bit);
+            if (__atomic_load_n(page, __ATOMIC_RELAXED) & bit)
+                for (; piece < next && piece < end; piece += PIECE)
+                    piece_freed(piece, start, bytes);
+            piece = next;
+        }
+}
+
 void run_order_forked(void)
 {
     if (chains_count == 0)
@@ -156,7 +204,8 @@ void run_order_forked(void)
     __builtin_memset(run_chains, 0, sizeof run_chains);
     __builtin_memset(pairs, 0, sizeof pairs);
     __builtin_memset(lives, 0, sizeof lives);
-    chains_count = lives_count = run_lives = 0;
+    __builtin_memset(lives_pages, 0, sizeof lives_pages);
+    chains_count = run_lives_count = run_lives = 0;
 }
 
 /* ------------------------------------------------------------------- new -- */

@@ -202,6 +202,8 @@ void run_sandbox_begin(void);
 /* Returns the id of the stack at a call, which it records if it is new; 0: it
  * is not known. */
 uintptr_t run_stack(uintptr_t site, uintptr_t cfa, bool creates);
+/* Returns false for a word that leads into no module, as text of the program. */
+bool run_in_module(uintptr_t word);
 /* Records the module of a function, if it is new. */
 void run_stack_module(uintptr_t function);
 void run_stacks_begin(void);
@@ -284,6 +286,9 @@ RUN_INLINE uint64_t run_order_mix(uint64_t chain, uintptr_t object)
 }
 /* The lock of the address has ended, or another begins there. */
 void run_order_forget(uintptr_t address);
+/* Locks that are known by address, and whose memory has ended. */
+extern uintptr_t run_lives_count;
+void run_order_freed(uintptr_t start, uintptr_t bytes);
 void run_order_forked(void);
 /* Other threads have unlocked locks of this lane's thread. */
 extern unsigned char run_handed[RUN_LANES];

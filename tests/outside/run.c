@@ -422,6 +422,22 @@ Test(run, names_of_cxx)
     command_stop(pid);
 }
 
+/* Goal: locks in memory that was freed, which no function ends, are not mixed up
+ * with later ones there; locks that stay are in a circle; and a wait within a
+ * header of C++ has the place that the program's own file calls it from. */
+Test(run, memory_used_again)
+{
+    build_must("g++ -O0 -g -o again " BUILD_PROGRAMS "/run_again.cc -lpthread");
+    build_must(RUN "-o again.rec ./again");
+    command_must("threads --check again.rec");
+    build_must(RUN "-o turned.rec ./again turned");
+    cr_assert_eq(command("threads --check turned.rec"), 3, "%s", build_text);
+    cr_assert(strstr(build_text, "False if memory"), "%s", build_text);
+    build_must(RUN "-o waits.rec ./again waits");
+    command_must("threads --locks waits.rec | "
+                 "grep \"^mutex *held .* waits run_again.cc:\"");
+}
+
 /* Goal: the CPU on which a thread started, and on which it resumed after a
  * wait, is recorded. Method: the program may run on one alone. */
 Test(run, cpu_numbers)

@@ -278,7 +278,7 @@ Test(waits, circles_of_memory_say_that_it_may_be_used_again)
     command_stop(pid);
     cr_assert_eq(command("threads --check rec"), 3, "%s", build_text);
     cr_assert_eq(said("LOCK ORDER"), 1, "%s", build_text);
-    must_say("  False if memory was freed and used for another lock");
+    must_say("  False if memory was used for another lock in between");
     build_waits();
     pid = start("order");
     command_stop(pid);

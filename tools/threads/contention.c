@@ -61,6 +61,30 @@ static bool totals_count(struct contentions *to, const struct recorded *from)
     return true;
 }
 
+/* How long a wait has lasted; 0: its beginning is not known. */
+static uint64_t lasted(const struct span *span, int64_t end_ns)
+{
+    return span->begin_ns != NS_UNKNOWN && end_ns > span->begin_ns
+               ? (uint64_t)end_ns - (uint64_t)span->begin_ns
+               : 0;
+}
+
+/* Gives the longest wait for a lock its stack, if the record is kept: a total
+ * has only the return address of the call, which is in a header of C++. */
+static void stacks_find(struct contentions *to, const struct recorded *from)
+{
+    enum { ROUNDED_NS = 1000 };
+    for (size_t i = 0; i < from->spans_count; i++) {
+        const struct span *span = &from->spans[i];
+        size_t at = ids_find(&to->ids, span->object, false, 0);
+        struct contention *row = at == IDS_NONE ? NULL : &to->all[at];
+        if (row && row->kind == span->kind && span->stack &&
+            span->site == row->longest_site &&
+            lasted(span, span->end_ns) + ROUNDED_NS >= row->longest_ns)
+            row->longest_stack = span->stack;
+    }
+}
+
 static struct contention *
 span_row(struct contentions *to, const struct span *span, enum contention_by by)
 {
@@ -70,14 +94,6 @@ span_row(struct contentions *to, const struct span *span, enum contention_by by)
         return row_of(to, span->past, false, WAIT_NONE);
     return span->stack ? row_of(to, span->stack, true, span->kind)
                        : row_of(to, span->site, false, span->kind);
-}
-
-/* How long a wait has lasted; 0: its beginning is not known. */
-static uint64_t lasted(const struct span *span, int64_t end_ns)
-{
-    return span->begin_ns != NS_UNKNOWN && end_ns > span->begin_ns
-               ? (uint64_t)(end_ns - span->begin_ns)
-               : 0;
 }
 
 /* Counts a wait in its row, which it returns; null: out of memory. */
@@ -167,8 +183,10 @@ bool contention_find(struct contentions *to, const struct threads *threads,
     const struct recorded *recorded = threads->recorded;
     bool whole = true;
     *to = (struct contentions){.end_ns = end_of(threads)};
-    if (by == BY_OBJECT)
+    if (by == BY_OBJECT) {
         whole = totals_count(to, recorded);
+        stacks_find(to, recorded);
+    }
     for (size_t i = 0; i < recorded->spans_count && by != BY_OBJECT && whole;
          i++)
         if (recorded->spans[i].end_ns != NS_UNKNOWN &&

@@ -115,9 +115,8 @@ void show_locks(FILE *to, struct locks *locks)
 /* Writes the end of the text: the meaning of the figures, and their gaps. */
 static void recorded_how(FILE *to, const struct threads *threads,
                          enum contention_by by, const struct order *order,
-                         size_t ignored)
+                         size_t ignored, bool waited)
 {
-    const struct recorded *recorded = threads->recorded;
     if (order->more)
         fprintf(to, "There are more circles of locks than the first %zu.\n",
                 order->count);
@@ -128,7 +127,7 @@ static void recorded_how(FILE *to, const struct threads *threads,
         fputs("No locks were taken in a circle.\n", to);
     else if (by == BY_NONE)
         ; /* there are no figures to explain */
-    else if (!recorded->totals_count && !recorded->spans_count)
+    else if (!waited)
         fputs("No thread has waited for a lock.\n", to);
     else if (by == BY_OBJECT)
         fputs(
@@ -157,6 +156,6 @@ void show_locks_recorded(FILE *to, struct threads *threads,
         show_circle(to, threads, &order->circles[i]);
         putc('\n', to);
     }
-    recorded_how(to, threads, by, order, ignored);
+    recorded_how(to, threads, by, order, ignored, contentions.count);
     contention_free(&contentions);
 }

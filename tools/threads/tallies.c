@@ -297,9 +297,9 @@ void show_circle(FILE *to, struct threads *threads, const struct circle *circle)
     }
     if (may_be_reused(threads, circle))
         fputs(
-            "  False if memory was freed and used for another lock in between "
-            "without a call\n  such as pthread_mutex_init(), which std::mutex "
-            "does not make: that is invisible.\n",
+            "  False if memory was used for another lock in between without a "
+            "call, such as free()\n  or pthread_mutex_init(): as a stack is, or "
+            "memory that the program shares out itself.\n",
             to);
 }
 

@@ -99,8 +99,9 @@ static struct wanted *wanted_find(const struct output *o,
                                   uint64_t order)
 {
     struct wanted key = {.order = order, .run = run};
-    return bsearch(&key, o->wanted[side], o->count[side], sizeof key,
-                   by_wanted);
+    return o->count[side] ? bsearch(&key, o->wanted[side], o->count[side],
+                                    sizeof key, by_wanted)
+                          : NULL;
 }
 
 /* Reads the wanted records once more, and makes their lines. */
