@@ -19,6 +19,12 @@
 
 enum { SNAPSHOT_REGISTERS = 9, SNAPSHOT_WORDS = 10 };
 
+/* A word that a walk may need: an address of the stack, or of code, of which
+ * the including file may know more. Other words, such as texts, are kept as 0. */
+#ifndef SNAPSHOT_IS_CODE
+#define SNAPSHOT_IS_CODE(word) ((void)(word), true)
+#endif
+
 /* Into to[0] the program counter, to[1] the stack pointer, then the registers.
  * It is of the function that this becomes a part of. */
 __attribute__((always_inline)) static inline void
@@ -73,6 +79,11 @@ snapshot_registers(uintptr_t to[2 + SNAPSHOT_REGISTERS])
 #endif
 }
 
+static void *snapshot_word(uintptr_t word, uintptr_t sp, uintptr_t top)
+{
+    return (void *)(word - sp <= top - sp || SNAPSHOT_IS_CODE(word) ? word : 0);
+}
+
 /* Records the snapshot `id`: at most `bytes` of the stack, and nothing from
  * `top` on, where the thread's stack ends. Nothing where the machine is not
  * known here, or the stack pointer is outside the stack. */
@@ -87,21 +98,26 @@ snapshot_take(uintptr_t id, uintptr_t top, uintptr_t bytes)
         return;
     end = top - at < bytes ? top : at + bytes;
     end -= (end - at) % sizeof at;
+#define SNAPSHOT_WORD(from, i) snapshot_word((from)[i], r[1], top)
     record(call_stack, "snapshot %p: at %p, sp %p, %p %p %p %p %p %p %p %p %p",
-           (void *)id, (void *)r[0], (void *)r[1], (void *)r[2], (void *)r[3],
-           (void *)r[4], (void *)r[5], (void *)r[6], (void *)r[7], (void *)r[8],
-           (void *)r[9], (void *)r[10]);
+           (void *)id, (void *)r[0], (void *)r[1], SNAPSHOT_WORD(r, 2),
+           SNAPSHOT_WORD(r, 3), SNAPSHOT_WORD(r, 4), SNAPSHOT_WORD(r, 5),
+           SNAPSHOT_WORD(r, 6), SNAPSHOT_WORD(r, 7), SNAPSHOT_WORD(r, 8),
+           SNAPSHOT_WORD(r, 9), SNAPSHOT_WORD(r, 10));
     while (at < end) {
-        void *const *w;
+        const uintptr_t *w;
         if (end - at < piece) /* the last overlaps: no record has less */
             at = end - piece;
-        w = (void *const *)at;
+        w = (const uintptr_t *)at;
         record(call_stack,
                "snapshot %p: from %p: %p %p %p %p %p %p %p %p %p %p",
-               (void *)id, (void *)at, w[0], w[1], w[2], w[3], w[4], w[5], w[6],
-               w[7], w[8], w[9]);
+               (void *)id, (void *)at, SNAPSHOT_WORD(w, 0),
+               SNAPSHOT_WORD(w, 1), SNAPSHOT_WORD(w, 2), SNAPSHOT_WORD(w, 3),
+               SNAPSHOT_WORD(w, 4), SNAPSHOT_WORD(w, 5), SNAPSHOT_WORD(w, 6),
+               SNAPSHOT_WORD(w, 7), SNAPSHOT_WORD(w, 8), SNAPSHOT_WORD(w, 9));
         at += piece;
     }
+#undef SNAPSHOT_WORD
 }
 
 #endif

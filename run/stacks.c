@@ -18,6 +18,9 @@
 */
 #include "libc.h"
 #include "run.h"
+
+static bool is_code(uintptr_t word);
+#define SNAPSHOT_IS_CODE is_code
 #include "snapshot.h"
 
 #include <link.h>
@@ -223,6 +226,23 @@ static int codes_add(struct dl_phdr_info *info, size_t size, void *of)
                 (struct code){info->dlpi_addr + p->p_vaddr, p->p_memsz};
     }
     return of != NULL;
+}
+
+bool run_in_module(uintptr_t word)
+{
+#if __GLIBC_PREREQ(2, 35)
+    struct dl_find_object found;
+    if (find_object)
+        return find_object((void *)word, &found) == 0;
+#endif
+    return word % sizeof word == 0;
+}
+static bool is_code(uintptr_t word)
+{
+    for (unsigned k = 0; k < codes_count; k++)
+        if (word - codes[k].start < codes[k].bytes)
+            return true;
+    return run_in_module(word);
 }
 
 /* A hash of the words in a stack that may be return addresses. */

@@ -378,6 +378,8 @@ static int create(struct start *start, pthread_t *to,
     start->stack = stack = run_stack(site, cfa, true);
     run_stack_module(function);
     start->first = run_word_at(argument);
+    if (!run_in_module(start->first))
+        start->first = 0; /* no address of a class, but of the program's data */
     start->after = recorder_orders_(1);
     *s = *start;
     run_count(t, RUN_OTHER);

@@ -11,7 +11,7 @@ static pid_t start(const char *before, const char *mode)
 {
     char line[512];
     build_once("gcc -O1 -g -no-pie " BUILD_INCLUDE "-o secrets " BUILD_PROGRAMS
-               "/secrets.c");
+               "/secrets.c -lpthread");
     snprintf(line, sizeof line, ENVIRONMENT "%s./secrets %s" ARGUMENT, before,
              mode);
     return command_start(line);
@@ -108,4 +108,20 @@ Test(secrets, are_not_in_a_recording)
     command_stop(pid);
     must_hide("recording");
     command_must("dump recording | grep \"at start 3\"");
+}
+
+/* Goal: the same for what recorder run keeps of threads and of stacks, also of
+ * code without tables, of which the stack itself is kept. */
+Test(secrets, are_not_in_a_recording_of_run)
+{
+    pid_t pid;
+    build_must("gcc -O1 -g -fno-asynchronous-unwind-tables " BUILD_INCLUDE
+               "-o secrets " BUILD_PROGRAMS "/secrets.c -lpthread");
+    pid = command_start(ENVIRONMENT RECORDER
+                        " run -q -o run.rec ./secrets thread" ARGUMENT);
+    command_must("dump run.rec --names call_stack | grep -c \"call_stack: snapshot\"");
+    must_hide("run.rec");
+    command_must("save run.rec -o saved");
+    must_hide("saved");
+    command_stop(pid);
 }

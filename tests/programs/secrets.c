@@ -7,6 +7,7 @@
 */
 #include "recorder_dump.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +30,30 @@ static void put(char *to, const char *text, const char *kind)
     size_t size = strlen(text) + 1;
     memcpy(to, text, size);
     snprintf(to + size, 64, "%s%s_0123456789abcdef", secret, kind);
+}
+
+/* "thread": a thread whose argument is a secret waits for a lock, with another
+ * one on its stack. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static void *waits(void *argument)
+{
+    char text[256];
+    put(text, "stack text", "STACK");
+    pthread_mutex_lock(&lock);
+    pthread_mutex_unlock(&lock);
+    return text[0] ? argument : NULL;
+}
+static void thread(void)
+{
+    char text[2][64];
+    pthread_t other;
+    put(text[1], "", "MAIN");
+    snprintf(text[0], sizeof text[0], "%sARGUMENT", secret);
+    pthread_mutex_lock(&lock);
+    pthread_create(&other, NULL, waits, text[0]);
+    usleep(100000);
+    pthread_mutex_unlock(&lock);
+    pthread_join(other, NULL);
 }
 
 int main(int count, char **arguments)
@@ -54,6 +79,8 @@ int main(int count, char **arguments)
            RECORDER_ADDRESS(variable ? variable : "none"));
     record(texts, "copied %s", RECORDER_COPY(texts, "short-lived"));
     recorder_thread_name("keeper");
+    if (count > 1 && strcmp(arguments[1], "thread") == 0)
+        thread();
     printf("PID %d\n", (int)getpid());
     fflush(stdout);
     if (count > 1 && strcmp(arguments[1], "log") == 0)
