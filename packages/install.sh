@@ -73,6 +73,7 @@ install_all()
     put 644 "$share/cmake/recorder" packages/cmake/*
     put 755 "$PREFIX/bin" build/recorder
     [ ! -e build/recorder-fleet ] || put 755 "$PREFIX/bin" build/recorder-fleet
+    put 644 "$share/recorder" packages/recorder-watch@.service
     build/recorder --man-page >"$scratch/recorder.1"
     put 644 "$share/man/man1" "$scratch/recorder.1"
     build/recorder --bash-completion >"$scratch/recorder"

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "explain.h"
 #include "json.h"
+#include "watch.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -204,6 +205,9 @@ static int run(struct call *call)
     static struct explain x;
     struct provenance p;
     x.call = call;
+    if (!call_option(call, 'j') && call->arguments_count &&
+        incident_show(call->arguments[0]))
+        return 0;
     show_open(call, &x.threads, false);
     crash_find(&x);
     provenance_find(&x, &p);

@@ -1,6 +1,7 @@
 /* watch.c - recorder watch: waits for records of a running program, and
  * acts. */
 /* SPDX-License-Identifier: MIT */
+#include "watch.h"
 #include "bytes.h"
 #include "command.h"
 #include "filters.h"
@@ -12,12 +13,21 @@
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { OPTION_WHEN = OPTION_OWN, OPTION_DO, OPTION_TIMES };
+enum {
+    OPTION_WHEN = OPTION_OWN,
+    OPTION_DO,
+    OPTION_TIMES,
+    OPTION_HANG,
+    OPTION_UNIT,
+    OPTION_KEEP,
+    OPTION_PERHAPS
+};
 enum { IDLE_NS = 4000000, BUSY_NS = 1000000 }; /* between two looks */
 enum { WHENS_MAX = 16 };
 
@@ -31,7 +41,7 @@ struct when {
     char *line;      /* of the event that was seen, then */
 };
 
-struct watch {
+struct records {
     struct call *call;
     struct when whens[WHENS_MAX];
     size_t whens_count;
@@ -41,7 +51,7 @@ struct watch {
 
 /* ------------------------------------------------------------- condition -- */
 
-static void when_add(struct watch *watch, const char *text)
+static void when_add(struct records *watch, const char *text)
 {
     struct when *when = &watch->whens[watch->whens_count];
     const char *wrong;
@@ -57,7 +67,7 @@ static void when_add(struct watch *watch, const char *text)
 
 /* The regular expression of all recorders that are watched: others need not be
  * looked at. */
-static char *whens_names(struct watch *watch)
+static char *whens_names(struct records *watch)
 {
     char *names = need(calloc(watch->whens_count, RECORDER_CONDITION_MAX_ + 4)),
          *to = names;
@@ -216,7 +226,7 @@ static void actions_check(const struct call *call)
 }
 
 /* Does all actions of one kind: "freeze", "save" ... */
-static void act_by(struct watch *watch, const char *kind, const char *line)
+static void act_by(struct records *watch, const char *kind, const char *line)
 {
     struct call *call = watch->call;
     for (int i = 0; i < call->options_count; i++) {
@@ -237,7 +247,7 @@ static void act_by(struct watch *watch, const char *kind, const char *line)
     }
 }
 
-static void act(struct watch *watch, const char *line)
+static void act(struct records *watch, const char *line)
 {
     act_by(watch, "freeze", line); /* before it is overwritten */
     fputs(line, stdout);
@@ -251,20 +261,20 @@ static void act(struct watch *watch, const char *line)
 
 /* ----------------------------------------------------------------- watch -- */
 
-static bool is_done(const struct watch *watch)
+static bool is_done(const struct records *watch)
 {
     return watch->exits || (watch->times && watch->acted >= watch->times);
 }
 
 /* Acts for the event that was seen, and waits for another. */
-static void when_act(struct watch *watch, struct when *when)
+static void when_act(struct records *watch, struct when *when)
 {
     act(watch, when->line);
     free(when->line);
     when->due_ns = 0;
 }
 
-static void look(struct watch *watch)
+static void look(struct records *watch)
 {
     struct reader *reader = &watch->call->reader;
     struct reader_event event;
@@ -289,7 +299,7 @@ static void look(struct watch *watch)
     }
 }
 
-static void options_parse(struct watch *watch)
+static void options_parse(struct records *watch)
 {
     struct call *call = watch->call;
     const char *times = call_option(call, OPTION_TIMES);
@@ -308,9 +318,9 @@ static void options_parse(struct watch *watch)
         misuse(call, "--times %s: is no number", times);
 }
 
-static int watch(struct call *call)
+static int records_watch(struct call *call)
 {
-    static struct watch watch;
+    static struct records watch;
     struct reader_event event;
     const char *wrong;
     uint64_t wait_ns = BUSY_NS, end;
@@ -353,7 +363,73 @@ static int watch(struct call *call)
     return watch.failed;
 }
 
+/* --keep 50 or 2G: incidents, or their bytes. */
+static void keep_read(struct watcher *w, const char *text)
+{
+    char *end;
+    double number = strtod(text, &end);
+    int shift = *end == 'K' ? 10 : *end == 'M' ? 20 : *end == 'G' ? 30 : 0;
+    if (end == text || number < 1 || number > 1e6 ||
+        (*end && (!shift || end[1])))
+        misuse(w->call, "--keep %s: is no number (50) and no size (2G)", text);
+    if (shift)
+        w->size = (uint64_t)(number * (double)(1 << shift));
+    else
+        w->keep = (unsigned long)number;
+}
+
+/* Watches processes from outside, for hangs and deaths. */
+static int processes_watch(struct call *call)
+{
+    static struct watcher w;
+    char *conditions[WHENS_MAX + 1] = {NULL};
+    const char *hang = call_option(call, OPTION_HANG);
+    size_t count = 0;
+    w = (struct watcher){.call = call,
+                         .folder = call_option(call, 'o'),
+                         .hang_ns = INT64_C(10000000000),
+                         .keep = 50,
+                         .size = UINT64_C(1) << 30,
+                         .keeps_perhaps = call_option(call, OPTION_PERHAPS),
+                         .conditions = conditions};
+    if (hang && (!span_of(hang, &w.hang_ns) || w.hang_ns < 400000000))
+        misuse(call, "--hang %s: is no time of 400ms or more", hang);
+    w.every_ns = w.hang_ns / 4;
+    for (int i = 0; i < call->options_count; i++) {
+        char *value = (char *)(uintptr_t)call->options[i].value;
+        if (call->options[i].key == OPTION_KEEP)
+            keep_read(&w, value);
+        if (call->options[i].key == OPTION_WHEN && count < WHENS_MAX)
+            conditions[count++] = value;
+    }
+    w.targets_count = targets_read(call, OPTION_UNIT, w.targets,
+                                   sizeof w.targets / sizeof *w.targets);
+    if (!w.targets_count)
+        misuse(call, "PID, NAME or --unit UNIT is missing");
+    if (w.folder && mkdir(w.folder, 0700) != 0 && errno != EEXIST)
+        fail(call, "%s: %s", w.folder, strerror(errno));
+    return watcher_run(&w);
+}
+
+static int watch(struct call *call)
+{
+    bool of_records =
+        call_option(call, OPTION_WHEN) && !call_option(call, OPTION_UNIT) &&
+        !call_option(call, OPTION_HANG) && !call_option(call, 'o');
+    return of_records ? records_watch(call) : processes_watch(call);
+}
+
 static const struct option_row rows[] = {
+    {'o', "output", "DIR", "keep incidents, each a folder in it"},
+    {OPTION_HANG, "hang", "TIME",
+     "how long nothing may move while work waits: 10s"},
+    {OPTION_UNIT, "unit", "UNIT",
+     "all processes of a systemd unit, over restarts; as often as needed"},
+    {OPTION_KEEP, "keep", "LIMIT",
+     "at most this number of incidents, 50, and this size of all, 1G; the "
+     "oldest are deleted first"},
+    {OPTION_PERHAPS, "perhaps", NULL,
+     "keep incidents without evidence that work waits, too"},
     {OPTION_WHEN, "when", "CONDITION",
      "NAMES: and a condition for a record of these recorders: \"TEXT\" (the "
      "beginning of its format), sw2 (its least severity), 1>50 (an argument "
@@ -372,9 +448,17 @@ static const struct option_row rows[] = {
 
 const struct verb verb_watch = {
     .name = "watch",
-    .arguments = "PID",
-    .summary = "waits for a record that meets a condition, shows it, and acts",
+    .arguments = "PID|NAME...",
+    .summary = "notices hangs and deaths of programs; or waits for a record",
     .help =
+        "Of any programs, by PID, NAME or --unit, over restarts: a line for "
+        "each deadlock, hang while work waits, spin, D state, stop, crash, OOM "
+        "kill, SIGKILL and bad exit status, and, with -o, an incident: a "
+        "folder with a README, stacks and locks, records and figures, for "
+        "recorder explain. PERHAPS: without evidence that work waits. Nothing "
+        "runs in the process. Status 3: there was an incident.\n\n"
+        "PID --when CONDITION, without these options, waits for a record that "
+        "meets it, shows it, and acts. "
         "The program needs no special build and does no additional work: a "
         "look every 1 to 4 ms reads its new records, as follow does. Earlier "
         "records do not count. Status 0 after --times, 1 if the program ends "

@@ -1,0 +1,171 @@
+/* recorder watch: hangs and deaths of programs that know nothing of it. */
+/* SPDX-License-Identifier: MIT */
+#include "harness/command.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static void hangs_begin(void)
+{
+    build_begin();
+    build_once("gcc -g -O1 -o hangs " BUILD_PROGRAMS
+               "/watch_hangs.c -lpthread");
+    build_once("gcc -g -O0 " BUILD_INCLUDE "-o deaths " BUILD_PROGRAMS
+               "/watch_deaths.c -lpthread");
+}
+static void hangs_long(void)
+{
+    build_long();
+    hangs_begin();
+}
+TestSuite(watch_hangs, .init = hangs_begin, .fini = build_end, .timeout = 300);
+
+/* Starts a watch of some processes, as its output is in ./out. */
+static pid_t watch_start(const char *arguments)
+{
+    pid_t watch = fork();
+    if (watch == 0) {
+        char line[4096];
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        snprintf(line, sizeof line,
+                 "exec " RECORDER " watch %s -o incidents >out 2>err",
+                 arguments);
+        if (chdir(build_folder) == 0)
+            execl("/bin/sh", "sh", "-c", line, (char *)NULL);
+        _exit(127);
+    }
+    return watch;
+}
+
+/* Waits until a line of the process in ./out contains a text; its whole line is
+ * then build_text. A minute guards against a watch that notices nothing. */
+static void noticed(pid_t pid, const char *what)
+{
+    for (double limit = seconds_now() + 60; seconds_now() < limit;) {
+        build_run("grep \" %d: .*%s\" out", (int)pid, what);
+        if (*build_text)
+            return;
+        usleep(50000);
+    }
+    build_run("cat out err");
+    cr_assert_fail("%d: no \"%s\" in\n%s", (int)pid, what, build_text);
+}
+
+static const struct kind {
+    const char *name, *says;
+} kinds[] = {{"mutexes", "DEADLOCK of 2"},
+             {"self", "DEADLOCK of 1"},
+             {"rwlocks", "DEADLOCK of 2"},
+             {"ended_holder", "DEADLOCK: no thread can release"},
+             {"join_lock", "DEADLOCK of 2"},
+             {"flocks", "DEADLOCK of 2 threads of several processes"},
+             {"held", "HANG.*waits for mutex first of "},
+             {"held_ticking", "HANG.*waits for mutex first of "},
+             {"spinlock", "HANG"},
+             {"lost_wakeup", "HANG.*waits for condition came"},
+             {"semaphore", "HANG.*waits for semaphore tokens"},
+             {"barrier", "HANG.*waits for barrier"},
+             {"pool", "HANG.*waits for semaphore tokens"},
+             {"fifo", "HANG.*waits in openat"},
+             {"pipe_full", "HANG.*waits in write"},
+             {"pipe_cycle", "HANG.*waits in write"},
+             {"socket_cycle", "HANG.*waits in read"},
+             {"sleeps", "HANG.*sleeps"},
+             {"spinning", "HANG"},
+             {"livelock", "HANG"},
+             {"vforks", "D STATE.*vfork"},
+             {"stops", "STOPPED"}};
+
+/* Goal: each kind of hang is noticed, and the holder of a lock named; a program
+ * that works on is not. Each program works for a second, then hangs. */
+Test(watch_hangs, each_kind, .init = hangs_long)
+{
+    char pids[1024] = "--hang 2s", text[128];
+    pid_t all[COUNT(kinds) + 1], watch;
+    for (size_t i = 0; i <= COUNT(kinds); i++) {
+        snprintf(text, sizeof text, "./hangs %s",
+                 i < COUNT(kinds) ? kinds[i].name : "works");
+        all[i] = command_start(text);
+        snprintf(pids + strlen(pids), sizeof pids - strlen(pids), " %d",
+                 (int)all[i]);
+    }
+    watch = watch_start(pids);
+    for (size_t i = 0; i < COUNT(kinds); i++)
+        noticed(all[i], kinds[i].says);
+    build_run("grep \" %d: [A-Z]\" out", (int)all[COUNT(kinds)]);
+    cr_assert_str_empty(build_text, "%s", build_text);
+    for (size_t i = 0; i <= COUNT(kinds); i++)
+        command_stop(all[i]);
+    kill(watch, SIGTERM);
+    waitpid(watch, NULL, 0);
+    /* The first line of a README is the verdict; explain shows the rest. */
+    build_must("for i in incidents/*; do head -n 1 $i/README; done | sort "
+               "| uniq -c");
+    command_must("explain $(grep -l \"^DEADLOCK of 2\" incidents/*/README | "
+                 "head -n 1 | xargs dirname)");
+    cr_assert_not_null(strstr(build_text, "waits for mutex"), "%s", build_text);
+}
+
+/* Goal: each bad end is an incident with its status or signal, and no other is;
+ * the rings of a killed program are kept. */
+Test(watch_hangs, deaths)
+{
+    static const char *const ends[][2] = {{"e1", "EXIT with status 1"},
+                                          {"e42", "EXIT with status 42"},
+                                          {"s6", "CRASH by SIGABRT"},
+                                          {"s8", "CRASH by SIGFPE"},
+                                          {"s13", "CRASH by SIGPIPE"},
+                                          {"null", "CRASH by SIGSEGV"},
+                                          {"thread", "CRASH by SIGSEGV"},
+                                          {"killed", "KILLED by SIGKILL"},
+                                          {"e0", "ended with status 0"},
+                                          {"s15", "ended by SIGTERM"}};
+    enum { GOOD = 2, ENDS = COUNT(ends) };
+    char pids[1024] = "--hang 1s", text[128];
+    pid_t all[ENDS], watch;
+    int status;
+    for (size_t i = 0; i < ENDS; i++) {
+        snprintf(text, sizeof text, "env RECORDER_FILE=%s.rec ./deaths %s no",
+                 ends[i][0], ends[i][0]);
+        all[i] = command_start(text);
+        snprintf(pids + strlen(pids), sizeof pids - strlen(pids), " %d",
+                 (int)all[i]);
+    }
+    watch = watch_start(pids);
+    for (size_t i = 0; i < ENDS; i++)
+        noticed(all[i], "is watched");
+    for (size_t i = 0; i < ENDS; i++) {
+        kill(all[i], strcmp(ends[i][0], "killed") ? SIGUSR2 : SIGKILL);
+        waitpid(all[i], NULL, 0);
+    }
+    waitpid(watch, &status, 0);
+    cr_assert(WIFEXITED(status) && WEXITSTATUS(status) == 3, "%x", status);
+    for (size_t i = 0; i < ENDS; i++)
+        noticed(all[i], ends[i][1]);
+    build_must("ls -d incidents/2*-deaths-* | wc -l");
+    cr_assert_eq(atoi(build_text), ENDS - GOOD, "%s", build_text);
+    command_must("dump incidents/*-%d", (int)all[7]);
+    cr_assert_not_null(strstr(build_text, "work: step 99"), "%s", build_text);
+}
+
+/* Goal: a name is followed over restarts, and old incidents make room. */
+Test(watch_hangs, restarts)
+{
+    pid_t pid = 0, watch;
+    build_must("cp deaths restarting");
+    watch = watch_start("restarting --hang 1s --keep 3");
+    for (int i = 0; i < 5; i++) {
+        pid = command_start("./restarting e1 no");
+        noticed(pid, "is watched");
+        kill(pid, SIGUSR2);
+        waitpid(pid, NULL, 0);
+        noticed(pid, "EXIT with status 1");
+    }
+    kill(watch, SIGTERM);
+    waitpid(watch, NULL, 0);
+    build_must("ls incidents | wc -l; ls incidents | tail -n 1");
+    cr_assert_eq(atoi(build_text), 3, "%s", build_text);
+    build_must("test -d incidents/*-restarting-%d", (int)pid);
+}

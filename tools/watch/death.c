@@ -1,0 +1,268 @@
+/* death.c - how a process ended, and whose signal ended it. */
+/* SPDX-License-Identifier: MIT */
+/*
+    status   the pidfd (Linux 6.15), once the parent has it; before that, the
+             zombie's /proc/PID/stat; neither: "not known"
+    OOM      the kernel log names the process, or memory.events counts a kill
+    sender   the kernel's tracer, an instance of ours that keeps signals only;
+             it needs root and a mounted tracefs
+    core     the pattern of core files, tried in the process's folder
+*/
+#include "watch.h"
+
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+
+/* struct pidfd_info of the kernel, as of Linux 6.16. */
+struct info {
+    uint64_t mask, group;
+    uint32_t ids[11];
+    int32_t exit_code;
+    uint32_t core, more;
+};
+enum { INFO_EXIT = 1 << 3, INFO_CORE = 1 << 4, CORE_WRITTEN = 1 };
+#define INFO_GET _IOWR(0xFF, 11, struct info)
+enum { TRIES = 40 }; /* of 50 ms, for a status */
+
+/* ------------------------------------------------------------ the kernel -- */
+
+/* Opens the kernel log, and an instance of the tracer. */
+void death_open(struct watcher *w)
+{
+    static const char *const files[][2] = {
+        {"buffer_size_kb", "16"},
+        {"events/signal/signal_generate/filter",
+         "sig==6||sig==9||sig==15||sig==19||sig==20"},
+        {"events/signal/signal_generate/enable", "1"}};
+    int folder;
+    w->kernel = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (w->kernel >= 0)
+        lseek(w->kernel, 0, SEEK_END);
+    w->signals = -1;
+    snprintf(w->tracer, sizeof w->tracer,
+             "/sys/kernel/tracing/instances/recorder-%d", (int)getpid());
+    if (mkdir(w->tracer, 0700) != 0)
+        return;
+    folder = open(w->tracer, O_PATH | O_CLOEXEC);
+    for (int i = 0; i < 3; i++) {
+        int fd = openat(folder, files[i][0], O_WRONLY | O_CLOEXEC);
+        if (write(fd, files[i][1], strlen(files[i][1])) < 0)
+            warn(w->call, "the tracer's %s: %s", files[i][0], strerror(errno));
+        close(fd);
+    }
+    w->signals =
+        openat(folder, "trace_pipe", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    close(folder);
+}
+
+void death_close(struct watcher *w)
+{
+    close(w->kernel);
+    close(w->signals);
+    rmdir(w->tracer);
+}
+
+/* Appends a text to the newest ones of a buffer. */
+static void append(char *buffer, size_t max, const char *text, size_t size)
+{
+    size_t used = strlen(buffer);
+    if (size > max / 2)
+        size = max / 2;
+    if (used + size >= max) {
+        size_t cut = used + size - max + 1;
+        memmove(buffer, buffer + cut, used - cut + 1);
+        used -= cut;
+    }
+    memcpy(buffer + used, text, size);
+    buffer[used + size] = '\0';
+}
+
+void death_lines(struct watcher *w)
+{
+    char text[4096];
+    ssize_t got;
+    for (int i = 0; i < 4096 && w->kernel >= 0; i++) {
+        char *message;
+        got = read(w->kernel, text, sizeof text - 1);
+        if (got <= 0) {
+            if (got < 0 && errno == EPIPE) /* lines were lost */
+                continue;
+            break;
+        }
+        text[got] = '\0';
+        message = strchr(text, ';');
+        text[strcspn(text, "\n")] = '\0';
+        if (message++) {
+            append(w->kernel_text, sizeof w->kernel_text, message,
+                   strlen(message));
+            append(w->kernel_text, sizeof w->kernel_text, "\n", 1);
+        }
+    }
+    while (w->signals >= 0 && (got = read(w->signals, text, sizeof text)) > 0)
+        append(w->signals_text, sizeof w->signals_text, text, (size_t)got);
+}
+
+/* Finds the last line of the kernel's with a text; null: none. */
+static char *line_with(char *text, const char *what)
+{
+    char *found = NULL, *at = text;
+    while ((at = strstr(at, what)))
+        found = at++;
+    while (found && found > text && found[-1] != '\n')
+        found--;
+    return found;
+}
+
+bool death_sender(struct watcher *w, int pid, int number, char to[128])
+{
+    char name[64], *line, *dash;
+    death_lines(w);
+    snprintf(name, sizeof name, " pid=%d grp=", pid);
+    line = line_with(w->signals_text, name);
+    snprintf(name, sizeof name, " sig=%d ", number);
+    if (!line || !strstr(line, name) ||
+        strstr(line, name) > line + strcspn(line, "\n"))
+        return false;
+    line += strspn(line, " ");
+    dash = strstr(line, " [");
+    while (dash && dash > line && *dash != '-')
+        dash--;
+    if (!dash || dash == line)
+        return false;
+    snprintf(to, 128, "%d %.*s", atoi(dash + 1), (int)(dash - line), line);
+    return true;
+}
+
+uint64_t death_ooms(int pid)
+{
+    char text[1024];
+    return watch_group(pid, "memory", "memory.oom_control", "memory.events",
+                       text, sizeof text)
+               ? number_after(text, "oom_kill ")
+               : 0;
+}
+
+/* ------------------------------------------------------------------ status -- */
+
+/* Finds the status as wait() has it; false: not known. */
+static bool status_find(const struct process *p, int *status, bool *core)
+{
+    *core = false;
+    for (int i = 0; i < TRIES; i++) {
+        struct info info = {.mask = INFO_EXIT | INFO_CORE};
+        char text[2048];
+        if (ioctl(p->pidfd, INFO_GET, &info) == 0 && (info.mask & INFO_EXIT)) {
+            *status = info.exit_code;
+            *core = WCOREDUMP(*status) ||
+                    ((info.mask & INFO_CORE) && (info.core & CORE_WRITTEN));
+            return true;
+        }
+        if (*watch_stat(p->pid, 0, 3, text) == 'Z') {
+            *status = atoi(watch_stat(p->pid, 0, 52, text));
+            *core = WCOREDUMP(*status);
+            if (*status || geteuid() == 0)
+                return true;
+        }
+        usleep(50000);
+    }
+    return false;
+}
+
+/* Finds the core file: by its pattern, in the process's folder, and new. */
+static void core_find(struct process *p)
+{
+    char pattern[256], path[4096], folder[4096];
+    struct stat is;
+    size_t at = 0;
+    snprintf(folder, sizeof folder, "%s", p->core);
+    *p->core = '\0';
+    if (!watch_text("/proc/sys/kernel/core_pattern", pattern, sizeof pattern) ||
+        *pattern == '|')
+        return;
+    pattern[strcspn(pattern, "\n")] = '\0';
+    if (*pattern != '/')
+        at = (size_t)snprintf(path, sizeof path, "%.3000s/", folder);
+    for (const char *c = pattern; *c && at + 64 < sizeof path; c++) {
+        if (*c != '%')
+            path[at++] = *c;
+        else if (*++c == 'p')
+            at += (size_t)sprintf(path + at, "%d", p->pid);
+        else if (*c == 'e')
+            at += (size_t)sprintf(path + at, "%s", p->name);
+        else
+            return; /* it has parts that are not known */
+    }
+    path[at] = '\0';
+    for (int i = 0; i < 2; i++) { /* core_uses_pid adds the id */
+        if (stat(path, &is) == 0 && S_ISREG(is.st_mode) && is.st_size &&
+            time(NULL) - is.st_mtime < 60) {
+            snprintf(p->core, sizeof p->core, "%s", path);
+            return;
+        }
+        snprintf(path + at, sizeof path - at, ".%d", p->pid);
+    }
+}
+
+/* The kernel's words for an OOM kill or a crash of a process. */
+static bool kernel_words(struct watcher *w, const struct process *p,
+                         const char *before, char to[512])
+{
+    char what[64], *line;
+    snprintf(what, sizeof what, before, p->pid);
+    line = line_with(w->kernel_text, what);
+    if (line)
+        snprintf(to, 512, "%.*s", (int)strcspn(line, "\n"), line);
+    return line != NULL;
+}
+
+enum verdict death_judge(struct watcher *w, struct process *p, char to[1024])
+{
+    char words[512] = "", who[128];
+    int status, number;
+    bool by, core, known = status_find(p, &status, &core);
+    death_lines(w);
+    if (core || !known)
+        core_find(p);
+    else
+        *p->core = '\0';
+    if (kernel_words(w, p, "Killed process %d (", words)) {
+        snprintf(to, 1024, "OOM KILL: the kernel ended it for memory: %s",
+                 words);
+        return VERDICT_SURE;
+    }
+    if (!known) {
+        snprintf(to, 1024, "ENDED, and its status is not known%s%s",
+                 kernel_words(w, p, "[%d]:", words) ? ": " : "", words);
+        return *words || *p->core ? VERDICT_SURE : VERDICT_PERHAPS;
+    }
+    if (WIFEXITED(status)) {
+        snprintf(to, 1024,
+                 WEXITSTATUS(status) ? "EXIT with status %d"
+                                     : "ended with status %d",
+                 WEXITSTATUS(status));
+        return WEXITSTATUS(status) && !p->is_child ? VERDICT_SURE
+                                                   : VERDICT_NONE;
+    }
+    number = WTERMSIG(status);
+    by = death_sender(w, p->pid, number, who);
+    if (number == SIGTERM || number == SIGINT || number == SIGHUP) {
+        snprintf(to, 1024, "ended by SIG%s", sigabbrev_np(number));
+        return VERDICT_NONE;
+    }
+    if (p->oom_kills < death_ooms(p->pid))
+        snprintf(words, sizeof words, "its control group counts an OOM kill");
+    else if (number != SIGKILL)
+        kernel_words(w, p, "[%d]", words);
+    snprintf(to, 1024, "%s by SIG%s%s%s%s%s%.400s%s%s",
+             number == SIGKILL ? "KILLED" : "CRASH",
+             sigabbrev_np(number) ? sigabbrev_np(number) : "NAL",
+             by                  ? " of "
+             : number == SIGKILL ? " of an unknown sender"
+                                 : "",
+             by ? who : "",
+             number == SIGKILL ? ""
+             : core            ? ", core dumped"
+                               : ", no core file",
+             *p->core ? " into " : "", p->core, *words ? ": " : "", words);
+    return VERDICT_SURE;
+}

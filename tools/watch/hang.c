@@ -1,0 +1,293 @@
+/* hang.c - the verdict on a process that runs, from the looks at it. */
+/* SPDX-License-Identifier: MIT */
+/*
+    STOPPED     all threads are stopped by a signal, or their group is frozen
+    D STATE     a thread waits in the kernel, and no signal can end the wait
+    DEADLOCK    threads wait for each other, at two looks (recorder threads)
+    HANG        work waits in a queue, and nobody takes it: no thread runs; or a
+                thread waits where it never waited so long; or threads run
+    SPIN        a thread runs in one function, and neither waits nor calls
+
+   A thread that rests where threads of the process rested as long before is
+   idle. So is one that waits for any of several files. If only idle threads
+   rest, or a socket's peer does not read, the verdict is PERHAPS.
+*/
+#include "watch.h"
+
+/* A look at a process, summed up. */
+struct state {
+    struct watcher *w;
+    struct process *p;
+    int64_t now, age;  /* how long the odd thread rests */
+    char *to;          /* the verdict in words, 1024 bytes */
+    char before[1024]; /* the unconfirmed verdict of the last look */
+    struct task *odd;  /* rests longest where that is unusual; null: none */
+    struct task *busy; /* runs without a wait for long; null: none */
+    bool still;        /* no thread has run for long */
+    bool fresh;        /* a thread is odd since this look */
+};
+
+static int64_t seconds(int64_t ns)
+{
+    return ns / 1000000000;
+}
+
+static bool goes_on(const struct process *p)
+{
+    if (p->hung <= 0)
+        return (p->hung ? p->unmoved_ns : p->stopped_ns) == p->hung_ns;
+    for (size_t i = 0; i < p->tasks_count; i++)
+        if (p->tasks[i].id == p->hung)
+            return p->tasks[i].still_ns == p->hung_ns ||
+                   p->tasks[i].busy_ns == p->hung_ns;
+    return false;
+}
+
+/* Makes a verdict; `hung` and `since` tell when it is over. */
+__attribute__((format(printf, 5, 6))) static enum verdict
+verdict_is(struct state *s, enum verdict is, int hung, int64_t since,
+           const char *format, ...)
+{
+    va_list list;
+    if (s->p->hung_ns && is <= s->p->hung_verdict)
+        return VERDICT_NONE; /* its line is out */
+    va_start(list, format);
+    vsnprintf(s->to, 1024, format, list);
+    va_end(list);
+    s->p->hung = hung;
+    s->p->hung_ns = since;
+    s->p->hung_verdict = is;
+    return is;
+}
+
+/* True if the last look had the same result; otherwise the next may. */
+static bool agrees(struct state *s, const char *key)
+{
+    snprintf(s->p->verdict, sizeof s->p->verdict, "%s", key);
+    return strcmp(s->before, key) == 0;
+}
+
+/* The wait of a thread in words, with its holder: "12 worker waits for mutex
+ * table of 13 flusher". */
+static void wait_words(const struct process *p, const struct task *t,
+                       char to[512])
+{
+    char pid[16], id[16], name[17];
+    const char *arguments[] = {"threads", pid, "--thread", id, NULL};
+    char text[8192], *line;
+    snprintf(pid, sizeof pid, "%d", p->pid);
+    snprintf(id, sizeof id, "%d", t->id);
+    watch_run(arguments, NULL, text, sizeof text, 20);
+    for (line = text; line;
+         line = (line = strchr(line, '\n')) ? line + 1 : NULL)
+        if (atoi(line) == t->id || (*line == 'T' && strstr(line, id))) {
+            snprintf(to, 512, "%.*s", (int)strcspn(line, "\n"), line);
+            return;
+        }
+    proc_name(p->pid, t->id, name);
+    snprintf(to, 512, "thread %d %s", t->id, name);
+}
+
+/* ------------------------------------------------------- states of kernel -- */
+
+static enum verdict stopped_judge(struct state *s)
+{
+    struct process *p = s->p;
+    char who[128], text[4096];
+    int tracer;
+    if (s->now - p->stopped_ns < s->w->hang_ns)
+        return VERDICT_NONE;
+    proc_text(p->pid, 0, "status", text, sizeof text);
+    tracer = (int)number_after(text, "\nTracerPid:");
+    if (tracer && p->state == 't') {
+        proc_name(tracer, 0, who);
+        return verdict_is(s, VERDICT_PERHAPS, 0, p->stopped_ns,
+                          "STOPPED for %lld s by a debugger, %d %s",
+                          (long long)seconds(s->now - p->stopped_ns), tracer,
+                          who);
+    }
+    if (!death_sender(s->w, p->pid, SIGSTOP, who))
+        snprintf(who, sizeof who, "a sender that is not known");
+    return verdict_is(s, VERDICT_SURE, 0, p->stopped_ns,
+                      "STOPPED for %lld s by a signal of %s",
+                      (long long)seconds(s->now - p->stopped_ns), who);
+}
+
+static bool is_frozen(int pid)
+{
+    char text[256];
+    return watch_group(pid, "freezer", "freezer.state", "cgroup.events", text,
+                       sizeof text) &&
+           (strstr(text, "frozen 1") || strncmp(text, "FROZEN", 6) == 0);
+}
+
+static enum verdict kernel_judge(struct state *s)
+{
+    struct process *p = s->p;
+    char channel[128], words[512], text[2048];
+    if (s->still && is_frozen(p->pid) && agrees(s, "frozen"))
+        return verdict_is(s, VERDICT_SURE, p->tasks[0].id, p->tasks[0].still_ns,
+                          "STOPPED for %lld s: its control group is frozen",
+                          (long long)seconds(s->age));
+    for (size_t i = 0; i < p->tasks_count; i++) {
+        struct task *t = &p->tasks[i];
+        if (t->idle || s->now - t->still_ns < s->w->hang_ns ||
+            *watch_stat(p->pid, t->id, 3, text) != 'D' || !agrees(s, "D"))
+            continue;
+        proc_text(p->pid, t->id, "wchan", channel, sizeof channel);
+        wait_words(p, t, words);
+        return verdict_is(s, VERDICT_SURE, t->id, t->still_ns,
+                          "D STATE for %lld s: in %s of the kernel, which no "
+                          "signal ends: %s",
+                          (long long)seconds(s->now - t->still_ns), channel,
+                          words);
+    }
+    return VERDICT_NONE;
+}
+
+/* --------------------------------------------------------------- deadlock -- */
+
+/* Looks for a circle of waits, or a lock whose holder has ended; less and less
+ * often, while nothing changes. */
+static enum verdict deadlock_judge(struct state *s)
+{
+    struct process *p = s->p;
+    char text[16384], key[1024], pid[16];
+    const char *arguments[] = {"threads", pid, "--locks", "--check", NULL};
+    size_t size;
+    bool again = strncmp(s->before, "DEADLOCK", 8) == 0 ||
+                 strncmp(s->before, "KIND", 4) == 0;
+    if (!s->fresh && !again && s->now < p->threads_ns)
+        return VERDICT_NONE;
+    p->threads_ns = s->now + (s->age > s->w->hang_ns ? s->age : s->w->hang_ns);
+    snprintf(pid, sizeof pid, "%d", p->pid);
+    if (watch_run(arguments, NULL, text, sizeof text, 30) != 3)
+        return VERDICT_NONE;
+    size = strcspn(text, "\n"); /* and the first threads or locks */
+    for (int i = 0; i < 4 && text[size] == '\n' && text[size + 1] != '\n'; i++)
+        size += 1 + strcspn(text + size + 1, "\n");
+    snprintf(key, sizeof key, "%.*s", (int)size, text);
+    if (!agrees(s, key))
+        return VERDICT_NONE;
+    return verdict_is(s, VERDICT_SURE, s->odd->id, s->odd->still_ns, "%s%s",
+                      *key == 'D' ? ""
+                                  : "DEADLOCK: no thread can release a "
+                                    "lock, as its holder has ended\n",
+                      key);
+}
+
+/* ------------------------------------------------------------------ queues -- */
+
+static enum verdict queues_judge(struct state *s)
+{
+    struct process *p = s->p;
+    const struct queue *q = queues_look(p, s->now);
+    const struct task *t = s->odd ? s->odd : s->busy ? s->busy : p->tasks;
+    char words[512], what[256];
+    bool full = false, blocked = false, runs;
+    for (size_t i = 0; i < p->queues_count; i++) {
+        full |= p->queues[i].full && !p->queues[i].is_pipe;
+        blocked |= s->odd && s->odd->call == CALL_WRITE &&
+                   s->odd->fd == p->queues[i].fd && p->queues[i].full;
+    }
+    if (s->still && blocked && agrees(s, "write")) {
+        wait_words(p, t, words);
+        return verdict_is(s, VERDICT_SURE, t->id, t->still_ns,
+                          "HANG for %lld s: its output waits and nobody reads: "
+                          "%s",
+                          (long long)seconds(s->age), words);
+    }
+    if (!q)
+        return VERDICT_NONE;
+    runs = p->ran_ns > (uint64_t)s->w->every_ns / 10;
+    queue_words(q, what);
+    if (s->still) {
+        if (!agrees(s, "waits"))
+            return VERDICT_NONE;
+        wait_words(p, t, words);
+        return verdict_is(
+            s, s->odd && !full ? VERDICT_SURE : VERDICT_PERHAPS, t->id,
+            t->still_ns, "HANG: no thread has run for %lld s, but %s: %s",
+            (long long)seconds(s->now - t->still_ns), what, words);
+    }
+    if (s->now - p->unmoved_ns < s->w->hang_ns ||
+        s->now - q->since_ns < s->w->hang_ns || (!s->odd && !runs))
+        return VERDICT_NONE;
+    if (s->odd)
+        wait_words(p, t, words);
+    else
+        snprintf(words, sizeof words, "threads run, but take nothing");
+    return verdict_is(s, full ? VERDICT_PERHAPS : VERDICT_SURE, -1,
+                      p->unmoved_ns, "HANG: for %lld s %s: %s",
+                      (long long)seconds(s->now - q->since_ns), what, words);
+}
+
+/* ----------------------------------------------------------------- verdict -- */
+
+static void state_find(struct state *s)
+{
+    struct process *p = s->p;
+    s->still = p->tasks_count > 0;
+    for (size_t i = 0; i < p->tasks_count; i++) {
+        struct task *t = &p->tasks[i];
+        int64_t age = s->now - t->still_ns;
+        if (t->busy_ns && s->now - t->busy_ns >= s->w->hang_ns)
+            s->busy = t;
+        if (age < s->w->hang_ns) {
+            s->still = false;
+        } else if (!t->idle && t->rest) {
+            if (age > s->age)
+                s->odd = t;
+            s->age = s->now - s->odd->still_ns;
+            s->fresh |= !t->looked;
+            t->looked = true;
+        }
+    }
+}
+
+enum verdict hang_judge(struct watcher *w, struct process *p, int64_t now,
+                        char to[1024])
+{
+    struct state s = {.w = w, .p = p, .now = now, .to = to};
+    enum verdict is = VERDICT_NONE;
+    int64_t least = w->hang_ns / 2, cost = 2000 * p->queues_cost_ns;
+    char words[512];
+    memcpy(s.before, p->verdict, sizeof s.before);
+    *p->verdict = '\0';
+    if (p->hung_ns && !goes_on(p)) {
+        watch_say(p, "goes on after %lld s",
+                  (long long)seconds(now - p->hung_ns));
+        p->hung_ns = 0;
+        p->hung_verdict = VERDICT_NONE;
+    }
+    if (p->stopped_ns)
+        return stopped_judge(&s);
+    state_find(&s);
+    if (p->hung_verdict == VERDICT_SURE)
+        return VERDICT_NONE;
+    if (s.still || s.odd)
+        is = kernel_judge(&s);
+    if (!is && !*p->verdict && s.odd)
+        is = deadlock_judge(&s);
+    if (!is && !*p->verdict &&
+        (s.fresh || *s.before ||
+         now - p->queues_ns > (cost > least ? cost : least)))
+        is = queues_judge(&s);
+    if (!is && s.busy && s.busy->rest != 1 && spin_find(p, s.busy, words)) {
+        s.busy->rest = 1; /* it was looked at */
+        is = verdict_is(&s, s.busy->slept ? VERDICT_SURE : VERDICT_PERHAPS,
+                        s.busy->id, s.busy->busy_ns,
+                        "SPIN for %lld s without a wait or a system call: %s",
+                        (long long)seconds(now - s.busy->busy_ns), words);
+    }
+    if (!is && !*p->verdict && s.still && s.odd && p->learned &&
+        s.age > 2 * w->hang_ns) {
+        wait_words(p, s.odd, words);
+        s.odd->idle = true;
+        is = verdict_is(&s, VERDICT_PERHAPS, s.odd->id, s.odd->still_ns,
+                        "HANG: no thread has run for %lld s, the longest wait "
+                        "in this place: %s",
+                        (long long)seconds(s.age), words);
+    }
+    return is;
+}

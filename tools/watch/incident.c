@@ -1,0 +1,276 @@
+/* incident.c - an incident: a folder with all that is known. */
+/* SPDX-License-Identifier: MIT */
+/*
+    DIR/20261124-140305-NAME-PID/README      its first line is the verdict
+        threads-1.txt, -2, -3    threads, locks and stacks, a second apart
+        000001.rec               the last records, if the program has any
+        resources.txt            figures of /proc
+        journal.txt, kernel.txt, signals.txt
+
+   The folder has a temporary name until it is whole. The limits count all
+   folders so named in DIR, of which the oldest are deleted first. If less than
+   a twentieth of the disk is free, there is a README and no more.
+*/
+#include "watch.h"
+
+#include <dirent.h>
+#include <sys/resource.h>
+#include <sys/statvfs.h>
+#include <sys/wait.h>
+
+enum { FILE_MAX = 64 << 20 };
+
+/* ------------------------------------------------------------------- run -- */
+
+pid_t watch_spawn(const char *program, const char *const *arguments,
+                  const char *path, unsigned seconds, int *from)
+{
+    const char *all[80] = {"recorder"};
+    int fds[2] = {-1, -1};
+    pid_t child = pipe2(fds, O_CLOEXEC) == 0 ? fork() : -1;
+    for (int i = 0; i < 78 && arguments[i]; i++)
+        all[i + 1] = arguments[i];
+    if (child == 0) {
+        int null = open("/dev/null", O_RDWR);
+        dup2(null, 0);
+        dup2(path ? open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600) : fds[1], 1);
+        dup2(null, 2);
+        alarm(seconds); /* ends it then */
+        execvp(program, (char **)(uintptr_t)all);
+        _exit(127);
+    }
+    close(fds[1]);
+    *from = fds[0];
+    return child;
+}
+
+static int run(const char *program, const char *const *arguments,
+               const char *path, char *to, size_t size, unsigned seconds)
+{
+    char buffer[4096];
+    size_t used = 0;
+    ssize_t got;
+    int from, status = -1;
+    pid_t child = watch_spawn(program, arguments, path, seconds, &from);
+    while (child > 0 && (got = read(from, buffer, sizeof buffer)) > 0) {
+        size_t more = (size_t)got < size - used ? (size_t)got : size - used;
+        memcpy(to + used, buffer, more);
+        used += more;
+    }
+    close(from);
+    if (size)
+        to[used < size ? used : size - 1] = '\0';
+    return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status)
+               ? WEXITSTATUS(status)
+               : -1;
+}
+
+int watch_run(const char *const *arguments, const char *path, char *to,
+              size_t size, unsigned seconds)
+{
+    return run("/proc/self/exe", arguments, path, to, size, seconds);
+}
+
+/* ----------------------------------------------------------------- limits -- */
+
+/* True of the name of an incident: "20261124-140305-NAME-PID". */
+static int is_incident(const struct dirent *entry)
+{
+    const char *name = entry->d_name;
+    return strspn(name, "0123456789") == 8 && name[8] == '-' &&
+           strspn(name + 9, "0123456789") == 6 && name[15] == '-';
+}
+
+/* The bytes of a folder's files; `deletes`: removes folder and files. */
+static uint64_t folder_bytes(const char *path, bool deletes)
+{
+    struct dirent *entry;
+    uint64_t bytes = 0;
+    DIR *folder = opendir(path);
+    struct stat is;
+    while (folder && (entry = readdir(folder))) {
+        if (fstatat(dirfd(folder), entry->d_name, &is, AT_SYMLINK_NOFOLLOW) ||
+            !S_ISREG(is.st_mode))
+            continue;
+        bytes += (uint64_t)is.st_blocks * 512;
+        if (deletes)
+            unlinkat(dirfd(folder), entry->d_name, 0);
+    }
+    if (folder)
+        closedir(folder);
+    if (deletes)
+        rmdir(path);
+    return bytes;
+}
+
+/* Deletes the oldest incidents of this folder, beyond the limits. */
+static void incidents_forget(const struct watcher *w)
+{
+    struct dirent **all;
+    uint64_t bytes = 0;
+    int count = scandir(".", &all, is_incident, alphasort);
+    for (int i = 0; i < count; i++)
+        bytes += folder_bytes(all[i]->d_name, false);
+    for (int i = 0; i + 1 < count; i++)
+        if ((unsigned long)(count - i) > w->keep || bytes > w->size)
+            bytes -= folder_bytes(all[i]->d_name, true);
+}
+
+/* ------------------------------------------------- files, in this folder -- */
+
+static void resources_write(const struct process *p)
+{
+    static const char *const names[] = {
+        "%d/status",    "%d/limits",   "%d/io",
+        "%d/stat",      "%d/cgroup",   "loadavg",
+        "pressure/cpu", "pressure/io", "pressure/memory"};
+    char path[64], text[16384];
+    FILE *to = fopen("resources.txt", "we");
+    if (!to)
+        return;
+    fprintf(to, "descriptors: %zu\nqueues:\n", p->descriptors);
+    for (size_t i = 0; i < p->queues_count; i++) {
+        const struct queue *q = &p->queues[i];
+        fprintf(to, "    descriptor %d: %s %llu, %u bytes unread%s%s\n", q->fd,
+                q->is_pipe ? "pipe" : "socket", (unsigned long long)q->inode,
+                q->bytes, q->listens ? ", listens" : "",
+                q->full ? ", full" : "");
+    }
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char *at = path + sprintf(path, "/proc/");
+        at += *names[i] == '%' ? sprintf(at, "%d", p->pid) : 0;
+        strcpy(at, names[i] + (*names[i] == '%' ? 2 : 0));
+        if (watch_text(path, text, sizeof text))
+            fprintf(to, "\n%s:\n%s", path, text);
+    }
+    fclose(to);
+}
+
+/* Copies the file of rings that the program left. */
+static void recording_copy(const struct process *p)
+{
+    char buffer[65536];
+    ssize_t got;
+    off_t at = 0;
+    FILE *to = fopen("000001.rec", "we");
+    while (to && at < FILE_MAX &&
+           (got = pread(p->recording, buffer, sizeof buffer, at)) > 0 &&
+           fwrite(buffer, (size_t)got, 1, to) == 1)
+        at += got;
+    if (to)
+        fclose(to);
+}
+
+/* Saves the records of a process, and looks at its threads three times; of one
+ * that died, its file of rings, and a look at its core file. */
+static void process_write(const struct process *p, bool died)
+{
+    char pid[16], name[] = "threads-1.txt";
+    const char *save[] = {"save", pid, "-o", "000001.rec", NULL};
+    const char *threads[] = {"threads", died ? p->core : pid, NULL};
+    snprintf(pid, sizeof pid, "%d", p->pid);
+    if (died && p->recording >= 0)
+        recording_copy(p);
+    if (died && *p->core)
+        watch_run(threads, name, NULL, 0, 60);
+    if (!died)
+        watch_run(save, "/dev/null", NULL, 0, 60);
+    for (; !died && name[8] <= '3'; name[8]++) {
+        watch_run(threads, name, NULL, 0, 30);
+        sleep(1);
+    }
+}
+
+static void text_write(const char *name, const char *text)
+{
+    FILE *to = *text ? fopen(name, "we") : NULL;
+    if (to) {
+        fputs(text, to);
+        fclose(to);
+    }
+}
+
+static void readme_write(const struct process *p, const char *verdict)
+{
+    char when[64], host[256] = "", text[8192];
+    time_t now = time(NULL);
+    struct tm tm;
+    strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S %z", localtime_r(&now, &tm));
+    gethostname(host, sizeof host - 1);
+    snprintf(text, sizeof text,
+             "%s\n\nprocess    %d %s%s%s, started at tick %llu\n"
+             "program    %s\n"
+             "noticed    %s, on %s, after a watch of %lld s\n\n"
+             "threads-N.txt    threads, locks and stacks: three moments, or "
+             "the core file\n"
+             "000001.rec       the last records, if it had any: recorder dump "
+             "or view of this folder\n"
+             "resources.txt, journal.txt, kernel.txt, signals.txt: if they "
+             "could be read\n",
+             verdict, p->pid, p->name, *p->unit ? ", of " : "", p->unit,
+             (unsigned long long)p->started, p->command, when, host,
+             (long long)((watch_now() - p->begun_ns) / 1000000000));
+    text_write("README", text);
+}
+
+/* ---------------------------------------------------------------- incident -- */
+
+_Noreturn static void incident_write(struct watcher *w, struct process *p,
+                                     const char *verdict, bool died)
+{
+    const char *journal[] = {"-u", p->unit, "-n", "200", "--no-pager", NULL};
+    char name[64], part[80];
+    time_t now = time(NULL);
+    struct tm tm;
+    struct statvfs disk;
+    struct rlimit limit = {FILE_MAX, FILE_MAX};
+    signal(SIGXFSZ, SIG_IGN);
+    setrlimit(RLIMIT_FSIZE, &limit);
+    strftime(name, sizeof name, "%Y%m%d-%H%M%S-", localtime_r(&now, &tm));
+    snprintf(name + 16, sizeof name - 16, "%s-%d", p->name, p->pid);
+    for (char *c = name; *c; c++)
+        *c = *c == '/' || *c == ' ' ? '_' : *c;
+    snprintf(part, sizeof part, ".%s.part", name);
+    if (chdir(w->folder) != 0 || mkdir(part, 0700) != 0 || chdir(part) != 0)
+        _exit(1);
+    readme_write(p, verdict);
+    if (statvfs(".", &disk) != 0 || disk.f_bavail > disk.f_blocks / 20) {
+        resources_write(p);
+        process_write(p, died);
+        if (*p->unit)
+            run("journalctl", journal, "journal.txt", NULL, 0, 10);
+        text_write("kernel.txt", w->kernel_text);
+        text_write("signals.txt", w->signals_text);
+    }
+    if (chdir("..") != 0 || rename(part, name) != 0)
+        _exit(1);
+    incidents_forget(w);
+    _exit(0);
+}
+
+bool incident_keep(struct watcher *w, struct process *p, const char *verdict,
+                   bool died)
+{
+    pid_t child;
+    fflush(NULL);
+    child = fork();
+    if (child == 0)
+        incident_write(w, p, verdict, died);
+    w->incidents += child > 0;
+    return child > 0;
+}
+
+bool incident_show(const char *folder)
+{
+    static const char *const names[] = {"README", "threads-1.txt"};
+    bool found = false;
+    for (int i = 0; i < 2; i++) {
+        char path[4096], text[65536];
+        snprintf(path, sizeof path, "%.4000s/%s", folder, names[i]);
+        if (!watch_text(path, text, sizeof text))
+            continue;
+        printf("%s%s", found ? "\n" : "", text);
+        found = true;
+    }
+    return found;
+}

@@ -1,0 +1,216 @@
+/* look.c - which threads of a process ran since the last look. */
+/* SPDX-License-Identifier: MIT */
+#include "array.h"
+#include "watch.h"
+
+#include <seccomp.h>
+
+int64_t watch_now(void)
+{
+    return (int64_t)recorder_clock_ns_(RECORDER_MONOTONIC_);
+}
+
+bool watch_text(const char *path, char *to, size_t size)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t got = fd < 0 ? -1 : read(fd, to, size - 1);
+    if (fd >= 0)
+        close(fd);
+    to[got > 0 ? got : 0] = '\0';
+    return got > 0;
+}
+
+const char *watch_stat(int pid, int thread, int field, char text[2048])
+{
+    const char *at =
+        proc_text(pid, thread, "stat", text, 2048) ? strrchr(text, ')') : NULL;
+    for (int i = 2; i < field && at; i++)
+        at = strchr(at + 1, ' ');
+    return at ? at + 1 : "";
+}
+
+bool watch_group(int pid, const char *controller, const char *file_1,
+                 const char *file_2, char *to, size_t size)
+{
+    char groups[4096], path[4500], name[32];
+    proc_text(pid, 0, "cgroup", groups, sizeof groups);
+    snprintf(name, sizeof name, ":%s:", controller);
+    for (char *line = strtok(groups, "\n"); line; line = strtok(NULL, "\n")) {
+        const char *group = strrchr(line, ':') ? strrchr(line, ':') + 1 : "";
+        bool is_2 = strncmp(line, "0::", 3) == 0;
+        if (!is_2 && !strstr(line, name))
+            continue;
+        snprintf(path, sizeof path, "/sys/fs/cgroup%s%s%s/%s", is_2 ? "" : "/",
+                 is_2 ? "" : controller, group, is_2 ? file_2 : file_1);
+        if (watch_text(path, to, size))
+            return true;
+        snprintf(path, sizeof path, "/sys/fs/cgroup/unified%s/%s", group,
+                 file_2);
+        if (is_2 && watch_text(path, to, size))
+            return true;
+    }
+    return false;
+}
+
+uint64_t number_after(const char *text, const char *name)
+{
+    const char *at = strstr(text, name);
+    return at ? strtoull(at + strlen(name), NULL, 10) : 0;
+}
+
+/* Notes how long a thread rested in a place. */
+static void rest_note(struct process *p, uint64_t place, int64_t ns)
+{
+    struct rest *shortest = p->rests;
+    for (size_t i = 0; i < p->rests_count; i++) {
+        if (p->rests[i].place == place) {
+            if (ns > p->rests[i].longest_ns)
+                p->rests[i].longest_ns = ns;
+            return;
+        }
+        if (p->rests[i].longest_ns < shortest->longest_ns)
+            shortest = &p->rests[i];
+    }
+    if (p->rests_count < RESTS_MAX)
+        shortest = &p->rests[p->rests_count++];
+    *shortest = (struct rest){place, ns};
+}
+
+static enum rest_call call_class(int64_t number)
+{
+    static const char *const names[][16] = {
+        [CALL_IDLE] = {"epoll_wait", "epoll_pwait", "epoll_pwait2", "poll",
+                       "ppoll", "select", "pselect6", "accept", "accept4",
+                       "rt_sigtimedwait", "rt_sigsuspend", "pause", "wait4",
+                       "waitid", "io_getevents"},
+        [CALL_LOCK] = {"futex", "flock", "fcntl", "futex_wait"},
+        [CALL_WRITE] = {"write", "writev", "sendto", "sendmsg", "sendfile"}};
+    enum rest_call is = CALL_OTHER;
+    char *name =
+        seccomp_syscall_resolve_num_arch(SCMP_ARCH_NATIVE, (int)number);
+    for (int i = CALL_IDLE; name && i <= CALL_WRITE; i++)
+        for (int k = 0; k < 16 && names[i][k]; k++)
+            if (strcmp(name, names[i][k]) == 0)
+                is = (enum rest_call)i;
+    free(name);
+    return is;
+}
+
+/* Finds where a thread rests: its system call, and the lowest bits of program
+ * counter and stack, which threads with equal stacks share. */
+static void rest_find(struct watcher *w, struct process *p, struct task *t)
+{
+    char text[256];
+    uint64_t first = 0, sp = 0, pc = 0;
+    int64_t number;
+    t->rest = 1;
+    t->call = CALL_UNKNOWN;
+    t->idle = true;
+    if (!proc_text(p->pid, t->id, "syscall", text, sizeof text) ||
+        sscanf(text,
+               "%" SCNd64 " %" SCNx64 " %*x %*x %*x %*x %*x %" SCNx64
+               " %" SCNx64,
+               &number, &first, &sp, &pc) != 4)
+        return;
+    t->rest = (uint64_t)(number + 2) << 24 | (sp & 4095) << 12 | (pc & 4095);
+    t->call = (int)call_class(number);
+    t->fd = (int)first;
+    t->idle = t->call == CALL_IDLE;
+    for (size_t i = 0; i < p->rests_count; i++)
+        t->idle |= p->rests[i].place == t->rest &&
+                   p->rests[i].longest_ns >= w->hang_ns;
+}
+
+/* Notes since when a thread that used the processor runs without a wait. */
+static void busy_look(struct process *p, struct task *t, int64_t now)
+{
+    char text[4096];
+    uint64_t waits;
+    if (!proc_text(p->pid, t->id, "status", text, sizeof text))
+        return;
+    waits = number_after(text, "\nvoluntary_ctxt_switches:");
+    t->slept |= t->waits && waits != t->waits;
+    if (waits != t->waits || !t->busy_ns) {
+        t->busy_ns = now;
+        t->busy_system =
+            strtoull(watch_stat(p->pid, t->id, 15, text), NULL, 10);
+    }
+    t->waits = waits;
+}
+
+static void task_look(struct watcher *w, struct process *p, struct task *t,
+                      int64_t now)
+{
+    char text[4096];
+    uint64_t run, ran;
+    int64_t age = now - t->still_ns;
+    if (proc_text(p->pid, t->id, "schedstat", text, sizeof text))
+        run = strtoull(text, NULL, 10);
+    else if (proc_text(p->pid, t->id, "status", text, sizeof text))
+        run = number_after(text, "\nvoluntary_ctxt_switches:") +
+              number_after(text, "\nnonvoluntary_ctxt_switches:");
+    else
+        return;
+    if (run == t->run_ns) {
+        t->busy_ns = 0;
+        if (!t->rest && age >= w->hang_ns / 2)
+            rest_find(w, p, t);
+        return;
+    }
+    ran = run - t->run_ns;
+    p->ran_ns += t->run_ns ? ran : 0;
+    if (t->rest > 1)
+        rest_note(p, t->rest, age);
+    t->run_ns = run;
+    t->still_ns = now;
+    t->rest = 0;
+    t->looked = false;
+    if (ran > (uint64_t)(now - p->look_ns) / 8)
+        busy_look(p, t, now);
+    else
+        t->busy_ns = 0;
+}
+
+/* The thread with this id, from `at` on; another one otherwise. */
+static struct task *task_of(struct process *p, size_t at, int id, int64_t now)
+{
+    for (size_t i = at; i < p->tasks_count; i++)
+        if (p->tasks[i].id == id) {
+            struct task found = p->tasks[i];
+            p->tasks[i] = p->tasks[at];
+            p->tasks[at] = found;
+            return &p->tasks[at];
+        }
+    p->tasks = need(array_room(p->tasks, &p->tasks_max, p->tasks_count + 1,
+                               sizeof *p->tasks));
+    p->tasks[p->tasks_count++] = p->tasks[at];
+    p->tasks[at] = (struct task){.id = id, .still_ns = now};
+    return &p->tasks[at];
+}
+
+bool look_take(struct watcher *w, struct process *p, int64_t now)
+{
+    char text[2048];
+    int32_t *ids;
+    size_t count = proc_threads(p->pid, &ids);
+    p->state = *watch_stat(p->pid, 0, 3, text);
+    if (p->state != 'T' && p->state != 't')
+        p->stopped_ns = 0;
+    else if (!p->stopped_ns)
+        p->stopped_ns = now;
+    p->ran_ns = 0;
+    for (size_t i = 0; i < count; i++)
+        task_look(w, p, task_of(p, i, ids[i], now), now);
+    free(ids);
+    p->tasks_count = count;
+    if (!p->learned && now - p->begun_ns > 12 * w->hang_ns) {
+        p->learned = true;
+        for (size_t i = 0; i < count && !p->hung_ns; i++)
+            if (p->tasks[i].rest > 1) {
+                rest_note(p, p->tasks[i].rest, now - p->tasks[i].still_ns);
+                p->tasks[i].idle |= now - p->tasks[i].still_ns >= w->hang_ns;
+            }
+    }
+    p->look_ns = now;
+    return count != 0;
+}

@@ -1,0 +1,145 @@
+/* queues.c - work that waits for a process: bytes that it has not read. */
+/* SPDX-License-Identifier: MIT */
+#include "array.h"
+#include "watch.h"
+
+#include <dirent.h>
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+
+static int option_of(int fd, int option)
+{
+    int value = 0;
+    socklen_t size = sizeof value;
+    return getsockopt(fd, SOL_SOCKET, option, &value, &size) == 0 ? value : -1;
+}
+
+/* Looks at a duplicate of a descriptor. False: it is no queue. */
+static bool queue_look(struct queue *q, int fd)
+{
+    struct pollfd polled = {.fd = fd, .events = POLLIN | POLLOUT};
+    int bytes = 0, mode = fcntl(fd, F_GETFL), domain;
+    if (q->is_pipe) {
+        q->writes = (mode & O_ACCMODE) != O_RDONLY;
+    } else {
+        domain = option_of(fd, SO_DOMAIN);
+        if ((domain != AF_UNIX && domain != AF_INET && domain != AF_INET6) ||
+            (domain != AF_UNIX && option_of(fd, SO_TYPE) == SOCK_DGRAM))
+            return false;
+        q->listens = option_of(fd, SO_ACCEPTCONN) == 1;
+    }
+    if (poll(&polled, 1, 0) < 0)
+        return false;
+    if (q->listens)
+        bytes = (polled.revents & POLLIN) != 0;
+    else if (!q->writes && ioctl(fd, FIONREAD, &bytes) != 0)
+        bytes = 0;
+    q->bytes = bytes > 0 ? (uint32_t)bytes : 0;
+    q->full = !q->listens && (q->writes || !q->is_pipe) &&
+              !(polled.revents & (POLLOUT | POLLERR | POLLHUP));
+    return true;
+}
+
+static const struct queue *queue_of(const struct queue *all, size_t count,
+                                    uint64_t inode, bool writes)
+{
+    for (size_t i = 0; i < count; i++)
+        if (all[i].inode == inode && all[i].writes == writes)
+            return &all[i];
+    return NULL;
+}
+
+/* Lists the queues of a process. */
+static struct queue *queues_list(struct process *p, size_t *count)
+{
+    char path[64], target[64];
+    struct queue *all = NULL;
+    size_t max = 0;
+    struct dirent *entry;
+    DIR *files;
+    *count = p->descriptors = 0;
+    snprintf(path, sizeof path, "/proc/%d/fd", p->pid);
+    files = opendir(path);
+    while (files && (entry = readdir(files))) {
+        struct queue q = {.fd = atoi(entry->d_name)};
+        ssize_t size =
+            readlinkat(dirfd(files), entry->d_name, target, sizeof target - 1);
+        int fd;
+        p->descriptors += size > 0;
+        target[size > 0 ? size : 0] = '\0';
+        q.is_pipe = strncmp(target, "pipe:[", 6) == 0;
+        if (!q.is_pipe && strncmp(target, "socket:[", 8) != 0)
+            continue;
+        q.inode = strtoull(strchr(target, '[') + 1, NULL, 10);
+        fd = (int)syscall(SYS_pidfd_getfd, p->pidfd, q.fd, 0);
+        if (fd < 0)
+            continue;
+        if (queue_look(&q, fd)) {
+            all = need(array_room(all, &max, *count + 1, sizeof *all));
+            all[(*count)++] = q;
+        }
+        close(fd);
+    }
+    if (files)
+        closedir(files);
+    return all;
+}
+
+/* True if a queue is surely another one's to read: of a pipe, the process
+ * itself writes to it. */
+static bool is_own(const struct process *p, const struct queue *q)
+{
+    return q->is_pipe && queue_of(p->queues, p->queues_count, q->inode, true);
+}
+
+static int64_t cpu_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+}
+
+const struct queue *queues_look(struct process *p, int64_t now)
+{
+    int64_t begun = cpu_now();
+    size_t count;
+    struct queue *all = queues_list(p, &count);
+    const struct queue *waits = NULL;
+    bool first = !p->queues_ns, moved = first || count != p->queues_count;
+    for (size_t i = 0; i < count; i++) {
+        const struct queue *before =
+            queue_of(p->queues, p->queues_count, all[i].inode, all[i].writes);
+        moved |= !before || before->bytes > all[i].bytes;
+        all[i].arrived = all[i].bytes && !first &&
+                         (!before || before->arrived || !before->bytes);
+        all[i].since_ns =
+            before && before->bytes && before->bytes <= all[i].bytes
+                ? before->since_ns
+                : now;
+    }
+    free(p->queues);
+    p->queues = all;
+    p->queues_count = p->queues_max = count;
+    if (moved)
+        p->unmoved_ns = now;
+    p->queues_ns = now;
+    p->queues_cost_ns = cpu_now() - begun;
+    for (size_t i = 0; i < count; i++)
+        if ((all[i].arrived || (all[i].listens && all[i].bytes)) &&
+            !is_own(p, &all[i]) && (!waits || all[i].bytes > waits->bytes))
+            waits = &all[i];
+    return waits;
+}
+
+void queue_words(const struct queue *q, char to[256])
+{
+    if (q->listens)
+        snprintf(to, 256, "a connection waits at socket %llu (descriptor %d)",
+                 (unsigned long long)q->inode, q->fd);
+    else
+        snprintf(to, 256, "%u bytes wait in %s %llu (descriptor %d)", q->bytes,
+                 q->is_pipe ? "pipe" : "socket", (unsigned long long)q->inode,
+                 q->fd);
+}

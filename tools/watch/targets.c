@@ -1,0 +1,169 @@
+/* targets.c - which processes are watched: by PID, by name, of a unit. */
+/* SPDX-License-Identifier: MIT */
+#include "array.h"
+#include "watch.h"
+
+#include <sys/syscall.h>
+
+/* True if a program's file or name is `name`. */
+static bool is_named(int pid, const char *name)
+{
+    char own[17], text[PROGRAM_NAME_MAX];
+    return (proc_name(pid, 0, own) && strcmp(own, name) == 0) ||
+           (program_name(pid, text) && strcmp(text, name) == 0);
+}
+
+/* True if a process is in the control group of a unit. */
+static bool is_of_unit(int pid, const char *unit)
+{
+    char text[4096], part[256];
+    snprintf(part, sizeof part, "/%s%s", unit,
+             strchr(unit, '.') ? "" : ".service");
+    if (!proc_text(pid, 0, "cgroup", text, sizeof text))
+        return false;
+    for (char *at = text; (at = strstr(at, part)); at++)
+        if (at[strlen(part)] == '\n' || at[strlen(part)] == '/')
+            return true;
+    return false;
+}
+
+int target_next(const struct target *t, int *pids, size_t count, size_t *at)
+{
+    if (t->pid)
+        return (*at)++ ? 0 : t->pid;
+    while (*at < count) {
+        int pid = pids[(*at)++];
+        if (pid != getpid() &&
+            (t->is_unit ? is_of_unit(pid, t->text) : is_named(pid, t->text)))
+            return pid;
+    }
+    return 0;
+}
+
+size_t targets_read(struct call *call, int unit_option, struct target *to,
+                    size_t max)
+{
+    size_t count = 0;
+    for (int i = 0; i < call->arguments_count + call->options_count; i++) {
+        int k = i - call->arguments_count;
+        struct target t = {0};
+        char *end;
+        if (k >= 0 && call->options[k].key != unit_option)
+            continue;
+        t.is_unit = k >= 0;
+        t.text = k >= 0 ? call->options[k].value : call->arguments[i];
+        t.pid = (int)strtol(t.text, &end, 10);
+        if (t.is_unit || *end || t.pid <= 0)
+            t.pid = 0;
+        if (!*t.text || count == max)
+            misuse(call,
+                   *t.text ? "%s: more than 64 targets"
+                           : "%s: no process has an empty name",
+                   t.text);
+        to[count++] = t;
+    }
+    return count;
+}
+
+/* Opens the file in which a program has its rings: they outlive it. */
+static int recording_open(int pid)
+{
+    char line[PATH_MAX + 128], path[64], mode[5];
+    FILE *maps = proc_open(pid, "maps");
+    int fd = -1;
+    while (maps && fd < 0 && fgets(line, sizeof line, maps)) {
+        unsigned char head[18] = {0};
+        unsigned long from, to;
+        if (sscanf(line, "%lx-%lx %4s", &from, &to, mode) != 3 ||
+            strcmp(mode, "rw-s") != 0 || !strchr(line, '/'))
+            continue;
+        snprintf(path, sizeof path, "/proc/%d/map_files/%lx-%lx", pid, from,
+                 to);
+        fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+        if (fd >= 0 &&
+            (pread(fd, head, sizeof head, 0) != sizeof head ||
+             memcmp(head, "\177ELF", 4) != 0 || head[16] + head[17] != 4)) {
+            close(fd);
+            fd = -1;
+        }
+    }
+    if (maps)
+        fclose(maps);
+    return fd;
+}
+
+static void process_add(struct watcher *w, size_t target, int pid)
+{
+    struct process *p = need(calloc(1, sizeof *p));
+    char text[4096], *at;
+    int parent;
+    bool again = false;
+    *p = (struct process){.pid = pid,
+                          .target = target,
+                          .begun_ns = watch_now(),
+                          .recording = -1,
+                          .conditions = -1};
+    p->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+    p->started = strtoull(watch_stat(pid, 0, 22, text), NULL, 10);
+    if (p->pidfd < 0 || !proc_name(pid, 0, p->name) ||
+        *watch_stat(pid, 0, 3, text) == 'Z') {
+        process_free(p);
+        return;
+    }
+    if (proc_text(pid, 0, "cgroup", text, sizeof text) &&
+        (at = strstr(text, ".service"))) {
+        at[8] = '\0';
+        snprintf(p->unit, sizeof p->unit, "%.127s", strrchr(text, '/') + 1);
+    }
+    for (size_t i = proc_text(pid, 0, "cmdline", p->command, sizeof p->command);
+         i-- > 1;) /* one line of them */
+        if (p->command[i - 1] < ' ')
+            p->command[i - 1] = ' ';
+    snprintf(text, sizeof text, "/proc/%d/cwd", pid);
+    if (readlink(text, p->core, sizeof p->core - 1) < 0)
+        *p->core = '\0';
+    p->recording = recording_open(pid);
+    p->oom_kills = death_ooms(pid);
+    p->look_ns = p->begun_ns;
+    parent = atoi(watch_stat(pid, 0, 4, text));
+    for (size_t i = 0; i < w->count; i++) {
+        again |= w->all[i]->target == target;
+        p->is_child |= w->all[i]->pid == parent;
+    }
+    w->all = need(array_room(w->all, &w->max, w->count + 1, sizeof *w->all));
+    w->all[w->count++] = p;
+    if (!again || !w->scan_ns)
+        watch_say(p, "is watched%s%s", *p->unit ? ", of " : "", p->unit);
+}
+
+void process_free(struct process *p)
+{
+    if (p->pidfd >= 0)
+        close(p->pidfd);
+    if (p->recording >= 0)
+        close(p->recording);
+    if (p->conditions_pid)
+        kill(p->conditions_pid, SIGTERM);
+    if (p->conditions >= 0)
+        close(p->conditions);
+    free(p->tasks);
+    free(p->queues);
+    free(p);
+}
+
+void targets_scan(struct watcher *w)
+{
+    int *pids, pid;
+    size_t count = programs_all(&pids);
+    for (size_t i = 0; i < w->targets_count; i++) {
+        size_t at = 0;
+        while ((pid = target_next(&w->targets[i], pids, count, &at))) {
+            bool known = false;
+            for (size_t k = 0; k < w->count; k++)
+                known |= w->all[k]->pid == pid;
+            if (!known)
+                process_add(w, i, pid);
+        }
+    }
+    free(pids);
+}

@@ -1,0 +1,187 @@
+/* watch.h - notices hangs and deaths of any program, from outside. */
+/* SPDX-License-Identifier: MIT */
+/*
+    watcher     the loop: looks at all processes, and waits for deaths
+    targets     processes of a PID, a name or a unit, over restarts
+    look        which threads ran since the last look, and their rests
+    queues      work that waits: bytes in sockets and pipes, connections
+    hang        the verdict on a process
+    spin        the function that a running thread does not leave
+    death       how a process ended, and whose signal ended it
+    incident    the folder that keeps all that is known
+
+   A verdict needs evidence of waiting work, or a proof: a circle of waits, a
+   state of the kernel. All else is PERHAPS. Nothing in the process changes:
+   a look reads /proc, and a pidfd gives duplicates of its descriptors.
+*/
+#ifndef WATCH_H
+#define WATCH_H
+
+#include "command.h"
+
+#include "proc.h"
+
+#include <signal.h>
+
+enum verdict { VERDICT_NONE, VERDICT_PERHAPS, VERDICT_SURE };
+
+/* A thread. It rests while its CPU time does not change. */
+struct task {
+    int id;
+    uint64_t run_ns, waits; /* CPU time; voluntary context switches */
+    int64_t still_ns;       /* when it was last seen to have run */
+    int64_t busy_ns;        /* since when it runs without a wait; 0: no */
+    uint64_t busy_system;   /* its ticks in the kernel, then */
+    uint64_t rest;          /* system call and stack of its rest; 0: unknown */
+    int call;               /* of enum rest_call */
+    int fd;                 /* the first argument of the call */
+    bool idle;              /* it usually waits there for work */
+    bool looked;            /* this rest was looked at */
+    bool slept;             /* it has waited since the watch began */
+};
+enum rest_call { CALL_UNKNOWN, CALL_IDLE, CALL_LOCK, CALL_WRITE, CALL_OTHER };
+
+/* A place of rests of a process's threads, and the longest such rest. */
+struct rest {
+    uint64_t place;
+    int64_t longest_ns;
+};
+enum { RESTS_MAX = 64 };
+
+/* A socket or pipe of a process. */
+struct queue {
+    uint64_t inode;
+    int fd;
+    uint32_t bytes; /* that wait to be read; of a listening socket, 1 */
+    bool listens, is_pipe, writes;
+    bool full;        /* nothing can be written */
+    bool arrived;     /* the bytes, after the first look, */
+    int64_t since_ns; /* and since when none of them was read */
+};
+
+struct process {
+    int pid, pidfd;
+    char name[17], unit[128], command[256], core[4096], state;
+    size_t target;
+    bool is_child;    /* of a watched process, whose matter its status is */
+    uint64_t started; /* in clock ticks since boot */
+    int64_t begun_ns; /* the watch of it */
+    int64_t look_ns;  /* the last look */
+    uint64_t ran_ns;  /* CPU time of all threads between two looks */
+    struct task *tasks;
+    size_t tasks_count, tasks_max;
+    struct rest rests[RESTS_MAX];
+    size_t rests_count;
+    struct queue *queues;
+    size_t queues_count, queues_max, descriptors;
+    int64_t queues_ns, queues_cost_ns; /* the last look at queues */
+    int64_t unmoved_ns; /* since when no queue was read, opened or closed */
+    int64_t stopped_ns; /* since when its state is T */
+    int64_t threads_ns; /* the next look for a deadlock */
+    unsigned agreed;    /* looks that agree on the verdict */
+    char verdict[1024]; /* of them */
+    int hung;           /* the thread of the last verdict; 0: all; -1: queues */
+    int64_t hung_ns;    /* that thread's still_ns, then; 0: no verdict */
+    enum verdict hung_verdict;
+    bool learned;
+    int recording; /* the program's file of rings; -1: it has none */
+    int conditions; /* the output of a watch for records; -1: none runs, -2: no more */
+    pid_t conditions_pid; /* 0: it has ended */
+    uint64_t oom_kills;   /* in its control group, before */
+};
+
+struct target {
+    const char *text; /* a PID, a name or a unit */
+    bool is_unit;
+    int pid; /* 0: a name or unit */
+};
+
+struct watcher {
+    struct call *call;
+    const char *folder; /* null: nothing is kept */
+    int64_t hang_ns, every_ns;
+    bool keeps_perhaps;
+    unsigned long keep;
+    uint64_t size;           /* of all incidents */
+    char *const *conditions; /* --when, null-terminated */
+    struct target targets[64];
+    size_t targets_count;
+    struct process **all;
+    size_t count, max, incidents;
+    int64_t scan_ns;
+    char tracer[64];
+    int kernel, signals;     /* /dev/kmsg, trace_pipe; -1: not readable */
+    char kernel_text[16384]; /* the newest lines of both */
+    char signals_text[8192];
+};
+
+/* ------------------------------------------------------------------ parts -- */
+
+int64_t watch_now(void);
+/* Reads a small file; false: it cannot be read. */
+bool watch_text(const char *path, char *to, size_t size);
+/* Reads /proc/PID/stat, of a thread unless that is 0, and returns the text from
+ * a field on, which are counted from 1; "": it has ended. */
+const char *watch_stat(int pid, int thread, int field, char text[2048]);
+/* Reads a file of a process's control group, of version 1 or 2. */
+bool watch_group(int pid, const char *controller, const char *file_1,
+                 const char *file_2, char *to, size_t size);
+/* The number after a name in a text of lines "Name: 12"; 0: none. */
+uint64_t number_after(const char *text, const char *name);
+/* Runs this command with these arguments, at most `seconds` long; its output
+ * goes to `path`, or at most `size` bytes of it to `to`. Its status; -1: it did
+ * not end, or not well. */
+int watch_run(const char *const *arguments, const char *path, char *to,
+              size_t size, unsigned seconds);
+/* Starts a program, with its output in *from or a file; 0 seconds: no limit. */
+pid_t watch_spawn(const char *program, const char *const *arguments,
+                  const char *path, unsigned seconds, int *from);
+/* One line to stdout: the time, the process, and this. */
+void watch_say(const struct process *, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* targets.c: adds processes that are new. */
+void targets_scan(struct watcher *);
+void process_free(struct process *);
+/* The next process of a target, from *at on; 0: no more. */
+int target_next(const struct target *, int *pids, size_t count, size_t *at);
+/* Reads targets of a call: arguments from the first, and --unit. */
+size_t targets_read(struct call *, int unit_option, struct target *to,
+                    size_t max);
+
+/* look.c: looks at all threads. False: the process has ended. */
+bool look_take(struct watcher *, struct process *, int64_t now);
+/* queues.c: looks at all queues. Returns the one whose bytes wait, or null. */
+const struct queue *queues_look(struct process *, int64_t now);
+/* The words for it. */
+void queue_words(const struct queue *, char to[256]);
+
+/* hang.c: makes a verdict; `to` gets it in words. */
+enum verdict hang_judge(struct watcher *, struct process *, int64_t now,
+                        char to[1024]);
+/* spin.c: looks three times at a thread that runs; false: it is no spin. */
+bool spin_find(struct process *, const struct task *, char to[512]);
+
+/* death.c */
+void death_open(struct watcher *);
+void death_close(struct watcher *);
+void death_lines(struct watcher *); /* reads the kernel's new lines */
+/* Finds the sender of a signal to a process; false: not known. */
+bool death_sender(struct watcher *, int pid, int number, char to[128]);
+/* The number of OOM kills in a process's control group; 0: not known. */
+uint64_t death_ooms(int pid);
+/* How a process ended. */
+enum verdict death_judge(struct watcher *, struct process *, char to[1024]);
+
+/* incident.c: keeps an incident, in a child; true if it did. */
+bool incident_keep(struct watcher *, struct process *, const char *verdict,
+                   bool died);
+/* Prints the README and the stacks of an incident; false: it is none. */
+bool incident_show(const char *folder);
+
+/* watcher.c: the loop; the exit status. */
+int watcher_run(struct watcher *);
+/* A datagram to the manager of services. */
+void watch_notify(const char *state);
+
+#endif

@@ -1,0 +1,228 @@
+/* watcher.c - the loop of `recorder watch`: looks, and waits for deaths. */
+/* SPDX-License-Identifier: MIT */
+#include "watch.h"
+
+#include <poll.h>
+#include <stdarg.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+
+enum { STATUS_INCIDENT = 3 };
+
+static volatile sig_atomic_t stopped;
+
+static void stop(int number)
+{
+    (void)number;
+    stopped = 1;
+}
+
+void watch_notify(const char *state)
+{
+    const char *path = getenv("NOTIFY_SOCKET");
+    struct sockaddr_un to = {.sun_family = AF_UNIX};
+    size_t size = path ? strlen(path) : 0;
+    int fd;
+    if (!size || size >= sizeof to.sun_path)
+        return;
+    memcpy(to.sun_path, path, size);
+    if (*path == '@')
+        to.sun_path[0] = '\0';
+    fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return;
+    sendto(fd, state, strlen(state), MSG_NOSIGNAL | MSG_DONTWAIT,
+           (struct sockaddr *)&to,
+           (socklen_t)(offsetof(struct sockaddr_un, sun_path) + size));
+    close(fd);
+}
+
+void watch_say(const struct process *p, const char *format, ...)
+{
+    char when[32];
+    time_t now = time(NULL);
+    struct tm tm;
+    va_list list;
+    strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", localtime_r(&now, &tm));
+    printf("%s %s %d: ", when, p->name, p->pid);
+    va_start(list, format);
+    vprintf(format, list);
+    va_end(list);
+    putchar('\n');
+    fflush(stdout);
+}
+
+/* --------------------------------------------------------------- verdicts -- */
+
+/* Says a verdict, and keeps its incident. */
+static void verdict_act(struct watcher *w, struct process *p, enum verdict is,
+                        const char *words, bool died)
+{
+    bool keeps =
+        is == VERDICT_SURE || (is == VERDICT_PERHAPS && w->keeps_perhaps);
+    char text[1100];
+    snprintf(text, sizeof text, "%s%s", is == VERDICT_PERHAPS ? "PERHAPS " : "",
+             words);
+    watch_say(p, "%s", text);
+    if (keeps && w->folder && !incident_keep(w, p, text, died))
+        watch_say(p, "no incident could be kept: %s", strerror(errno));
+}
+
+/* A process has ended: notes how, and forgets it. */
+static void death_act(struct watcher *w, size_t i)
+{
+    struct process *p = w->all[i];
+    char words[1024];
+    enum verdict is = death_judge(w, p, words);
+    bool others = false;
+    w->all[i] = w->all[--w->count];
+    for (size_t k = 0; k < w->count; k++)
+        others |= w->all[k]->target == p->target;
+    if (is || !others)
+        verdict_act(w, p, is, words, true);
+    process_free(p);
+    w->scan_ns = 0; /* another may have taken its place */
+}
+
+/* ------------------------------------------------------------- conditions -- */
+
+/* Starts a watch for records, which ends at the first that meets a
+ * condition. */
+static void conditions_start(struct watcher *w, struct process *p)
+{
+    const char *arguments[80] = {"watch", NULL};
+    int count = 2;
+    char pid[16];
+    if (!*w->conditions || p->conditions != -1)
+        return;
+    snprintf(pid, sizeof pid, "%d", p->pid);
+    arguments[1] = pid;
+    for (int i = 0; w->conditions[i]; i++) {
+        arguments[count++] = "--when";
+        arguments[count++] = w->conditions[i];
+    }
+    p->conditions_pid =
+        watch_spawn("/proc/self/exe", arguments, NULL, 0, &p->conditions);
+}
+
+/* The watch for records has ended: with a record's line, or without. */
+static void conditions_act(struct watcher *w, struct process *p)
+{
+    char line[900], words[1024];
+    ssize_t got = read(p->conditions, line, sizeof line - 1);
+    close(p->conditions);
+    p->conditions = got > 0 ? -1 : -2; /* no recorders, or it has ended */
+    if (got <= 0)
+        return;
+    line[got] = '\0';
+    line[strcspn(line, "\n")] = '\0';
+    snprintf(words, sizeof words, "CONDITION met: %s", line);
+    verdict_act(w, p, VERDICT_SURE, words, false);
+    conditions_start(w, p);
+}
+
+/* -------------------------------------------------------------------- loop -- */
+
+/* Waits for the next look, or less long if a process ends. */
+static void wait_until(struct watcher *w, int64_t due)
+{
+    while (!stopped) {
+        struct pollfd *polled = need(calloc(2 * w->count + 1, sizeof *polled));
+        int64_t left = (due - watch_now()) / 1000000;
+        bool died = false;
+        for (size_t i = 0; i < w->count; i++) {
+            polled[2 * i] = (struct pollfd){w->all[i]->pidfd, POLLIN, 0};
+            polled[2 * i + 1] =
+                (struct pollfd){w->all[i]->conditions, POLLIN, 0};
+        }
+        if (left <= 0 || poll(polled, 2 * w->count, (int)left) <= 0) {
+            free(polled);
+            return;
+        }
+        for (size_t i = w->count; i-- > 0;) {
+            if (polled[2 * i + 1].revents)
+                conditions_act(w, w->all[i]);
+            if (polled[2 * i].revents) {
+                death_act(w, i);
+                died = true;
+            }
+        }
+        free(polled);
+        if (died)
+            return;
+    }
+}
+
+/* True while one target may have processes still. */
+static bool goes_on(const struct watcher *w)
+{
+    bool named = w->count > 0;
+    for (size_t i = 0; i < w->targets_count; i++)
+        named |= !w->targets[i].pid;
+    return named;
+}
+
+static void look_at_all(struct watcher *w)
+{
+    char words[1024];
+    for (size_t i = 0; i < w->count; i++) {
+        struct process *p = w->all[i];
+        int64_t now = watch_now();
+        enum verdict is;
+        if (!look_take(w, p, now))
+            continue; /* it has ended: its pidfd is readable */
+        is = hang_judge(w, p, now, words);
+        if (is)
+            verdict_act(w, p, is, words, false);
+        watch_notify("WATCHDOG=1");
+    }
+}
+
+static void children_reap(struct watcher *w)
+{
+    pid_t child;
+    while ((child = waitpid(-1, NULL, WNOHANG)) > 0)
+        for (size_t i = 0; i < w->count; i++)
+            if (w->all[i]->conditions_pid == child)
+                w->all[i]->conditions_pid = 0;
+}
+
+int watcher_run(struct watcher *w)
+{
+    struct sigaction action = {.sa_handler = stop};
+    int64_t due = 0;
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGHUP, &action, NULL);
+    death_open(w);
+    targets_scan(w);
+    if (!goes_on(w))
+        fail(w->call, "there is no such process, or no right to watch it");
+    watch_notify("READY=1");
+    while (!stopped && goes_on(w)) {
+        int64_t now = watch_now();
+        if (now - w->scan_ns > 2 * w->every_ns || !w->count) {
+            targets_scan(w);
+            w->scan_ns = now;
+        }
+        for (size_t i = 0; i < w->count; i++)
+            conditions_start(w, w->all[i]);
+        if (now >= due) {
+            death_lines(w);
+            look_at_all(w);
+            due = now + w->every_ns;
+        }
+        wait_until(w, due);
+        children_reap(w);
+        watch_notify("WATCHDOG=1");
+    }
+    watch_notify("STOPPING=1");
+    while (w->count)
+        process_free(w->all[--w->count]);
+    while (waitpid(-1, NULL, 0) > 0)
+        ; /* incidents that are being written */
+    death_close(w);
+    free(w->all);
+    return w->incidents ? STATUS_INCIDENT : 0;
+}
