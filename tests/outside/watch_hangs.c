@@ -169,3 +169,66 @@ Test(watch_hangs, restarts)
     cr_assert_eq(atoi(build_text), 3, "%s", build_text);
     build_must("test -d incidents/*-restarting-%d", (int)pid);
 }
+
+/* Goal: silence, open spans, rates and figures of a process are conditions. */
+Test(watch_hangs, absence)
+{
+    static const struct {
+        const char *condition, *says;
+    } cases[] = {{"net: silent 200ms", "net: silent 200ms: 0 records\n"},
+                 {"http: open>200ms", "http: > request id=50\n"},
+                 {"http: id=50 open>150ms", "http: > request id=50\n"},
+                 {"net: >5/s", "net: >5/s: "},
+                 {"net: \"never\" <1/s", "<1/s: 0 records\n"}};
+    pid_t pid, watch;
+    char arguments[128];
+    build_once("gcc -O1 " BUILD_INCLUDE "-o absence " BUILD_PROGRAMS
+               "/watch_absence.c");
+    pid = command_start("./absence");
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        setenv("CONDITION", cases[i].condition, 1);
+        command_must("watch %d --when \"$CONDITION\"", pid);
+        cr_assert_not_null(strstr(build_text, cases[i].says), "%s: %s",
+                           cases[i].condition, build_text);
+    }
+    cr_assert_eq(command("watch %d --when \"net: silent 5\"", pid), 2);
+    cr_assert_eq(command("watch %d -o x --when \"process: rss>\"", pid), 2);
+    snprintf(arguments, sizeof arguments,
+             "%d --hang 1s --when \"process: descriptors>2 for 1s\"", (int)pid);
+    watch = watch_start(arguments);
+    noticed(pid, "CONDITION met: process: descriptors>2 for 1s");
+    kill(watch, SIGTERM);
+    waitpid(watch, NULL, 0);
+    command_stop(pid);
+}
+
+/* Goal: a log of a name has a folder for each of its processes. */
+Test(watch_hangs, log_restarts)
+{
+    pid_t log, pid;
+    build_once("gcc -O1 " BUILD_INCLUDE "-o logged_again " BUILD_PROGRAMS
+               "/watch_absence.c");
+    log = fork();
+    if (log == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (chdir(build_folder) == 0)
+            execl(RECORDER, "recorder", "log", "logged_again", "--restarts",
+                  "-o", "logs", (char *)NULL);
+        _exit(127);
+    }
+    for (int i = 0; i < 2; i++) {
+        pid = command_start("./logged_again");
+        build_must("until test -s logs/*-logged_again-%d/000001.part; do "
+                   "sleep 0.05; done",
+                   pid);
+        command_stop(pid);
+        build_must("until test -s logs/*-logged_again-%d/000001.rec; do "
+                   "sleep 0.05; done",
+                   pid);
+        command_must("dump logs/*-%d", pid);
+        cr_assert_not_null(strstr(build_text, "net: packet 0"), "%s",
+                           build_text);
+    }
+    kill(log, SIGTERM);
+    waitpid(log, NULL, 0);
+}

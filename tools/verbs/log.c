@@ -2,11 +2,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "log.h"
 #include "labels.h"
+#include "watch.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPTION_CHUNK = OPTION_OWN, OPTION_KEEP };
+enum { OPTION_CHUNK = OPTION_OWN, OPTION_KEEP, OPTION_RESTARTS, OPTION_UNIT };
 
 /* "64M", "2G": bytes; 0: it is none. */
 static uint64_t bytes_of(const char *text)
@@ -20,7 +21,7 @@ static uint64_t bytes_of(const char *text)
     return (uint64_t)(value * (double)((uint64_t)1024 << 10 * (unit - units)));
 }
 
-static int log_run(struct call *call)
+static int log_one(struct call *call)
 {
     const char *folder = call_option(call, 'o');
     const char *chunk = call_option(call, OPTION_CHUNK);
@@ -50,6 +51,18 @@ static int log_run(struct call *call)
     return log_follow(call, folder, &limits);
 }
 
+static int log_run(struct call *call)
+{
+    struct target targets[64];
+    if (!call_option(call, OPTION_RESTARTS) && !call_option(call, OPTION_UNIT) &&
+        call->arguments_count < 2)
+        return log_one(call);
+    if (!call_option(call, 'o'))
+        misuse(call, "-o DIR is missing");
+    return logs_follow(call, targets,
+                       targets_read(call, OPTION_UNIT, targets, 64), log_one);
+}
+
 static const struct option_row rows[] = {
     {'o', "output", "DIR",
      "the folder of the log, which must hold no other log"},
@@ -57,12 +70,16 @@ static const struct option_row rows[] = {
     {OPTION_KEEP, "keep", "SIZE",
      "the size (2G) or time (1h) to keep; the oldest file is "
      "deleted first"},
+    {OPTION_RESTARTS, "restarts", NULL,
+     "follow NAME over restarts: each process has a log in a folder of DIR, as "
+     "it has with several targets and with --unit"},
+    {OPTION_UNIT, "unit", "UNIT", "all processes of a systemd unit"},
     ROW_LABEL_SAVED,
     {0, NULL, NULL, NULL}};
 
 const struct verb verb_log = {
     .name = "log",
-    .arguments = "PID",
+    .arguments = "PID|NAME...",
     .summary = "writes on while a program records, into a folder of recordings",
     .help =
         "Writes until Ctrl-C or the end of the program, the program's records "

@@ -2,6 +2,7 @@
  * acts. */
 /* SPDX-License-Identifier: MIT */
 #include "watch.h"
+#include "absence.h"
 #include "bytes.h"
 #include "command.h"
 #include "filters.h"
@@ -39,6 +40,8 @@ struct when {
     uint64_t met;
     uint64_t due_ns; /* after=: when to act, by CLOCK_MONOTONIC; 0: not yet */
     char *line;      /* of the event that was seen, then */
+    const char *text;
+    struct absence absence;
 };
 
 struct records {
@@ -54,10 +57,16 @@ struct records {
 static void when_add(struct records *watch, const char *text)
 {
     struct when *when = &watch->whens[watch->whens_count];
+    char *rest = need(strdup(text));
     const char *wrong;
     if (watch->whens_count++ == WHENS_MAX)
         misuse(watch->call, "--when: more than %d", WHENS_MAX);
-    when->where = where_read(text, true, &wrong);
+    wrong = absence_read(&when->absence, rest,
+                         recorder_clock_ns_(RECORDER_MONOTONIC_));
+    if (!wrong)
+        when->where = where_read(rest, true, &wrong);
+    free(rest);
+    when->text = text;
     if (wrong)
         misuse(watch->call, "--when %s", wrong);
     when->condition = where_condition(when->where);
@@ -271,6 +280,7 @@ static void when_act(struct records *watch, struct when *when)
 {
     act(watch, when->line);
     free(when->line);
+    when->line = NULL;
     when->due_ns = 0;
 }
 
@@ -282,8 +292,16 @@ static void look(struct records *watch)
     while (!is_done(watch) && reader_next(reader, &event))
         for (i = 0; i < watch->whens_count && !is_done(watch); i++) {
             struct when *when = &watch->whens[i];
-            if (when->due_ns || !where_matches(when->where, reader, &event) ||
-                !when_rate(when, &event))
+            bool meets = where_matches(when->where, reader, &event);
+            if (when->absence.kind) {
+                if (meets || (*when->condition->names &&
+                              recorder_regex_match_(when->condition->names,
+                                                    event.recorder->name)))
+                    absence_note(&when->absence, reader, &event, meets,
+                                 recorder_clock_ns_(RECORDER_MONOTONIC_));
+                continue;
+            }
+            if (when->due_ns || !meets || !when_rate(when, &event))
                 continue;
             when->line = need(strdup(reader_line(reader, &event, NULL, NULL)));
             when->due_ns = recorder_clock_ns_(RECORDER_MONOTONIC_) +
@@ -293,8 +311,12 @@ static void look(struct records *watch)
         }
     for (i = 0; i < watch->whens_count && !is_done(watch); i++) {
         struct when *when = &watch->whens[i];
-        if (when->due_ns &&
-            recorder_clock_ns_(RECORDER_MONOTONIC_) >= when->due_ns)
+        uint64_t now = recorder_clock_ns_(RECORDER_MONOTONIC_);
+        if (when->absence.kind && !when->line)
+            when->line = absence_due(&when->absence, when->text, now);
+        if (when->absence.kind && when->line && !when->due_ns)
+            when->due_ns = now + when->condition->after_ns;
+        if (when->due_ns && now >= when->due_ns)
             when_act(watch, when);
     }
 }
@@ -357,6 +379,7 @@ static int records_watch(struct call *call)
     }
     for (size_t i = 0; i < watch.whens_count; i++) {
         free(watch.whens[i].times);
+        free(watch.whens[i].absence.opens);
         where_free(watch.whens[i].where);
     }
     free(names);
@@ -399,7 +422,11 @@ static int processes_watch(struct call *call)
         char *value = (char *)(uintptr_t)call->options[i].value;
         if (call->options[i].key == OPTION_KEEP)
             keep_read(&w, value);
-        if (call->options[i].key == OPTION_WHEN && count < WHENS_MAX)
+        if (call->options[i].key != OPTION_WHEN || count == WHENS_MAX)
+            continue;
+        if (figure_read(call, &w.figures[w.figures_count], value))
+            w.figures_count++;
+        else
             conditions[count++] = value;
     }
     w.targets_count = targets_read(call, OPTION_UNIT, w.targets,
@@ -434,7 +461,9 @@ static const struct option_row rows[] = {
      "NAMES: and a condition for a record of these recorders: \"TEXT\" (the "
      "beginning of its format), sw2 (its least severity), 1>50 (an argument "
      "compared by > < = != or &), 10x1s (the 10th in a second), after=20ms "
-     "(act this much later); as often as needed"},
+     "(act this much later), silent 5s (no such record for so long), >10/s or "
+     "<10/s (a rate), open>100ms (a span is open so long); process: rss>1G for "
+     "1min (with -o or NAME; also threads, descriptors); as often as needed"},
     {OPTION_DO, "do", "ACTION",
      "freeze (turns all recorders off; recorder set PID .*=thaw), save=PATH (a "
      "recording; %p is the process id, %e the program's name, %h the "

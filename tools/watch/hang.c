@@ -6,7 +6,8 @@
     DEADLOCK    threads wait for each other, at two looks (recorder threads)
     HANG        work waits in a queue, and nobody takes it: no thread runs; or a
                 thread waits where it never waited so long; or threads run
-    SPIN        a thread runs in one function, and neither waits nor calls
+    SPIN        a thread that used to wait runs in one innermost function, and
+                neither waits nor calls the kernel; in several: PERHAPS
 
    A thread that rests where threads of the process rested as long before is
    idle. So is one that waits for any of several files. If only idle threads
@@ -197,7 +198,7 @@ static enum verdict queues_judge(struct state *s)
                           "%s",
                           (long long)seconds(s->age), words);
     }
-    if (!q)
+    if (!q || (!s->odd && s->still && q->listens)) /* others may accept */
         return VERDICT_NONE;
     runs = p->ran_ns > (uint64_t)s->w->every_ns / 10;
     queue_words(q, what);
@@ -231,8 +232,11 @@ static void state_find(struct state *s)
     for (size_t i = 0; i < p->tasks_count; i++) {
         struct task *t = &p->tasks[i];
         int64_t age = s->now - t->still_ns;
-        if (t->busy_ns && s->now - t->busy_ns >= s->w->hang_ns)
+        if (t->busy_ns && s->now - t->busy_ns >= s->w->hang_ns &&
+            s->now - t->busy_ns >= 2 * t->spun_ns) {
+            t->spun_ns = s->now - t->busy_ns; /* less and less often */
             s->busy = t;
+        }
         if (age < s->w->hang_ns) {
             s->still = false;
         } else if (!t->idle && t->rest) {
@@ -249,7 +253,7 @@ enum verdict hang_judge(struct watcher *w, struct process *p, int64_t now,
                         char to[1024])
 {
     struct state s = {.w = w, .p = p, .now = now, .to = to};
-    enum verdict is = VERDICT_NONE;
+    enum verdict is = VERDICT_NONE, spin;
     int64_t least = w->hang_ns / 2, cost = 2000 * p->queues_cost_ns;
     char words[512];
     memcpy(s.before, p->verdict, sizeof s.before);
@@ -273,13 +277,11 @@ enum verdict hang_judge(struct watcher *w, struct process *p, int64_t now,
         (s.fresh || *s.before ||
          now - p->queues_ns > (cost > least ? cost : least)))
         is = queues_judge(&s);
-    if (!is && s.busy && s.busy->rest != 1 && spin_find(p, s.busy, words)) {
-        s.busy->rest = 1; /* it was looked at */
-        is = verdict_is(&s, s.busy->slept ? VERDICT_SURE : VERDICT_PERHAPS,
-                        s.busy->id, s.busy->busy_ns,
+    if (!is && s.busy && (spin = spin_find(p, s.busy, words)))
+        is = verdict_is(&s, s.busy->slept ? spin : VERDICT_PERHAPS, s.busy->id,
+                        s.busy->busy_ns,
                         "SPIN for %lld s without a wait or a system call: %s",
                         (long long)seconds(now - s.busy->busy_ns), words);
-    }
     if (!is && !*p->verdict && s.still && s.odd && p->learned &&
         s.age > 2 * w->hang_ns) {
         wait_words(p, s.odd, words);

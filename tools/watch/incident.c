@@ -103,8 +103,17 @@ static uint64_t folder_bytes(const char *path, bool deletes)
     return bytes;
 }
 
-/* Deletes the oldest incidents of this folder, beyond the limits. */
-static void incidents_forget(const struct watcher *w)
+void incident_name(char to[64], const char *name, int pid)
+{
+    time_t now = time(NULL);
+    struct tm tm;
+    strftime(to, 64, "%Y%m%d-%H%M%S-", localtime_r(&now, &tm));
+    snprintf(to + 16, 48, "%s-%d", name, pid);
+    for (; *to; to++)
+        *to = *to == '/' || *to == ' ' ? '_' : *to;
+}
+
+void incidents_forget(unsigned long keep, uint64_t size)
 {
     struct dirent **all;
     uint64_t bytes = 0;
@@ -112,7 +121,7 @@ static void incidents_forget(const struct watcher *w)
     for (int i = 0; i < count; i++)
         bytes += folder_bytes(all[i]->d_name, false);
     for (int i = 0; i + 1 < count; i++)
-        if ((unsigned long)(count - i) > w->keep || bytes > w->size)
+        if ((unsigned long)(count - i) > keep || bytes > size)
             bytes -= folder_bytes(all[i]->d_name, true);
 }
 
@@ -220,16 +229,11 @@ _Noreturn static void incident_write(struct watcher *w, struct process *p,
 {
     const char *journal[] = {"-u", p->unit, "-n", "200", "--no-pager", NULL};
     char name[64], part[80];
-    time_t now = time(NULL);
-    struct tm tm;
     struct statvfs disk;
     struct rlimit limit = {FILE_MAX, FILE_MAX};
     signal(SIGXFSZ, SIG_IGN);
     setrlimit(RLIMIT_FSIZE, &limit);
-    strftime(name, sizeof name, "%Y%m%d-%H%M%S-", localtime_r(&now, &tm));
-    snprintf(name + 16, sizeof name - 16, "%s-%d", p->name, p->pid);
-    for (char *c = name; *c; c++)
-        *c = *c == '/' || *c == ' ' ? '_' : *c;
+    incident_name(name, p->name, p->pid);
     snprintf(part, sizeof part, ".%s.part", name);
     if (chdir(w->folder) != 0 || mkdir(part, 0700) != 0 || chdir(part) != 0)
         _exit(1);
@@ -244,7 +248,7 @@ _Noreturn static void incident_write(struct watcher *w, struct process *p,
     }
     if (chdir("..") != 0 || rename(part, name) != 0)
         _exit(1);
-    incidents_forget(w);
+    incidents_forget(w->keep, w->size);
     _exit(0);
 }
 

@@ -132,6 +132,7 @@ static void busy_look(struct process *p, struct task *t, int64_t now)
     t->slept |= t->waits && waits != t->waits;
     if (waits != t->waits || !t->busy_ns) {
         t->busy_ns = now;
+        t->spun_ns = 0;
         t->busy_system =
             strtoull(watch_stat(p->pid, t->id, 15, text), NULL, 10);
     }
@@ -141,31 +142,34 @@ static void busy_look(struct process *p, struct task *t, int64_t now)
 static void task_look(struct watcher *w, struct process *p, struct task *t,
                       int64_t now)
 {
-    char text[4096];
-    uint64_t run, ran;
+    char text[4096], *at;
+    uint64_t run, wanted = 0;
     int64_t age = now - t->still_ns;
-    if (proc_text(p->pid, t->id, "schedstat", text, sizeof text))
-        run = strtoull(text, NULL, 10);
-    else if (proc_text(p->pid, t->id, "status", text, sizeof text))
+    if (proc_text(p->pid, t->id, "schedstat", text, sizeof text)) {
+        run = strtoull(text, &at, 10);
+        wanted = run + strtoull(at, NULL, 10); /* it waited for a processor */
+    } else if (proc_text(p->pid, t->id, "status", text, sizeof text)) {
         run = number_after(text, "\nvoluntary_ctxt_switches:") +
               number_after(text, "\nnonvoluntary_ctxt_switches:");
-    else
+    } else {
         return;
+    }
     if (run == t->run_ns) {
         t->busy_ns = 0;
         if (!t->rest && age >= w->hang_ns / 2)
             rest_find(w, p, t);
         return;
     }
-    ran = run - t->run_ns;
-    p->ran_ns += t->run_ns ? ran : 0;
     if (t->rest > 1)
         rest_note(p, t->rest, age);
+    wanted -= t->wanted_ns;
+    p->ran_ns += t->run_ns ? wanted : 0;
+    t->wanted_ns += wanted;
     t->run_ns = run;
     t->still_ns = now;
     t->rest = 0;
     t->looked = false;
-    if (ran > (uint64_t)(now - p->look_ns) / 8)
+    if (wanted > (uint64_t)(now - p->look_ns) / 8)
         busy_look(p, t, now);
     else
         t->busy_ns = 0;

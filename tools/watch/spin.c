@@ -33,14 +33,15 @@ static bool calls(const struct process *p, const struct task *t)
     return !user || now - t->busy_system > user / 50 + 2;
 }
 
-bool spin_find(struct process *p, const struct task *t, char to[512])
+enum verdict spin_find(struct process *p, struct task *t, char to[512])
 {
     const struct timespec pause = {0, 100000000};
     char pid[16], id[16], name[17], text[LOOKS][16384], *first[FRAMES];
     const char *arguments[] = {"threads", pid, "--thread", id, "--stop", NULL};
     int common = 0;
+    bool leaf = true;
     if (calls(p, t))
-        return false;
+        return VERDICT_NONE;
     snprintf(pid, sizeof pid, "%d", p->pid);
     snprintf(id, sizeof id, "%d", t->id);
     for (int i = 0; i < LOOKS; i++) {
@@ -48,16 +49,19 @@ bool spin_find(struct process *p, const struct task *t, char to[512])
         int count, k = 0;
         if (watch_run(arguments, NULL, text[i], sizeof text[i], 20) != 0 ||
             !memmem(text[i], strcspn(text[i], "\n"), " runs", 5))
-            return false;
+            return VERDICT_NONE;
         count = frames_of(text[i], i ? frames : first);
         while (i && k < count && k < common &&
                same_function(first[k], frames[k]))
             k++;
+        leaf &= !i || (k == count && k == common);
         common = i ? k : count;
         nanosleep(&pause, NULL);
     }
-    if (!common)
-        return false;
+    if (proc_text(p->pid, t->id, "status", text[1], sizeof text[1]))
+        t->waits = number_after(text[1], "\nvoluntary_ctxt_switches:");
+    if (!common) /* the stops were no waits of its own */
+        return VERDICT_NONE;
     proc_name(p->pid, t->id, name);
     snprintf(to, 512, "%d %s runs in", t->id, name);
     for (int i = common - 1; i >= 0 && i >= common - 3; i--) {
@@ -67,5 +71,5 @@ bool spin_find(struct process *p, const struct task *t, char to[512])
                  i < common - 1 ? " <" : "", (int)size, at,
                  at + size + strspn(at + size, " "));
     }
-    return true;
+    return leaf ? VERDICT_SURE : VERDICT_PERHAPS;
 }

@@ -17,6 +17,7 @@
 #ifndef WATCH_H
 #define WATCH_H
 
+#include "absence.h"
 #include "command.h"
 
 #include "proc.h"
@@ -29,8 +30,10 @@ enum verdict { VERDICT_NONE, VERDICT_PERHAPS, VERDICT_SURE };
 struct task {
     int id;
     uint64_t run_ns, waits; /* CPU time; voluntary context switches */
+    uint64_t wanted_ns;     /* CPU time, and waits for a processor */
     int64_t still_ns;       /* when it was last seen to have run */
     int64_t busy_ns;        /* since when it runs without a wait; 0: no */
+    int64_t spun_ns;        /* how long it did when its stack was looked at */
     uint64_t busy_system;   /* its ticks in the kernel, then */
     uint64_t rest;          /* system call and stack of its rest; 0: unknown */
     int call;               /* of enum rest_call */
@@ -67,7 +70,7 @@ struct process {
     uint64_t started; /* in clock ticks since boot */
     int64_t begun_ns; /* the watch of it */
     int64_t look_ns;  /* the last look */
-    uint64_t ran_ns;  /* CPU time of all threads between two looks */
+    uint64_t ran_ns;  /* of all threads, wanted_ns between two looks */
     struct task *tasks;
     size_t tasks_count, tasks_max;
     struct rest rests[RESTS_MAX];
@@ -86,8 +89,9 @@ struct process {
     bool learned;
     int recording; /* the program's file of rings; -1: it has none */
     int conditions; /* the output of a watch for records; -1: none runs, -2: no more */
-    pid_t conditions_pid; /* 0: it has ended */
-    uint64_t oom_kills;   /* in its control group, before */
+    pid_t conditions_pid;  /* 0: it has ended */
+    int64_t beyond_ns[16]; /* since when a figure is; 0: not, -1: it was said */
+    uint64_t oom_kills;    /* in its control group, before */
 };
 
 struct target {
@@ -104,6 +108,8 @@ struct watcher {
     unsigned long keep;
     uint64_t size;           /* of all incidents */
     char *const *conditions; /* --when, null-terminated */
+    struct figure figures[16];
+    size_t figures_count;
     struct target targets[64];
     size_t targets_count;
     struct process **all;
@@ -159,8 +165,9 @@ void queue_words(const struct queue *, char to[256]);
 /* hang.c: makes a verdict; `to` gets it in words. */
 enum verdict hang_judge(struct watcher *, struct process *, int64_t now,
                         char to[1024]);
-/* spin.c: looks three times at a thread that runs; false: it is no spin. */
-bool spin_find(struct process *, const struct task *, char to[512]);
+/* spin.c: looks three times at a thread that runs: SURE, if its innermost
+ * function is the same each time; NONE: it waits, or calls the kernel. */
+enum verdict spin_find(struct process *, struct task *, char to[512]);
 
 /* death.c */
 void death_open(struct watcher *);
@@ -176,9 +183,17 @@ enum verdict death_judge(struct watcher *, struct process *, char to[1024]);
 /* incident.c: keeps an incident, in a child; true if it did. */
 bool incident_keep(struct watcher *, struct process *, const char *verdict,
                    bool died);
+/* The name of a new folder: "20261124-140305-NAME-PID". */
+void incident_name(char to[64], const char *name, int pid);
+/* Deletes the oldest folders so named here, beyond a number and a size. */
+void incidents_forget(unsigned long keep, uint64_t size);
 /* Prints the README and the stacks of an incident; false: it is none. */
 bool incident_show(const char *folder);
 
+/* logs.c: calls one() in a child for each process of the targets, with its id
+ * as the argument and a folder in the call's as the output. */
+int logs_follow(struct call *, const struct target *, size_t count,
+                int (*one)(struct call *));
 /* watcher.c: the loop; the exit status. */
 int watcher_run(struct watcher *);
 /* A datagram to the manager of services. */

@@ -122,6 +122,28 @@ static void conditions_act(struct watcher *w, struct process *p)
     conditions_start(w, p);
 }
 
+/* Acts for figures that are beyond their limits. */
+static void figures_act(struct watcher *w, struct process *p, int64_t now)
+{
+    for (size_t i = 0; i < w->figures_count; i++) {
+        const struct figure *f = &w->figures[i];
+        char words[512];
+        uint64_t value;
+        if (!figure_is(f, p->pid, &value)) {
+            p->beyond_ns[i] = 0;
+            continue;
+        }
+        if (!p->beyond_ns[i])
+            p->beyond_ns[i] = now;
+        if (p->beyond_ns[i] < 0 || now - p->beyond_ns[i] < (int64_t)f->for_ns)
+            continue;
+        p->beyond_ns[i] = -1;
+        snprintf(words, sizeof words, "CONDITION met: %.256s: %s is %llu",
+                 f->text, f->name, (unsigned long long)value);
+        verdict_act(w, p, VERDICT_SURE, words, false);
+    }
+}
+
 /* -------------------------------------------------------------------- loop -- */
 
 /* Waits for the next look, or less long if a process ends. */
@@ -175,6 +197,7 @@ static void look_at_all(struct watcher *w)
         is = hang_judge(w, p, now, words);
         if (is)
             verdict_act(w, p, is, words, false);
+        figures_act(w, p, now);
         watch_notify("WATCHDOG=1");
     }
 }

@@ -1,0 +1,206 @@
+/* absence.c - silence, open spans, rates; and figures of a process. */
+/* SPDX-License-Identifier: MIT */
+#include "absence.h"
+#include "array.h"
+#include "proc.h"
+#include "spans.h"
+
+#include <dirent.h>
+
+#include "recorder/number.h"
+
+static const char *blanks(const char *at)
+{
+    return at + strspn(at, " \t");
+}
+
+/* Reads ">10/s" or "<3/5s". Returns its end, or null. */
+static const char *rate_read(struct absence *a, const char *at)
+{
+    struct recorder_number_ number;
+    bool more = *at == '>';
+    const char *end = recorder_number_read_(&number, blanks(at + 1)), *unit;
+    char time[16] = "1";
+    if (!end || *end != '/' || number.negative || number.more)
+        return NULL;
+    unit = end + 1;
+    snprintf(time + !recorder_is_digit_(*unit), 14, "%.12s", unit);
+    end = recorder_number_time_(time, &a->ns);
+    if (!end)
+        return NULL;
+    a->kind = more ? ABSENCE_MORE : ABSENCE_FEWER;
+    a->limit = number.size;
+    return unit + (end - time) - !recorder_is_digit_(*unit);
+}
+
+/* Reads a word of absence. Returns its end; null: it is another word. */
+static const char *word_read(struct absence *a, const char *at)
+{
+    const char *end = NULL;
+    if (*at == '>' || *at == '<')
+        return rate_read(a, at);
+    if (strncmp(at, "silent", 6) == 0 && strchr(" =", at[6]) && at[6]) {
+        end = recorder_number_time_(blanks(at + 7), &a->ns);
+        a->kind = end ? ABSENCE_SILENT : a->kind;
+    } else if (strncmp(at, "open", 4) == 0 && *blanks(at + 4) == '>') {
+        end = recorder_number_time_(blanks(blanks(at + 4) + 1), &a->ns);
+        a->kind = end ? ABSENCE_OPEN : a->kind;
+    }
+    return end;
+}
+
+const char *absence_read(struct absence *a, char *text, uint64_t now)
+{
+    char *at = strchr(text, ':'), *end, quote = '\0';
+    *a = (struct absence){.begun_ns = now};
+    for (; at && *at; at++) {
+        if (quote ? *at == quote : *at == '"' || *at == '\'')
+            quote = quote ? '\0' : *at;
+        if (quote || !strchr(": \t", *at) || !at[1] || strchr(" \t", at[1]))
+            continue;
+        end = (char *)(uintptr_t)word_read(a, at + 1);
+        if (!end)
+            continue;
+        if (*end && !strchr(" \t", *end))
+            return "a blank is missing after silent, open or a rate";
+        memset(at + 1, ' ', (size_t)(end - at - 1));
+        at = end - 1;
+    }
+    return NULL;
+}
+
+/* Finds the open span that a record ends; SIZE_MAX: none. */
+static size_t open_of(const struct absence *a, const char *format, uint64_t id,
+                      const struct reader_recorder *recorder)
+{
+    size_t size, other, i;
+    const char *name = spans_name(format, &size), *was;
+    for (i = a->opens_count; i-- > 0;) {
+        const struct open *o = &a->opens[i];
+        was = spans_name(o->format, &other);
+        if (o->recorder == recorder && o->id == id &&
+            (o->format[1] == '>') == (format[1] == '<') &&
+            spans_match(was, other, name, size))
+            return i;
+    }
+    return SIZE_MAX;
+}
+
+void absence_note(struct absence *a, struct reader *reader,
+                  struct reader_event *event, bool meets, uint64_t now)
+{
+    struct reader_argument arguments[12];
+    const char *location, *format;
+    struct open open;
+    uint64_t id;
+    size_t i;
+    if (meets && a->kind != ABSENCE_OPEN) {
+        a->count++;
+        if (a->kind == ABSENCE_SILENT) {
+            a->begun_ns = now;
+            a->said = false;
+        }
+        return;
+    }
+    format = a->kind == ABSENCE_OPEN
+                 ? reader_format(reader, &event->event, &location)
+                 : NULL;
+    if (!format || (*format != '<' && *format != '>'))
+        return;
+    id = format[0] != format[1]                       ? event->event.thread
+         : reader_arguments(reader, event, arguments) ? arguments[0].word
+                                                      : 0;
+    if (*format == '<' &&
+        (i = open_of(a, format, id, event->recorder)) != SIZE_MAX) {
+        free(a->opens[i].line);
+        memmove(a->opens + i, a->opens + i + 1,
+                (--a->opens_count - i) * sizeof *a->opens);
+    }
+    if (*format == '<' || !meets)
+        return;
+    open = (struct open){format, id, now, event->recorder,
+                         need(strdup(reader_line(reader, event, NULL, NULL)))};
+    a->opens = need(array_room(a->opens, &a->opens_max, a->opens_count + 1,
+                               sizeof *a->opens));
+    a->opens[a->opens_count++] = open;
+}
+
+char *absence_due(struct absence *a, const char *text, uint64_t now)
+{
+    char *line = NULL;
+    uint64_t count = a->count;
+    for (size_t i = 0; i < a->opens_count; i++)
+        if (now - a->opens[i].ns > a->ns && a->opens[i].line) {
+            line = a->opens[i].line;
+            a->opens[i].line = NULL;
+            return line;
+        }
+    if (a->kind == ABSENCE_OPEN || now - a->begun_ns < a->ns || a->said)
+        return NULL;
+    if (a->kind == ABSENCE_SILENT) {
+        a->said = true;
+    } else {
+        a->begun_ns = now;
+        a->count = 0;
+        if (a->kind == ABSENCE_MORE ? count <= a->limit : count >= a->limit)
+            return NULL;
+    }
+    if (asprintf(&line, "%s: %llu records\n", text,
+                 (unsigned long long)(a->kind == ABSENCE_SILENT ? 0 : count)) <
+        0)
+        line = NULL;
+    return need(line);
+}
+
+/* ---------------------------------------------------------------- figures -- */
+
+bool figure_read(struct call *call, struct figure *f, const char *text)
+{
+    struct recorder_number_ number = {0};
+    const char *at, *end;
+    if (strncmp(text, "process:", 8) != 0)
+        return false;
+    at = blanks(text + 8);
+    *f = (struct figure){.text = text};
+    snprintf(f->name, sizeof f->name, "%.*s", (int)strcspn(at, " <>"), at);
+    at = blanks(at + strlen(f->name));
+    f->less = *at == '<';
+    end = *at ? recorder_number_read_(&number, blanks(at + 1)) : NULL;
+    f->limit = number.size;
+    at = end ? blanks(end) : NULL;
+    if (at && strncmp(at, "for", 3) == 0 && at[3] && strchr(" =", at[3]))
+        at = recorder_number_time_(blanks(at + 4), &f->for_ns);
+    if (!at || *blanks(at) ||
+        (strcmp(f->name, "rss") != 0 && strcmp(f->name, "threads") != 0 &&
+         strcmp(f->name, "descriptors") != 0))
+        misuse(call,
+               "--when %s: should be process: rss>1G, threads>500 or "
+               "descriptors>900, and perhaps for 1min",
+               text);
+    return true;
+}
+
+bool figure_is(const struct figure *f, int pid, uint64_t *value)
+{
+    char text[8192], path[32];
+    const char *at;
+    DIR *files;
+    if (*f->name == 'd') {
+        snprintf(path, sizeof path, "/proc/%d/fd", pid);
+        files = opendir(path);
+        if (!files)
+            return false;
+        for (*value = 0; readdir(files);)
+            ++*value;
+        *value -= 2; /* . and .. */
+        closedir(files);
+    } else {
+        proc_text(pid, 0, "status", text, sizeof text);
+        at = strstr(text, *f->name == 'r' ? "\nVmRSS:" : "\nThreads:");
+        if (!at)
+            return false;
+        *value = strtoull(strchr(at, ':') + 1, NULL, 10) *
+                 (*f->name == 'r' ? 1024 : 1);
+    }
+    return f->less ? *value < f->limit : *value > f->limit;
+}
