@@ -8,6 +8,7 @@
 #include "export/spans.c"
 #include "export/value.c"
 #include "reader/ids.c"
+#include "reader/texts.c"
 
 #include <criterion/criterion.h>
 
