@@ -9,8 +9,7 @@ enum { NAME_MAX_BYTES_ = 32, VALUE_MAX_BYTES = 1024, LABELS_MAX = 64 };
 /* A name becomes a column: it is none that an event has anyway. */
 static bool is_name(const char *name, size_t size)
 {
-#define NAME(name) name,
-    static const char *const taken[] = {FIELD_NAMES(NAME) "source",
+    static const char *const taken[] = {FIELD_NAMES "source",
                                         "pid",
                                         "program",
                                         "arguments",

@@ -7,8 +7,7 @@
 #include "recorder/regex.h"
 
 /* The fields of an event, without its arguments. */
-#define RESERVED(name) name,
-static const char *const reserved[FIELDS] = {FIELD_NAMES(RESERVED)};
+static const char *const reserved[FIELDS] = {FIELD_NAMES};
 
 static bool is_reserved(const char *name)
 {

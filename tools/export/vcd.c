@@ -42,6 +42,14 @@ struct waves {
     uint64_t now;       /* the last unit written */
 };
 
+/* The variables of a source: groups, and how many each thing in them has. */
+enum { ORDER, LANES, RECORDERS, VALUES, INTERRUPTS, CPUS, GROUPS };
+enum { RUNNING, IN_SPAN, SPANS, IS_READY, OF_LANE };
+enum { RECORD, MESSAGE, OF_RECORDER };
+enum { IDLE, OFF, OF_CPU };
+static const unsigned variables[GROUPS] = {1, OF_LANE, OF_RECORDER,
+                                           1, 1,       OF_CPU};
+
 /* A source, and its wires. */
 struct vcd {
     struct waves *waves;
@@ -56,7 +64,7 @@ struct vcd {
     struct timeline_event event; /* the next one, unless it is at its end */
     bool ended, closed;  /* closed: that is written, or the file's end is */
     char *scope;         /* its name; null: it is the only one */
-    uint64_t first_code; /* of its variables */
+    uint64_t first[GROUPS + 1]; /* of its variables, by group; their end */
 };
 
 /* Makes a variable's id in the file: its number in digits from ! to ~. */
@@ -71,57 +79,32 @@ static const char *code(uint64_t number)
     return text + at;
 }
 
-/* The variables of a source: its order, then lanes, recorders, values,
- * interrupts, processors. */
-enum { RUNNING, IN_SPAN, SPANS, IS_READY, OF_LANE };
-enum { RECORD, MESSAGE, OF_RECORDER };
-enum { IDLE, OFF, OF_CPU };
-static uint64_t recorders_first(const struct vcd *v)
+/* Gives numbers to a source's variables, from `first` on. */
+static void codes_begin(struct vcd *v, uint64_t first)
 {
-    return v->first_code + 1 + v->timeline->lanes_count * OF_LANE;
+    const size_t things[GROUPS] = {
+        1,
+        v->timeline->lanes_count,
+        v->timeline->call->reader.recorders_count,
+        v->timeline->values_count,
+        v->switches.interrupts_count,
+        SWITCHES_CPUS};
+    v->first[ORDER] = first;
+    for (int i = 0; i < GROUPS; i++)
+        v->first[i + 1] = v->first[i] + things[i] * variables[i];
 }
-static uint64_t values_first(const struct vcd *v)
+
+/* The code of variable `which` of the thing `i` in a group. */
+static const char *code_of(const struct vcd *v, int group, size_t i,
+                           size_t which)
 {
-    return recorders_first(v) +
-           v->timeline->call->reader.recorders_count * OF_RECORDER;
-}
-static uint64_t interrupts_first(const struct vcd *v)
-{
-    return values_first(v) + v->timeline->values_count;
-}
-static uint64_t cpus_first(const struct vcd *v)
-{
-    return interrupts_first(v) + v->switches.interrupts_count;
-}
-static uint64_t codes_end(const struct vcd *v)
-{
-    return cpus_first(v) + SWITCHES_CPUS * OF_CPU;
+    return code(v->first[group] + i * variables[group] + which);
 }
 
 static const char *lane_code(const struct vcd *v,
                              const struct timeline_lane *lane, size_t which)
 {
-    return code(v->first_code + 1 + lane->index * OF_LANE + which);
-}
-static const char *recorder_code(const struct vcd *v, size_t i, size_t which)
-{
-    return code(recorders_first(v) + i * OF_RECORDER + which);
-}
-static const char *value_code(const struct vcd *v, size_t i)
-{
-    return code(values_first(v) + i);
-}
-static const char *interrupt_code(const struct vcd *v, size_t i)
-{
-    return code(interrupts_first(v) + i);
-}
-static const char *cpu_code(const struct vcd *v, size_t i, size_t which)
-{
-    return code(cpus_first(v) + i * OF_CPU + which);
-}
-static const char *order_code(const struct vcd *v)
-{
-    return code(v->first_code);
+    return code_of(v, LANES, lane->index, which);
 }
 
 /* Sets a wire to 0, 1 or x. */
@@ -225,7 +208,7 @@ static void put_machine(struct vcd *v)
     fputs("$scope module interrupts $end\n", v->waves->out.file);
     for (size_t i = 0; i < s->interrupts_count; i++)
         put_variable(
-            v, "wire 1", interrupt_code(v, i),
+            v, "wire 1", code_of(v, INTERRUPTS, i, 0),
             switches_name(s->interrupts[i].name, s->interrupts[i].id, name),
             "");
     fputs("$upscope $end\n$scope module cpus $end\n", v->waves->out.file);
@@ -234,9 +217,9 @@ static void put_machine(struct vcd *v)
             continue;
         snprintf(name, sizeof name, "%zu", i);
         if (s->cpus[i]->sleeps)
-            put_variable(v, "wire 1", cpu_code(v, i, IDLE), name, "idle");
+            put_variable(v, "wire 1", code_of(v, CPUS, i, IDLE), name, "idle");
         if (s->cpus[i]->offs)
-            put_variable(v, "wire 1", cpu_code(v, i, OFF), name,
+            put_variable(v, "wire 1", code_of(v, CPUS, i, OFF), name,
                          "interrupts_off");
     }
     fputs("$upscope $end\n", v->waves->out.file);
@@ -251,8 +234,8 @@ static void put_recorders(struct vcd *v)
         const char *name = recorder->name;
         if (!recorder->chosen)
             continue;
-        put_variable(v, "event 1", recorder_code(v, i, RECORD), name, "");
-        put_variable(v, "string 1", recorder_code(v, i, MESSAGE), name,
+        put_variable(v, "event 1", code_of(v, RECORDERS, i, RECORD), name, "");
+        put_variable(v, "string 1", code_of(v, RECORDERS, i, MESSAGE), name,
                      "message");
         for (size_t n = 0; n < t->values_count; n++)
             if (t->values[n].recorder == i)
@@ -260,10 +243,10 @@ static void put_recorders(struct vcd *v)
                              v->reals[n]   ? "real 64"
                              : v->wides[n] ? "reg 64"
                                            : "integer 64",
-                             value_code(v, n), name, t->values[n].name);
+                             code_of(v, VALUES, n, 0), name, t->values[n].name);
     }
     fputs("$upscope $end\n", v->waves->out.file);
-    put_variable(v, "integer 64", order_code(v), "order", "");
+    put_variable(v, "integer 64", code_of(v, ORDER, 0, 0), "order", "");
 }
 
 static void put_start(struct vcd *v)
@@ -278,17 +261,17 @@ static void put_start(struct vcd *v)
             put_wire(v, 'x', lane_code(v, t->lanes[i], IS_READY));
     }
     for (size_t i = 0; i < v->switches.interrupts_count; i++)
-        put_wire(v, '0', interrupt_code(v, i));
+        put_wire(v, '0', code_of(v, INTERRUPTS, i, 0));
     for (size_t i = 0; i < SWITCHES_CPUS; i++) {
         const struct switches_cpu *cpu = v->switches.cpus[i];
         if (cpu && cpu->sleeps)
-            put_wire(v, '0', cpu_code(v, i, IDLE));
+            put_wire(v, '0', code_of(v, CPUS, i, IDLE));
         if (cpu && cpu->offs)
-            put_wire(v, '0', cpu_code(v, i, OFF));
+            put_wire(v, '0', code_of(v, CPUS, i, OFF));
     }
     if (!v->waves
              ->plain) /* readers want a change, even if there is no record */
-        fprintf(v->waves->out.file, "b0 %s\n", order_code(v));
+        fprintf(v->waves->out.file, "b0 %s\n", code_of(v, ORDER, 0, 0));
 }
 
 /* --------------------------------------------------------------- changes -- */
@@ -350,24 +333,24 @@ static void put_record(struct vcd *v, const struct timeline_event *e)
     FILE *file = v->waves->out.file;
     const char *message;
     size_t size;
-    put_wire(v, '1', recorder_code(v, e->recorder, RECORD));
+    put_wire(v, '1', code_of(v, RECORDERS, e->recorder, RECORD));
     message = reader_message(&t->call->reader, &e->read, &size);
     putc('s', file);
     put_text(file, message, size);
-    fprintf(file, " %s\n", recorder_code(v, e->recorder, MESSAGE));
-    put_bits(file, e->read.event.order, order_code(v));
+    fprintf(file, " %s\n", code_of(v, RECORDERS, e->recorder, MESSAGE));
+    put_bits(file, e->read.event.order, code_of(v, ORDER, 0, 0));
     for (size_t i = 0; i < t->values_count; i++) {
         const struct reader_argument *argument =
             timeline_value(&t->values[i], e);
         if (argument && v->reals[i])
             fprintf(file, "r%.17g %s\n", value_number(argument),
-                    value_code(v, i));
+                    code_of(v, VALUES, i, 0));
         else if (argument)
             put_bits(file,
                      argument->kind == READER_UNSIGNED
                          ? argument->word
                          : (uint64_t)argument->integer,
-                     value_code(v, i));
+                     code_of(v, VALUES, i, 0));
     }
 }
 
@@ -432,12 +415,12 @@ static void put_change(struct vcd *v, const struct change *change)
         active = v->active[slice->of];
         active[slice->state == SWITCHES_UNKNOWN] += change->ends ? -1u : 1u;
         put_wire(v, active[0] ? '1' : active[1] ? 'x' : '0',
-                 interrupt_code(v, slice->of));
+                 code_of(v, INTERRUPTS, slice->of, 0));
         break;
     default:
         put_wire(
             v, change->ends ? '0' : '1',
-            cpu_code(v, slice->cpu, slice->what == SWITCHES_IDLE ? IDLE : OFF));
+            code_of(v, CPUS, slice->cpu, slice->what == SWITCHES_IDLE ? IDLE : OFF));
     }
 }
 
@@ -659,8 +642,8 @@ static void vcd_open(struct vcd *all, size_t i, struct waves *w,
     struct vcd *v = &all[i];
     uint64_t length = timeline->later_ns + timeline->length_ns;
     *v = (struct vcd){.waves = w, .timeline = timeline};
-    v->first_code = i ? codes_end(v - 1) : 0;
     switches_export(&v->switches, timeline);
+    codes_begin(v, i ? v[-1].first[GROUPS] : 0);
     changes_make(v);
     kinds_find(v);
     if (timeline->call->title)

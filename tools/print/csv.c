@@ -82,8 +82,7 @@ static struct names named; /* columns; of several sources there are none */
 
 void csv_head(FILE *file, struct call *calls)
 {
-#define NAME(name) name,
-    static const char *const names[FIELDS] = {FIELD_NAMES(NAME)};
+    static const char *const names[FIELDS] = {FIELD_NAMES};
     const char *label;
     int i;
     if (sources_labelled(calls)) {

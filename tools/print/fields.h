@@ -5,44 +5,29 @@
 
 #include "reader.h"
 
-/* The names, in their order: NAME("order") and so on. The arguments of an event
- * come besides. */
-#define FIELD_NAMES(NAME)                                                      \
-    NAME("order")                                                              \
-    NAME("ns")                                                                 \
-    NAME("wall_ns")                                                            \
-    NAME("recorder")                                                           \
-    NAME("severity")                                                           \
-    NAME("severity_text")                                                      \
-    NAME("kind")                                                               \
-    NAME("thread")                                                             \
-    NAME("thread_name")                                                        \
-    NAME("tid")                                                                \
-    NAME("location")                                                           \
-    NAME("file")                                                               \
-    NAME("line")                                                               \
-    NAME("caller")                                                             \
-    NAME("format")                                                             \
-    NAME("message")
-enum {
-    FIELD_ORDER,
-    FIELD_NS,
-    FIELD_WALL_NS,
-    FIELD_RECORDER,
-    FIELD_SEVERITY,
-    FIELD_SEVERITY_TEXT,
-    FIELD_KIND,
-    FIELD_THREAD,
-    FIELD_THREAD_NAME,
-    FIELD_TID,
-    FIELD_LOCATION,
-    FIELD_FILE,
-    FIELD_LINE,
-    FIELD_CALLER,
-    FIELD_FORMAT,
-    FIELD_MESSAGE,
-    FIELDS
-};
+/* The fields, in their order; the arguments of an event come besides. */
+#define FIELD_LIST(FIELD)                                                      \
+    FIELD(ORDER, "order")                                                      \
+    FIELD(NS, "ns")                                                            \
+    FIELD(WALL_NS, "wall_ns")                                                  \
+    FIELD(RECORDER, "recorder")                                                \
+    FIELD(SEVERITY, "severity")                                                \
+    FIELD(SEVERITY_TEXT, "severity_text")                                      \
+    FIELD(KIND, "kind")                                                        \
+    FIELD(THREAD, "thread")                                                    \
+    FIELD(THREAD_NAME, "thread_name")                                          \
+    FIELD(TID, "tid")                                                          \
+    FIELD(LOCATION, "location")                                                \
+    FIELD(FILE, "file")                                                        \
+    FIELD(LINE, "line")                                                        \
+    FIELD(CALLER, "caller")                                                    \
+    FIELD(FORMAT, "format")                                                    \
+    FIELD(MESSAGE, "message")
+#define FIELD_NUMBER(id, name) FIELD_##id,
+enum { FIELD_LIST(FIELD_NUMBER) FIELDS };
+/* Their names, for an array. */
+#define FIELD_NAME(id, name) name,
+#define FIELD_NAMES FIELD_LIST(FIELD_NAME)
 
 /* "sw2", and its level in syslog and OpenTelemetry, "warning"; or null: the
  * event has no severity. */

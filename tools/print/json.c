@@ -138,8 +138,8 @@ void json_source(FILE *file, const struct call *call)
 
 void json_event(FILE *file, struct call *call, const struct reader_event *e)
 {
-#define KEY(name) ",\"" name "\":",
-    static const char *const keys[FIELDS] = {FIELD_NAMES(KEY)};
+#define KEY(id, name) ",\"" name "\":",
+    static const char *const keys[FIELDS] = {FIELD_LIST(KEY)};
     struct reader_argument fields[FIELDS], arguments[12];
     unsigned count, first = 0, i;
     fields_of(&call->reader, e, fields);

@@ -20,8 +20,7 @@ static void name_add(struct names *names, const char *name)
 /* True if a column has another meaning in some output. */
 static bool is_reserved(const char *column)
 {
-#define RESERVED(name) name,
-    static const char *const reserved[] = {FIELD_NAMES(RESERVED) "ord",
+    static const char *const reserved[] = {FIELD_NAMES "ord",
                                            "seconds", "wall", "source",
                                            "merged_ns",
                                            "may_have_changed", "rowid", "oid"};

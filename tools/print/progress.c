@@ -4,9 +4,7 @@
 
 static double seconds(void)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+    return (double)recorder_clock_ns_(RECORDER_MONOTONIC_) / 1e9;
 }
 
 void progress(struct call *call, uint64_t done, uint64_t of)

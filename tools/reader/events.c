@@ -244,23 +244,14 @@ void reader_rewind(struct reader *reader)
 void reader_match(struct reader *reader)
 {
     struct reader_event event;
-    size_t i;
-    for (i = 0; i < reader->recorders_count; i++) {
+    for (size_t i = 0; i < reader->recorders_count; i++) {
         struct reader_recorder *r = reader->recorders[i];
         r->matched = 0;
         r->matched_oldest_ns = r->matched_newest_ns = RECORDER_TIME_UNKNOWN_;
     }
-    for (i = 0; reader_next(reader, &event);) {
-        struct reader_recorder *r;
-        while (i < reader->recorders_count &&
-               reader->recorders[i] != event.recorder)
-            i++;
-        if (i == reader->recorders_count) /* its recorder comes before the last
-                                           * event's */
-            for (i = 0; i < reader->recorders_count &&
-                        reader->recorders[i] != event.recorder;)
-                i++;
-        r = reader->recorders[i];
+    while (reader_next(reader, &event)) {
+        struct reader_recorder *r =
+            reader->inside->lanes[event.recorder->lane - 1].recorder;
         r->matched++;
         if (event.ns == RECORDER_TIME_UNKNOWN_)
             continue;

@@ -53,6 +53,13 @@ static void registry_head(const struct memory *m, const unsigned char *from,
     r->bytes = (uint32_t)bytes_number(m, from + at->registry_bytes, 4);
 }
 
+/* Reads a word that older headers do not have; 0: nor has this one. */
+static uint64_t later_word(const struct memory *m, const unsigned char *from,
+                           const struct registry *r, unsigned at)
+{
+    return r->bytes >= at + m->word_bytes ? bytes_word(m, from + at) : 0;
+}
+
 static void registry_rest(const struct memory *m, const unsigned char *from,
                           struct registry *r)
 {
@@ -86,23 +93,16 @@ static void registry_rest(const struct memory *m, const unsigned char *from,
     }
     r->image = bytes_word(m, from + at->registry_image);
     r->program = bytes_word(m, from + at->registry_program);
-    r->kernel = r->bytes >= at->registry_kernel + m->word_bytes
-                    ? bytes_word(m, from + at->registry_kernel)
-                    : 0;
-    r->clocked = r->bytes >= at->registry_clocked + m->word_bytes
-                     ? bytes_word(m, from + at->registry_clocked)
-                     : 0;
+    r->kernel = later_word(m, from, r, at->registry_kernel);
+    r->clocked = later_word(m, from, r, at->registry_clocked);
     if (m->word_bytes < 8 && recorder_clocked_is_(r->clocked))
         r->clocked = 0; /* damaged */
-    if (r->bytes >= at->registry_lives_changes + m->word_bytes) {
+    r->lives_changes = later_word(m, from, r, at->registry_lives_changes);
+    if (r->bytes >= at->registry_lives_changes + m->word_bytes)
         r->lives = bytes_word(m, from + at->registry_lives);
-        r->lives_changes = bytes_word(m, from + at->registry_lives_changes);
-    } else {
-        r->lives = r->lives_changes = 0;
-    }
-    r->tasks = r->bytes >= at->registry_tasks + m->word_bytes
-                   ? bytes_word(m, from + at->registry_tasks)
-                   : 0;
+    else
+        r->lives = 0;
+    r->tasks = later_word(m, from, r, at->registry_tasks);
 }
 
 const char *registry_read(struct memory *memory, uint64_t address,

@@ -3,6 +3,7 @@
 #include "namespaces.h"
 #include "array.h"
 #include "proc.h"
+#include "reader.h"
 
 /* The innermost of "NSpid: 4711 12 1" in a thread's status; 0: unknown. */
 static int32_t id_inside(int pid, int32_t id)
@@ -37,12 +38,10 @@ static void threads_read(struct namespace *namespace)
 
 int32_t namespace_id(struct namespace *namespace, int32_t id)
 {
-    struct timespec now;
     uint64_t ns;
     if (!namespace->differs)
         return id;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    ns = recorder_clock_ns_(RECORDER_MONOTONIC_);
     if (!namespace->read_ns || ns - namespace->read_ns > 100000000) {
         threads_read(namespace);
         namespace->read_ns = ns;

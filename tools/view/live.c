@@ -103,6 +103,17 @@ static void handle(struct web *web, struct web_client *client, const char *path)
 
 /* ---------------------------------------------------------------- stream -- */
 
+/* Sends the text of a stream that open_memstream() made. */
+static void send_text(struct web_client *client, FILE *to, char **text,
+                      size_t *size)
+{
+    fputs("\n\n", to);
+    if (fclose(to) != 0)
+        need(NULL);
+    web_send(client, *text, *size);
+    free(*text);
+}
+
 static void send_batch(struct web_client *client)
 {
     struct stream *stream = client->own;
@@ -112,11 +123,7 @@ static void send_batch(struct web_client *client)
     fputs("event: batch\ndata: ", to);
     stream->more =
         view_pack_write(stream->pack, to, VIEW_BLOCK, false) == VIEW_BLOCK;
-    fputs("\n\n", to);
-    if (fclose(to) != 0)
-        need(NULL);
-    web_send(client, text, size);
-    free(text);
+    send_text(client, to, &text, &size);
 }
 
 static void send_end(struct web_client *client, const char *why)
@@ -124,14 +131,9 @@ static void send_end(struct web_client *client, const char *why)
     char *text;
     size_t size;
     FILE *to = need(open_memstream(&text, &size));
-    fputs("event: end\ndata: ", to);
-    json_text(to, why);
-    fputs("\n\n", to);
-    if (fclose(to) != 0)
-        need(NULL);
-    web_send(client, text, size);
+    json_put(to, "event: end\ndata: %s", why);
+    send_text(client, to, &text, &size);
     client->ended = true;
-    free(text);
 }
 
 /* Sends a batch of the records since the last one to a client that has taken

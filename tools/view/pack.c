@@ -59,9 +59,9 @@ struct view_pack *view_pack_new(struct call *call, struct reader *reader,
 void view_pack_free(struct view_pack *pack)
 {
     struct buffer *all[] = {
-        &pack->figures, &pack->orders,      &pack->times,
-        &pack->packed,  &pack->event_sites, &pack->messages,
-        &pack->joined,  &pack->arguments,   &pack->event_threads};
+        &pack->orders,        &pack->times,    &pack->packed,
+        &pack->event_sites,   &pack->messages, &pack->joined,
+        &pack->event_threads, &pack->arguments};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         free(all[i]->at);
     for (size_t i = 0; i < pack->series_count; i++) {
@@ -84,6 +84,7 @@ void view_pack_free(struct view_pack *pack)
     free(pack->follow);
     if (pack->calls)
         merge_end(&pack->merge);
+    free(pack->figures);
     free(pack->names);
     free(pack->series);
     free(pack->series_of);
@@ -319,24 +320,6 @@ static void know_name(struct view_pack *pack, const struct reader_recorder *r)
     }
 }
 
-static void figures_know(struct view_pack *pack, FILE *to, bool *any)
-{
-    const struct reader *reader = pack->reader;
-    struct buffer *now = &pack->joined;
-    (void)to;
-    (void)any;
-    for (size_t i = 0; i < reader->recorders_count; i++) {
-        const struct reader_recorder *r = reader->recorders[i];
-        know_name(pack, r);
-        if (!r->chosen)
-            continue;
-        buffer_varint(now, pack_recorder(pack, r));
-        buffer_add(now, &r->figures, sizeof r->figures);
-        buffer_add(now, &r->oldest_ns, sizeof r->oldest_ns);
-        buffer_add(now, &r->trace, sizeof r->trace);
-    }
-}
-
 /* Converts a time of this source to the common axis of all sources. */
 static int64_t time_of_all(const struct view_pack *pack, int64_t ns)
 {
@@ -351,6 +334,7 @@ static void figures_write(struct view_pack *pack, FILE *to, bool *any)
     const struct reader *reader = pack->reader;
     for (size_t i = 0; i < reader->recorders_count; i++) {
         const struct reader_recorder *r = reader->recorders[i];
+        know_name(pack, r);
         if (!r->chosen)
             continue;
         fputs(*any ? "," : "", to);
@@ -374,20 +358,17 @@ static void figures_write(struct view_pack *pack, FILE *to, bool *any)
  * changed. */
 static void write_figures(struct view_pack *pack, FILE *to)
 {
-    struct buffer *now = &pack->joined;
     bool any = false;
-    sources_each(pack, figures_know, NULL, NULL);
-    if (now->size == pack->figures.size &&
-        (now->size == 0 || memcmp(now->at, pack->figures.at, now->size) == 0)) {
-        now->size = 0;
-        return;
-    }
-    pack->figures.size = 0;
-    buffer_add(&pack->figures, now->at, now->size);
-    now->size = 0;
-    fputs(",\"figures\":[", to);
-    sources_each(pack, figures_write, to, &any);
-    fputc(']', to);
+    char *now;
+    size_t size;
+    FILE *text = need(open_memstream(&now, &size));
+    sources_each(pack, figures_write, text, &any);
+    if (fclose(text) != 0)
+        need(NULL);
+    if (!pack->figures || strcmp(now, pack->figures) != 0)
+        fprintf(to, ",\"figures\":[%s]", now);
+    free(pack->figures);
+    pack->figures = now;
 }
 
 /* -------------------------------------------------------------- switches -- */

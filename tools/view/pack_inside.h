@@ -38,7 +38,7 @@ struct view_pack {
                         * byte after each name: has the thread ended */
     struct rows new_recorders, new_threads, new_formats, new_callers, new_sites,
         new_series, new_names, new_fields;
-    struct buffer figures; /* as the page has them */
+    char *figures; /* as the page has them; null: it has none */
     /* of a batch: */
     uint64_t order, ns;
     struct buffer orders, times, event_threads, event_sites;

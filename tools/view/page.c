@@ -21,19 +21,22 @@ PART(css, "page.css")
 PART(plot_css, "uplot/uPlot.min.css")
 PART(plot_licence, "uplot/LICENSE")
 PART(plot, "uplot/uPlot.iife.min.js")
-PART(data, "data.js")
-PART(colours, "colours.js")
-PART(lanes, "lanes.js")
-PART(spans, "spans.js")
-PART(states, "states.js")
-PART(threads, "threads.js")
-PART(clock, "clock.js")
-PART(filter, "filter.js")
-PART(draw, "draw.js")
-PART(panes, "panes.js")
-PART(page, "page.js")
-PART(input, "input.js")
-PART(access, "access.js")
+/* The page's own script, in its order. */
+#define SCRIPTS(PART)                                                          \
+    PART(data, "data.js")                                                      \
+    PART(colours, "colours.js")                                                \
+    PART(lanes, "lanes.js")                                                    \
+    PART(spans, "spans.js")                                                    \
+    PART(states, "states.js")                                                  \
+    PART(threads, "threads.js")                                                \
+    PART(clock, "clock.js")                                                    \
+    PART(filter, "filter.js")                                                  \
+    PART(draw, "draw.js")                                                      \
+    PART(panes, "panes.js")                                                    \
+    PART(page, "page.js")                                                      \
+    PART(access, "access.js")                                                  \
+    PART(input, "input.js")
+SCRIPTS(PART)
 #define WRITE_PART(to, name)                                                   \
     fwrite(part_##name, 1, (size_t)(part_##name##_end - part_##name), to)
 
@@ -44,19 +47,8 @@ static void write_script(struct view_page *page, FILE *to)
     fputs("*/\n", to);
     WRITE_PART(to, plot);
     fprintf(to, "</script>\n<script nonce=\"%s\">\n", page->nonce);
-    WRITE_PART(to, data);
-    WRITE_PART(to, colours);
-    WRITE_PART(to, lanes);
-    WRITE_PART(to, spans);
-    WRITE_PART(to, states);
-    WRITE_PART(to, threads);
-    WRITE_PART(to, clock);
-    WRITE_PART(to, filter);
-    WRITE_PART(to, draw);
-    WRITE_PART(to, panes);
-    WRITE_PART(to, page);
-    WRITE_PART(to, access);
-    WRITE_PART(to, input);
+#define WRITE_SCRIPT(name, file) WRITE_PART(to, name);
+    SCRIPTS(WRITE_SCRIPT)
     fputs("</script>\n", to);
 }
 

@@ -14,9 +14,7 @@ enum {
 
 int64_t web_now_ms(void)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    return (int64_t)(recorder_clock_ns_(RECORDER_MONOTONIC_) / 1000000);
 }
 
 /* --------------------------------------------------------------- answers -- */
