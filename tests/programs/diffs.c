@@ -4,8 +4,8 @@
     RECORDER_FILE=x.rec ./diffs PROGRAM BUG SEED [SIGMAS]     BUG 0: none
 
    tokens: a parser of a fixed text, the same in each run but for its addresses
-   and durations. sensor: numbers by chance. frames: spans and steps. bank:
-   threads that race. The runs of one program differ by SEED without any bug.
+   and durations. sensor: numbers by chance. frames: spans and steps. sessions:
+   they take turns. bank: threads that race. The runs of one program differ by SEED without any bug.
 */
 #include "recorder_dump.h"
 
@@ -118,6 +118,42 @@ static void frames(void)
     }
 }
 
+/* -------------------------------------------------------------- sessions -- */
+
+/* Sessions take turns by chance; jobs have kinds, and slots other numbers in each
+ * run. 1: some sessions get no key. 2: some mails are sent as news are. 3: a
+ * size is at most 3,000. 4: more retries. */
+static void sessions(void)
+{
+    unsigned state = seed, step[16] = {0};
+    for (int i = 0; i < 6000; i++) {
+        unsigned id = chance(&state, 16), luck = chance(&state, 1000);
+        unsigned size = 100 + chance(&state, 4000);
+        bool mail = chance(&state, 2);
+        if (step[id] == 0) {
+            record(work, "opens session=%u", id);
+            if (bug == 1 && luck < 50)
+                step[id]++;
+        } else if (step[id] == 1) {
+            record(work, "has the key session=%u", id);
+        } else if (step[id] < 6) {
+            record(work, "job kind=%s", mail ? "mail" : "news");
+            if (bug == 2 ? mail && luck >= 50 : mail)
+                record(work, "sends by smtp");
+            else
+                record(work, "sends by nntp");
+            if (luck >= (bug == 4 ? 950 : 990))
+                record(work, "tries again");
+            record(work, "size %u", bug == 3 && size > 3000 ? 3000 : size);
+            record(work, "fills slot %u",
+                   chance(&state, 7) ? chance(&state, 64) : seed / 64 % 64);
+        } else {
+            record(work, "closes session=%u", id);
+        }
+        step[id] = (step[id] + 1) % 7;
+    }
+}
+
 /* ------------------------------------------------------------------ bank -- */
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -185,6 +221,8 @@ int main(int argc, char **argv)
         sensor();
     else if (strcmp(argv[1], "frames") == 0)
         frames();
+    else if (strcmp(argv[1], "sessions") == 0)
+        sessions();
     else
         bank();
     return 0;

@@ -30,9 +30,14 @@ FLOORS (a file calls only files of lower floors)
 #ifndef COMPARE_H
 #define COMPARE_H
 
+#include "array.h"
 #include "command.h"
 #include "ids.h"
 #include <string.h>
+
+/* Makes room for `count` elements in an array. */
+#define ROOM(at, max, count)                                                   \
+    ((at) = need(array_room(at, &(max), count, sizeof *(at))))
 
 enum compare_side { GOOD, BAD, SIDES };
 #define COMPARE_NONE SIZE_MAX
@@ -75,6 +80,7 @@ struct compare_event {
     uint32_t format, thread;
     uint32_t values, ring; /* its arguments begin there in history.values */
     uint32_t before;       /* event, or CHAIN_END */
+    uint32_t named;        /* the one before of its thread and name */
     uint32_t next;         /* the format that follows */
     uint8_t count;         /* of arguments */
     uint8_t chain;         /* enum chain */
@@ -129,7 +135,6 @@ enum rule {
     RULE_EXACT,
     RULE_NEW,
     RULE_GONE,
-    RULE_STOPS,
     RULE_ORDER,
     RULE_SHARE,
     RULE_NAN,
@@ -268,8 +273,9 @@ const char *finding_number(double);
 const char *finding_share(double part, double whole);
 /* "once", "12 times". */
 const char *finding_times(double);
-/* A finding of a rule and a size, with nothing else known. */
-struct finding finding_of(enum rule, double size, size_t format);
+/* A finding with the figures of both sides; its events are the first ones. */
+struct finding finding_of(const struct compare *, enum rule, double size,
+                          size_t format, double good, double bad);
 /* Adds a finding; its text is the rule's sentence with these arguments. */
 void finding_add(struct compare *, struct finding, ...);
 /* After all are added: sorts them, and gives consequences their causes. */
@@ -311,16 +317,18 @@ void points_add(struct points *, double x, size_t event, size_t run);
 struct level {
     double count, mean, wander;   /* of the blocks' means: their deviation */
     double spread, spread_wander; /* mean of log(deviation in a block) */
-    double drift;                 /* last quarter less the first; of all runs */
-    double deviation;             /* of all points */
+    double drift;     /* the largest from a quarter to a later one */
+    double deviation; /* of all points */
     double least, most, run_least, run_most; /* of points; of runs' means */
-    double blocks;
-    bool ascends; /* each block is above the one before */
+    double blocks, rise; /* rise: the least from a quarter to the next */
+    bool ascends;        /* each block is above the one before */
 };
 /* False: there are too few points to tell. */
 bool level_of(const struct points *, struct level *);
-/* The level of a format's watched events: 1 where is() is true, else 0. */
+/* The level of a format's watched events, or of all of its role's threads: 1
+ * where is() is true, else 0. */
 bool level_where(const struct compare *, enum compare_side, size_t format,
+                 bool role,
                  bool (*is)(const struct compare_event *,
                             const struct history *, const void *what),
                  const void *what, struct level *);

@@ -13,8 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "array.h"
-
 enum {
     SAME = 8,    /* times that an argument is the same before it counts */
     RESYNC = 24, /* records that one side may have more */
@@ -62,8 +60,7 @@ static void sequence_make(struct exact *x, enum compare_side side)
             h->events[i].chain != CHAIN_ALL ||
             x->c->formats[h->events[i].format].scheduler)
             continue;
-        s->events = need(
-            array_room(s->events, &s->max, s->count + 1, sizeof *s->events));
+        ROOM(s->events, s->max, s->count + 1);
         s->events[s->count++] = (uint32_t)i;
     }
 }
@@ -144,8 +141,6 @@ static double surprises(struct exact *x, size_t event, size_t before)
     return count;
 }
 
-/* ---------------------------------------------------------------- depart -- */
-
 /* Finds after how few records of each side they are the same again. */
 static bool resync(struct exact *x, size_t i, size_t k, size_t skips[SIDES])
 {
@@ -173,7 +168,7 @@ static void departure_add(struct exact *x, size_t i, size_t k, double size)
     size_t good = x->of[GOOD].events[i], bad = x->of[BAD].events[k];
     size_t formats[SIDES] = {c->of[GOOD].events[good].format,
                              c->of[BAD].events[bad].format};
-    struct finding f = finding_of(RULE_EXACT, size, formats[BAD]);
+    struct finding f = finding_of(c, RULE_EXACT, size, formats[BAD], 0, 0);
     bool again = resync(x, i, k, f.skips);
     const char *subject = finding_site(c, formats[BAD]);
     char how[1024];
@@ -218,7 +213,7 @@ static void once_find(struct exact *x, size_t count, bool is_exact)
             f->watched[BAD] > 2)
             continue;
         for (unsigned k = 0; k < e->count; k++) {
-            struct finding n = finding_of(RULE_ONCE, 1, e->format);
+            struct finding n = finding_of(c, RULE_ONCE, 1, e->format, 0, 0);
             if (is_same(x, good, bad, k))
                 continue;
             n.argument = (int)k;
@@ -267,13 +262,14 @@ static void threads_compare(struct exact *x, size_t most)
         departure_add(x, i - ends, i - ends, known / least);
 }
 
-/* The next thread of a role in a run, by creation; COMPARE_NONE. */
-static size_t thread_next(const struct history *h, size_t run, size_t role,
-                          size_t from)
+/* The thread of a role in a run that was made after `which` others of it;
+ * COMPARE_NONE. */
+static size_t thread_of(const struct history *h, size_t run, size_t role,
+                        size_t which)
 {
-    for (size_t i = from; i < h->threads_count; i++)
+    for (size_t i = 0; i < h->threads_count; i++)
         if (h->threads[i].run == run && h->threads[i].role == role &&
-            h->threads[i].count)
+            h->threads[i].count && !which--)
             return i;
     return COMPARE_NONE;
 }
@@ -286,9 +282,7 @@ static size_t good_count(struct exact *x, size_t role, size_t which)
     size_t most = SIZE_MAX;
     x->with = GOOD;
     for (size_t run = 1; run < h->runs_count; run++) {
-        size_t same, thread = 0;
-        for (size_t k = 0; k <= which && thread != COMPARE_NONE; k++)
-            thread = thread_next(h, run, role, thread + (k > 0));
+        size_t same, thread = thread_of(h, run, role, which);
         if (thread == COMPARE_NONE)
             continue;
         x->thread[BAD] = thread;
@@ -306,22 +300,20 @@ void exact_find(struct compare *c)
     struct exact x = {.c = c, .with = BAD};
     if (c->of[GOOD].cut || c->of[BAD].cut)
         return;
-    for (size_t role = 0; role < c->roles_count; role++) {
-        size_t from[SIDES] = {0, 0}, most;
-        for (size_t which = 0;; which++) {
-            size_t good = thread_next(&c->of[GOOD], 0, role, from[GOOD]);
-            size_t bad = thread_next(&c->of[BAD], 0, role, from[BAD]);
-            if (good == COMPARE_NONE || bad == COMPARE_NONE)
-                break;
-            x.same = need(calloc(c->formats_count + 1, sizeof *x.same));
-            x.thread[GOOD] = good;
-            most = good_count(&x, role, which);
-            x.thread[BAD] = bad;
-            threads_compare(&x, most);
-            free(x.same);
-            from[GOOD] = good + 1;
-            from[BAD] = bad + 1;
+    for (size_t role = 0, which = 0, most; role < c->roles_count;) {
+        size_t good = thread_of(&c->of[GOOD], 0, role, which);
+        size_t bad = thread_of(&c->of[BAD], 0, role, which);
+        if (good == COMPARE_NONE || bad == COMPARE_NONE) {
+            which = 0;
+            role++;
+            continue;
         }
+        x.same = need(calloc(c->formats_count + 1, sizeof *x.same));
+        x.thread[GOOD] = good;
+        most = good_count(&x, role, which++);
+        x.thread[BAD] = bad;
+        threads_compare(&x, most);
+        free(x.same);
     }
     free(x.of[GOOD].events);
     free(x.of[BAD].events);

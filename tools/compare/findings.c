@@ -7,10 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "array.h"
 #include "shown.h"
-
-/* ------------------------------------------------------------------ text -- */
 
 enum { FORMAT_SHOWN = 48, TEXTS = 8, TEXT_MAX = 1024 };
 
@@ -132,19 +129,27 @@ const char *finding_value(const struct compare *c,
     return to;
 }
 
-/* -------------------------------------------------------------- findings -- */
-
-struct finding finding_of(enum rule rule, double size, size_t format)
+struct finding finding_of(const struct compare *c, enum rule rule, double size,
+                          size_t format, double good, double bad)
 {
-    double more = size > 1 ? log10(size) : 0;
-    return (struct finding){.rule = rule,
-                            .score = rule_rows[rule].score +
-                                     (more < 4 ? 3 * more : 12),
-                            .size = size,
-                            .format = format,
-                            .other = COMPARE_NONE,
-                            .argument = -1,
-                            .event = {COMPARE_NONE, COMPARE_NONE}};
+    double more = size > 1 ? fmin(3 * log10(size), 12) : 0;
+    struct finding f = {.rule = rule,
+                        .score = rule_rows[rule].score + more,
+                        .size = size,
+                        .format = format,
+                        .other = COMPARE_NONE,
+                        .argument = -1,
+                        .good = good,
+                        .bad = bad};
+    for (enum compare_side side = GOOD; side < SIDES; side++)
+        f.event[side] = format == COMPARE_NONE ? COMPARE_NONE
+                                               : c->formats[format].first[side];
+    return f;
+}
+
+static bool is_time(enum rule rule)
+{
+    return rule >= RULE_MACHINE && rule <= RULE_LATE;
 }
 
 void finding_add(struct compare *c, struct finding f, ...)
@@ -155,8 +160,12 @@ void finding_add(struct compare *c, struct finding f, ...)
     vsnprintf(text, sizeof text, rule_rows[f.rule].sentence, arguments);
     va_end(arguments);
     f.text = need(strdup(text));
-    c->findings = need(array_room(c->findings, &c->findings_max,
-                                  c->findings_count + 1, sizeof *c->findings));
+    for (int i = 0; i < 2 && !is_time(f.rule); i++) {
+        size_t format = i ? f.other : f.format;
+        f.weak =
+            f.weak || (format != COMPARE_NONE && c->formats[format].scheduler);
+    }
+    ROOM(c->findings, c->findings_max, c->findings_count + 1);
     c->findings[c->findings_count++] = f;
 }
 
@@ -207,7 +216,8 @@ static bool is_consequence(const struct compare *c, const struct finding *a,
     if (a->rule == RULE_THREAD)
         return ea != COMPARE_NONE && eb != COMPARE_NONE &&
                c->of[BAD].events[ea].thread == c->of[BAD].events[eb].thread;
-    if ((a->rule == RULE_MACHINE) != (b->rule == RULE_MACHINE))
+    if ((a->rule == RULE_MACHINE) != (b->rule == RULE_MACHINE) ||
+        (is_time(a->rule) && b->argument >= 0))
         return false;
     if (has_format(a, b->format) &&
         (a->argument < 0 || b->argument < 0 || a->argument == b->argument ||
@@ -245,8 +255,6 @@ void findings_order(struct compare *c)
     for (i = 0; i < c->findings_causes; i++)
         c->strong_count += !c->findings[i].weak;
 }
-
-/* ------------------------------------------------------------------- all -- */
 
 void compare_open(struct compare *c, struct call **calls, size_t count)
 {

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "array.h"
 #include "buffer.h"
 #include "timeline.h"
 
@@ -14,28 +13,25 @@ enum {
     STRING_SHOWN = 48      /* bytes of one that are kept to be shown */
 };
 
-/* ----------------------------------------------------------------- names -- */
-
-/* Two hashes of a text (FNV-1a). Two formats whose hashes collide would be
- * one. */
-static void hash(uint64_t to[2], const char *text, size_t size)
+/* Numbers a text by two hashes (FNV-1a): texts whose hashes collide would be one. */
+static size_t text_number(struct ids *ids, const char *text, size_t size,
+                          const char *place, size_t recorder, bool *is_new)
 {
-    for (size_t i = 0; i < size; i++) {
-        to[0] = (to[0] ^ (unsigned char)text[i]) * 0x100000001b3u;
-        to[1] = (to[1] + (unsigned char)text[i]) * 0x9e3779b97f4a7c15u;
-    }
+    uint64_t h[2] = {0, 0};
+    for (size_t k = 0; k < 2; k++, text = place, size = strlen(place))
+        for (size_t i = 0; i < size; i++) {
+            h[0] = (h[0] ^ (unsigned char)text[i]) * 0x100000001b3u;
+            h[1] = (h[1] + (unsigned char)text[i]) * 0x9e3779b97f4a7c15u;
+        }
+    return ids_of(ids, h[0], h[1], recorder, is_new);
 }
 
 static size_t recorder_of(struct compare *c, const char *name)
 {
-    uint64_t h[2] = {0, 0};
     bool is_new;
-    size_t i;
-    hash(h, name, strlen(name));
-    i = ids_of(&c->recorder_ids, h[0], h[1], 0, &is_new);
-    c->recorders =
-        need(array_room(c->recorders, &c->recorders_max, c->recorder_ids.count,
-                        sizeof *c->recorders));
+    size_t i =
+        text_number(&c->recorder_ids, name, strlen(name), "", 0, &is_new);
+    ROOM(c->recorders, c->recorders_max, c->recorder_ids.count);
     if (is_new)
         c->recorders[i] = (struct compare_recorder){.name = name};
     c->recorders_count = c->recorder_ids.count;
@@ -45,15 +41,12 @@ static size_t recorder_of(struct compare *c, const char *name)
 static size_t format_of(struct compare *c, struct call *call,
                         const struct timeline_event *e)
 {
-    uint64_t h[2] = {0, 0};
     const char *place = recorder_location_name_(e->location);
-    size_t recorder = recorder_of(c, e->read.recorder->name), i;
+    size_t recorder = recorder_of(c, e->read.recorder->name);
     bool is_new;
-    hash(h, e->format, strlen(e->format) + 1);
-    hash(h, place, strlen(place));
-    i = ids_of(&c->format_ids, h[0], h[1], recorder, &is_new);
-    c->formats = need(array_room(c->formats, &c->formats_max,
-                                 c->format_ids.count, sizeof *c->formats));
+    size_t i = text_number(&c->format_ids, e->format, strlen(e->format) + 1,
+                           place, recorder, &is_new);
+    ROOM(c->formats, c->formats_max, c->format_ids.count);
     if (is_new) {
         c->formats[i] = (struct compare_format){
             .text = e->format,
@@ -76,15 +69,11 @@ static size_t format_of(struct compare *c, struct call *call,
 
 static size_t string_of(struct compare *c, const char *text, size_t size)
 {
-    uint64_t h[2] = {0, 0};
     bool is_new;
-    size_t i;
-    hash(h, text, size);
-    i = ids_of(&c->string_ids, h[0], h[1], 0, &is_new);
+    size_t i = text_number(&c->string_ids, text, size, "", 0, &is_new);
     if (!is_new)
         return i;
-    c->strings = need(array_room(c->strings, &c->strings_max,
-                                 c->string_ids.count, sizeof *c->strings));
+    ROOM(c->strings, c->strings_max, c->string_ids.count);
     c->strings_count = c->string_ids.count;
     c->strings[i] = NULL;
     if (i < STRINGS_MAX)
@@ -92,8 +81,6 @@ static size_t string_of(struct compare *c, const char *text, size_t size)
             need(strndup(text, size < STRING_SHOWN ? size : STRING_SHOWN));
     return i;
 }
-
-/* ---------------------------------------------------------------- events -- */
 
 /* A thread's open spans, by the events that opened them. */
 struct open_spans {
@@ -106,14 +93,12 @@ static void spans_keep(struct history *h, struct open_spans *open,
 {
     struct timeline_lane *lane = e->lane;
     if (e->opens) {
-        open->events = need(array_room(open->events, &open->max, lane->depth,
-                                       sizeof *open->events));
+        ROOM(open->events, open->max, lane->depth);
         open->events[lane->depth - 1] = h->count - 1;
     }
     if (!e->closed)
         return;
-    h->spans = need(array_room(h->spans, &h->spans_max, h->spans_count + 1,
-                               sizeof *h->spans));
+    ROOM(h->spans, h->spans_max, h->spans_count + 1);
     h->spans[h->spans_count++] =
         (struct compare_span){.event = open->events[lane->depth],
                               .ns = e->ns - lane->spans[lane->depth].ns};
@@ -123,9 +108,7 @@ static void values_keep(struct compare *c, struct history *h,
                         struct timeline_event *e)
 {
     reader_unmark(e->arguments, e->arguments_count);
-    h->values = need(array_room(h->values, &h->values_max,
-                                h->values_count + e->arguments_count + 1,
-                                sizeof *h->values));
+    ROOM(h->values, h->values_max, h->values_count + e->arguments_count + 1);
     for (unsigned i = 0; i < e->arguments_count; i++) {
         const struct reader_argument *a = &e->arguments[i];
         struct compare_value *to = &h->values[h->values_count++];
@@ -148,8 +131,7 @@ static size_t ring_of(struct history *h, size_t recorder,
     size_t i =
         ids_of(&h->rings, recorder, lanes ? e->read.event.thread % lanes : 0,
                h->runs_count, &is_new);
-    h->oldest = need(array_room(h->oldest, &h->oldest_max, h->rings.count,
-                                sizeof *h->oldest));
+    ROOM(h->oldest, h->oldest_max, h->rings.count);
     if (is_new || e->read.event.order < h->oldest[i])
         h->oldest[i] = e->read.event.order;
     return i;
@@ -163,8 +145,7 @@ static void event_keep(struct compare *c, struct history *h,
     size_t i = format_of(c, run->call, e);
     if (h->count >= UINT32_MAX || h->values_count >= UINT32_MAX - 12)
         fail(run->call, "has more records than can be compared: see --last");
-    h->events =
-        need(array_room(h->events, &h->max, h->count + 1, sizeof *h->events));
+    ROOM(h->events, h->max, h->count + 1);
     to = &h->events[h->count++];
     *to = (struct compare_event){.order = e->read.event.order,
                                  .ns = e->ns,
@@ -274,8 +255,6 @@ void history_close(struct history *h)
     free(h->oldest);
     ids_free(&h->rings);
 }
-
-/* ---------------------------------------------------------------- builds -- */
 
 /* The function that recorded a format, without the offset; "": unknown. */
 static void function_of(const struct compare_format *f, char to[256])

@@ -14,8 +14,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "array.h"
-
 enum { BLOCKS = 16, EACH = 8 /* points of a block, at least */ };
 
 /* docs/diff.md shows the same thresholds. */
@@ -25,9 +23,6 @@ const struct rule_row rule_rows[RULES] = {
                     "in both"},
     [RULE_NEW] = {"new", 120, 0, 0, "%s: %s in BAD, never in GOOD%s"},
     [RULE_GONE] = {"gone", 70, 0, 0, "%s: never in BAD%s, %s in GOOD%s%s"},
-    [RULE_STOPS] = {"stops", 60, 8, 0,
-                    "%s stops: none among %.0f records in a row of BAD, at "
-                    "most %.0f in GOOD"},
     [RULE_ORDER] = {"order", 80, 0, 0,
                     "after %s comes %s: %.0f of %.0f times in BAD, never in "
                     "%.0f of GOOD, where mostly %s comes"},
@@ -50,8 +45,8 @@ const struct rule_row rule_rows[RULES] = {
     [RULE_FAR] = {"range", 62, 10, 0,
                   "%s reaches %s in BAD, far from %.0f of GOOD, from %s to %s"},
     [RULE_DRIFT] = {"drift", 78, 1, 8,
-                    "%s %s with time in BAD: by %s from the first quarter to "
-                    "the last; in GOOD by %s"},
+                    "%s %s with time in BAD: by %s from a quarter to a "
+                    "later one; in GOOD by %s"},
     [RULE_LEVEL] = {"range", 44, 0.5, 4,
                     "%s is %s in BAD: %s in the mean; in GOOD %s"},
     [RULE_SPREAD] = {"range", 46, 0.4, 4,
@@ -64,11 +59,12 @@ const struct rule_row rule_rows[RULES] = {
          "%s takes %s: %s in the median of %.0f in BAD, %s of %.0f in "
          "GOOD, %s x%s"},
     [RULE_SLOWS] = {"time", 47, 0.4, 8,
-                    "%s takes longer with time: %s x as long in the last "
-                    "quarter of BAD as in the first, %s x in GOOD"},
-    [RULE_LATE] = {"time", 48, 3, 0,
-                   "%s is late %s of %.0f times in BAD, by more than %s, up to "
-                   "%s; %s of %.0f times in GOOD"},
+                    "%s takes longer with time: %s x as long in a quarter "
+                    "of BAD as in an earlier one, %s x in GOOD"},
+    [RULE_LATE] =
+        {"time", 48, 3, 0,
+         "%s%s is late %s of %.0f times in BAD, by more than %s, up to "
+         "%s; %s of %.0f times in GOOD"},
     [RULE_THREAD] = {"thread", 96, 0, 0,
                      "thread %s (T%u) is in %s only: %.0f records, %s the "
                      "first"},
@@ -79,11 +75,9 @@ const struct rule_row rule_rows[RULES] = {
                    "%s is %s in BAD, %s in GOOD; the record is made once"},
 };
 
-/* ---------------------------------------------------------------- points -- */
-
 void points_add(struct points *p, double x, size_t event, size_t run)
 {
-    p->at = need(array_room(p->at, &p->max, p->count + 1, sizeof *p->at));
+    ROOM(p->at, p->max, p->count + 1);
     p->at[p->count++] = (struct point){x, (uint32_t)event, (uint32_t)run};
 }
 
@@ -109,8 +103,8 @@ static void run_add(struct level *l, struct sums *s, const struct point *at,
                     size_t count)
 {
     size_t blocks = count / EACH < BLOCKS ? count / EACH : BLOCKS, i, k = 0, to;
-    size_t quarter = (blocks + 3) / 4;
-    double total = 0, drift = 0, before = -INFINITY;
+    double total = 0, before = -INFINITY, drift = 0;
+    double quarters[4] = {0}, of_quarter[4] = {0};
     for (i = 0; i < blocks; i++) {
         double sum = 0, squares = 0, from = (double)k, of;
         for (to = (i + 1) * count / blocks; k < to; k++) {
@@ -124,10 +118,8 @@ static void run_add(struct level *l, struct sums *s, const struct point *at,
         l->ascends = l->ascends && sum / of > before;
         before = sum / of;
         total += sum;
-        if (i < quarter)
-            drift -= sum / of / (double)quarter;
-        if (i >= blocks - quarter)
-            drift += sum / of / (double)quarter;
+        quarters[i * 4 / blocks] += sum / of;
+        of_quarter[i * 4 / blocks]++;
     }
     if (blocks < 4)
         return;
@@ -135,6 +127,14 @@ static void run_add(struct level *l, struct sums *s, const struct point *at,
     l->run_least = s->runs > 0 ? fmin(l->run_least, total) : total;
     l->run_most = s->runs > 0 ? fmax(l->run_most, total) : total;
     s->runs++;
+    for (i = 0; i < 4; i++) {
+        quarters[i] /= of_quarter[i];
+        for (k = 0; k < i; k++)
+            if (fabs(quarters[i] - quarters[k]) > fabs(drift))
+                drift = quarters[i] - quarters[k];
+        if (i)
+            l->rise = fmin(l->rise, quarters[i] - quarters[i - 1]);
+    }
     s->drift += drift;
 }
 
@@ -143,7 +143,8 @@ bool level_of(const struct points *p, struct level *l)
     struct sums s = {0};
     double mean = 0, squares = 0;
     size_t from = 0, i;
-    *l = (struct level){.count = (double)p->count, .ascends = true};
+    *l = (struct level){
+        .count = (double)p->count, .ascends = true, .rise = INFINITY};
     for (i = 0; i < p->count; i++) {
         double x = p->at[i].x, by = x - mean;
         mean += by / (double)(i + 1);
@@ -168,18 +169,22 @@ bool level_of(const struct points *p, struct level *l)
 }
 
 bool level_where(const struct compare *c, enum compare_side side, size_t format,
+                 bool role,
                  bool (*is)(const struct compare_event *,
                             const struct history *, const void *),
                  const void *what, struct level *to)
 {
     const struct history *h = &c->of[side];
+    const size_t *at = &c->listed_at[side][format];
     struct points p = {0};
     bool known;
-    for (size_t i = c->listed_at[side][format];
-         i < c->listed_at[side][format + 1]; i++) {
-        size_t event = c->listed[side][i];
-        points_add(&p, is(&h->events[event], h, what), event,
-                   history_run(h, event));
+    size_t of = h->threads[h->events[c->listed[side][*at]].thread].role;
+    for (size_t i = role ? 0 : at[0]; i < (role ? h->count : at[1]); i++) {
+        size_t event = role ? i : c->listed[side][i];
+        const struct compare_event *e = &h->events[event];
+        if (!role || (e->chain && h->threads[e->thread].role == of &&
+                      !c->formats[e->format].scheduler))
+            points_add(&p, is(e, h, what), event, history_run(h, event));
     }
     known = level_of(&p, to);
     free(p.at);

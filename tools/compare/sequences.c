@@ -9,7 +9,9 @@
    the same then, in linear time and bounded memory.
 
    Threads of a source share their n-grams: which thread of a pool gets which
-   work is chance.
+   work is chance. Records of one thread that have the same name (a session, a
+   descriptor, an address) are a sequence, too: sessions may be interleaved. And
+   what comes after a record may depend on its value: a text or a small number.
 */
 #include "compare.h"
 
@@ -17,7 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "array.h"
 #include "buffer.h"
 
 enum {
@@ -27,7 +28,11 @@ enum {
     OFTEN = 32           /* for shares */
 };
 
-struct context { /* the formats before, the last one first */
+/* What a context has: formats of a chain; of the records with one name; or a
+ * format and the value of its argument `kind - KIND_VALUE`. */
+enum { KIND_NAME = CHAIN_ALL + 1, KIND_VALUE, VALUES_MAX = 64 };
+
+struct context { /* the formats before, the last one first; or its value */
     size_t kind;
     uint32_t format[ORDERS];
     double count[SIDES];
@@ -50,8 +55,6 @@ struct table {
     bool full;
 };
 
-/* ----------------------------------------------------------------- count -- */
-
 static struct transition *transition_of(struct table *t, size_t kind,
                                         const uint32_t f[ORDERS], uint32_t next)
 {
@@ -59,16 +62,13 @@ static struct transition *transition_of(struct table *t, size_t kind,
     size_t context = ids_of(&t->context_ids, kind, (uint64_t)f[0] << 32 | f[1],
                             f[2], &is_new);
     size_t i;
-    t->contexts = need(array_room(t->contexts, &t->contexts_max,
-                                  t->context_ids.count, sizeof *t->contexts));
+    ROOM(t->contexts, t->contexts_max, t->context_ids.count);
     if (is_new) {
         t->contexts[context] = (struct context){.kind = kind};
         memcpy(t->contexts[context].format, f, ORDERS * sizeof *f);
     }
     i = ids_of(&t->transition_ids, context, next, 0, &is_new);
-    t->transitions =
-        need(array_room(t->transitions, &t->transitions_max,
-                        t->transition_ids.count, sizeof *t->transitions));
+    ROOM(t->transitions, t->transitions_max, t->transition_ids.count);
     if (is_new)
         t->transitions[i] =
             (struct transition){.context = context,
@@ -79,22 +79,53 @@ static struct transition *transition_of(struct table *t, size_t kind,
     return &t->transitions[i];
 }
 
-/* Collects the formats before an event in its chain, as far as an order looks.
- * False: there are fewer. */
+/* Collects the formats before an event, as far as an order looks. False: there
+ * are fewer. */
 static bool context_at(const struct history *h, const struct compare_event *e,
-                       int order, uint32_t f[ORDERS])
+                       bool named, int order, uint32_t f[ORDERS])
 {
-    uint32_t at = e->before;
     for (int k = 0; k < ORDERS; k++) {
+        uint32_t at = named ? e->named : e->before;
         f[k] = UINT32_MAX;
         if (k >= order)
             continue;
         if (at == CHAIN_END)
             return false;
-        f[k] = h->events[at].format;
-        at = h->events[at].before;
+        e = &h->events[at];
+        f[k] = e->format;
     }
     return true;
+}
+
+static size_t transition_count(struct table *table, enum compare_side side,
+                               size_t event, struct transition *t,
+                               size_t parent)
+{
+    t->parent = parent;
+    t->count[side]++;
+    table->contexts[t->context].count[side]++;
+    if (t->first[side] == COMPARE_NONE)
+        t->first[side] = event;
+    return (size_t)(t - table->transitions);
+}
+
+/* Counts an event after each value of the record before. */
+static void values_count(struct compare *c, enum compare_side side,
+                         size_t event, struct table *table, size_t parent)
+{
+    const struct history *h = &c->of[side];
+    const struct compare_event *e = &h->events[event];
+    const struct compare_event *before = &h->events[e->before];
+    for (unsigned k = 0; k < before->count && !table->full; k++) {
+        const struct compare_value *v = &h->values[before->values + k];
+        uint32_t f[ORDERS] = {before->format, (uint32_t)v->word, v->kind};
+        if (v->kind == READER_REAL || v->word >= VALUES_MAX ||
+            value_naming(c, side, e->before, k) != NAMING_NONE)
+            continue;
+        transition_count(table, side, event,
+                         transition_of(table, KIND_VALUE + k, f, e->format),
+                         parent);
+    }
 }
 
 static void count(struct compare *c, enum compare_side side, size_t event,
@@ -102,20 +133,21 @@ static void count(struct compare *c, enum compare_side side, size_t event,
 {
     const struct history *h = &c->of[side];
     const struct compare_event *e = &h->events[event];
-    size_t parent = COMPARE_NONE;
     uint32_t f[ORDERS];
-    for (int order = 1; order <= ORDERS; order++) {
-        struct table *table = &tables[order - 1];
-        struct transition *t;
-        if (table->full || !context_at(h, e, order, f))
-            break;
-        t = transition_of(table, e->chain, f, e->format);
-        t->parent = parent;
-        parent = (size_t)(t - table->transitions);
-        t->count[side]++;
-        table->contexts[t->context].count[side]++;
-        if (t->first[side] == COMPARE_NONE)
-            t->first[side] = event;
+    for (int named = 0; named < 2; named++) {
+        size_t parent = COMPARE_NONE;
+        for (int order = 1; order <= ORDERS; order++) {
+            struct table *table = &tables[order - 1];
+            if (table->full || !context_at(h, e, named, order, f))
+                break;
+            parent = transition_count(
+                table, side, event,
+                transition_of(table, named ? KIND_NAME : e->chain, f,
+                              e->format),
+                parent);
+            if (order == 1 && !named && e->chain == CHAIN_ALL)
+                values_count(c, side, event, table + 1, parent);
+        }
     }
 }
 
@@ -139,26 +171,35 @@ static void contexts_sum(struct table *table)
     }
 }
 
-/* ------------------------------------------------------------------ what -- */
-
 static const char *after(const struct compare *c, const struct context *x)
 {
     static char text[1024];
     size_t at = 0;
+    if (x->kind >= KIND_VALUE) {
+        struct compare_value v = {.word = x->format[1],
+                                  .kind = (unsigned char)x->format[2]};
+        const char *name = c->formats[x->format[0]].names[x->kind - KIND_VALUE];
+        snprintf(text, sizeof text, "%s with %s %s",
+                 finding_site(c, x->format[0]),
+                 name ? finding_name(name) : "the value", finding_value(c, &v));
+        return text;
+    }
     for (int k = ORDERS; k-- > 0;)
         if (x->format[k] != UINT32_MAX)
             at += (size_t)snprintf(text + at, sizeof text - at, "%s%s",
                                    at ? ", " : "",
                                    k ? finding_format(c, x->format[k])
                                      : finding_site(c, x->format[k]));
+    if (x->kind == KIND_NAME)
+        snprintf(text + at, sizeof text - at, ", of the same name,");
     return text;
 }
 
 /* Returns, for each format, its share of all records of the threads that have
- * it in GOOD. */
-static double *shares_of(const struct compare *c)
+ * it. */
+static double *shares_of(const struct compare *c, enum compare_side side)
 {
-    const struct history *h = &c->of[GOOD];
+    const struct history *h = &c->of[side];
     double *reach = need(calloc(c->formats_count + 1, sizeof *reach));
     struct ids pairs = {0};
     bool is_new;
@@ -171,7 +212,7 @@ static double *shares_of(const struct compare *c)
     }
     for (i = 0; i < c->formats_count; i++)
         reach[i] =
-            reach[i] > 0 ? (double)c->formats[i].kept[GOOD] / reach[i] : 0;
+            reach[i] > 0 ? (double)c->formats[i].kept[side] / reach[i] : 0;
     ids_free(&pairs);
     return reach;
 }
@@ -216,86 +257,99 @@ static void unseen_find(struct compare *c, const struct table tables[ORDERS],
         q = statistics_none(t->count[BAD], x->count[BAD], x->count[GOOD]);
         if (p > 0.03 && q > 1e-4)
             continue;
-        f = finding_of(RULE_ORDER, pow(t->count[BAD], 2), t->next);
+        f = finding_of(c, RULE_ORDER, pow(t->count[BAD], 2), t->next, 0,
+                       t->count[BAD]);
         f.score -= order;
         f.other = x->format[0];
-        f.bad = t->count[BAD];
         f.event[BAD] = t->first[BAD];
         f.event[GOOD] = table->transitions[x->usual].first[GOOD];
-        f.weak = q > 1e-3; /* threads race */
+        /* Threads race, unless the same came each of many times. */
+        f.weak =
+            q > (table->transitions[x->usual].count[GOOD] == x->count[GOOD] &&
+                         x->count[GOOD] >= OFTEN
+                     ? 0.07
+                     : 1e-3);
         usual = table->transitions[x->usual].next;
         finding_add(c, f, after(c, x), finding_site(c, t->next), t->count[BAD],
                     x->count[BAD], x->count[GOOD], finding_format(c, usual));
     }
 }
 
-/* ---------------------------------------------------------------- shares -- */
-
-/* Does a format follow an event? */
+/* Does a format follow an event, or is it the event's? */
 static bool follows(const struct compare_event *e, const struct history *h,
                     const void *format)
 {
     (void)h;
     return e->next == *(const uint32_t *)format;
 }
-
-static bool may_have_another_share(const struct compare *c,
-                                   const struct transition *t,
-                                   const struct context *x)
+static bool is_of(const struct compare_event *e, const struct history *h,
+                  const void *format)
 {
-    double ratio = compare_odds(t->count[BAD], x->count[BAD]) /
-                   compare_odds(t->count[GOOD], x->count[GOOD]);
-    double by = t->count[BAD] / x->count[BAD] - t->count[GOOD] / x->count[GOOD];
-    return x->count[GOOD] >= OFTEN && x->count[BAD] >= OFTEN &&
-           t->count[GOOD] > 0 && (ratio >= 2 || ratio <= 0.5) &&
-           fabs(by) >= rule_rows[RULE_SHARE].effect &&
-           c->formats[t->next].watched[GOOD] &&
-           c->formats[t->next].watched[BAD];
+    (void)h;
+    return e->format == *(const uint32_t *)format;
 }
 
-static void share_find(struct compare *c, const struct transition *t,
-                       const struct context *x)
+/* Finds out whether a format has another share of the records after another one,
+ * or of all records of its threads: `after` is COMPARE_NONE, and a small share
+ * counts. */
+static void share_find(struct compare *c, size_t after, uint32_t next,
+                       const double good[2], const double bad[2])
 {
     struct level level[SIDES];
-    bool more = t->count[BAD] / x->count[BAD] > t->count[GOOD] / x->count[GOOD];
-    double size;
     struct finding f;
-    if (!level_where(c, GOOD, x->format[0], follows, &t->next, &level[GOOD]) ||
-        !level_where(c, BAD, x->format[0], follows, &t->next, &level[BAD]))
+    bool all = after == COMPARE_NONE,
+         more = bad[0] / bad[1] > good[0] / good[1];
+    double ratio =
+        compare_odds(bad[0], bad[1]) / compare_odds(good[0], good[1]);
+    double size, unit = all ? 0.1 : 1;
+    if (good[0] < 1 || good[1] < OFTEN || bad[1] < OFTEN ||
+        (ratio < 2 && ratio > 0.5) || !c->formats[next].watched[GOOD] ||
+        !c->formats[next].watched[BAD] ||
+        fabs(bad[0] / bad[1] - good[0] / good[1]) <
+            unit * rule_rows[RULE_SHARE].effect)
         return;
-    size = rule_size(RULE_SHARE, &level[GOOD], &level[BAD], 1);
+    for (enum compare_side side = GOOD; side < SIDES; side++)
+        if (!level_where(c, side, all ? next : after, all,
+                         all ? is_of : follows, &next, &level[side]))
+            return;
+    size = rule_size(RULE_SHARE, &level[GOOD], &level[BAD], unit);
     if (size < 1)
         return;
-    f = finding_of(RULE_SHARE, size, t->next);
+    f = finding_of(c, RULE_SHARE, size, next, good[0] / good[1],
+                   bad[0] / bad[1]);
     f.score += more ? 4 : 0;
-    f.other = x->format[0];
-    f.good = t->count[GOOD] / x->count[GOOD];
-    f.bad = t->count[BAD] / x->count[BAD];
-    f.event[GOOD] = t->first[GOOD];
-    f.event[BAD] = t->first[BAD];
-    if (f.event[BAD] == COMPARE_NONE)
-        f.event[BAD] = c->formats[x->format[0]].first[BAD];
-    finding_add(c, f, finding_site(c, x->format[0]), finding_site(c, t->next),
-                more ? "more often" : "less often", finding_share(f.bad, 1),
-                x->count[BAD], finding_share(f.good, 1), x->count[GOOD]);
+    f.other = after;
+    finding_add(
+        c, f, all ? "all records of its threads" : finding_site(c, after),
+        finding_site(c, next), more ? "more often" : "less often",
+        finding_share(f.bad, 1), bad[1], finding_share(f.good, 1), good[1]);
 }
 
-static void shares_find(struct compare *c, const struct table *table)
+static void shares_find(struct compare *c, const struct table *table,
+                        double *const shares[SIDES])
 {
     for (size_t i = 0; i < table->transition_ids.count; i++) {
         const struct transition *t = &table->transitions[i];
         const struct context *x = &table->contexts[t->context];
-        if (x->kind == CHAIN_ALL && may_have_another_share(c, t, x))
-            share_find(c, t, x);
+        if (x->kind == CHAIN_ALL)
+            share_find(c, x->format[0], t->next,
+                       (double[]){t->count[GOOD], x->count[GOOD]},
+                       (double[]){t->count[BAD], x->count[BAD]});
+    }
+    for (uint32_t i = 0; i < c->formats_count; i++) {
+        double good = (double)c->formats[i].kept[GOOD];
+        double bad = (double)c->formats[i].kept[BAD];
+        if (good >= 8 && bad >= 8 && !c->formats[i].scheduler)
+            share_find(c, COMPARE_NONE, i,
+                       (double[]){good, good / shares[GOOD][i]},
+                       (double[]){bad, bad / shares[BAD][i]});
     }
 }
-
-/* ------------------------------------------------------------------- all -- */
 
 void sequences_find(struct compare *c)
 {
     struct table tables[ORDERS] = {{.full = false}};
-    double *shares = shares_of(c);
+    double *shares[SIDES] = {shares_of(c, GOOD), shares_of(c, BAD)};
     for (enum compare_side side = GOOD; side < SIDES; side++)
         for (size_t i = 0; i < c->of[side].count; i++)
             if (c->of[side].events[i].chain)
@@ -303,14 +357,15 @@ void sequences_find(struct compare *c)
     for (int order = 1; order <= ORDERS; order++)
         contexts_sum(&tables[order - 1]);
     for (int order = 1; order <= ORDERS && !tables[order - 1].full; order++)
-        unseen_find(c, tables, order, shares);
+        unseen_find(c, tables, order, shares[GOOD]);
     if (!tables[0].full)
-        shares_find(c, &tables[0]);
+        shares_find(c, &tables[0], shares);
     for (int order = 0; order < ORDERS; order++) {
         ids_free(&tables[order].context_ids);
         ids_free(&tables[order].transition_ids);
         free(tables[order].contexts);
         free(tables[order].transitions);
     }
-    free(shares);
+    free(shares[GOOD]);
+    free(shares[BAD]);
 }

@@ -4,7 +4,6 @@
 
 #include <stdlib.h>
 
-#include "array.h"
 #include "buffer.h"
 
 enum { SETTLED = 8 }; /* records in a row that the other side knows */
@@ -55,26 +54,58 @@ static void chain_add(struct compare *c, enum compare_side side,
     e->chain = (uint8_t)chain;
 }
 
+/* The ends of chains: of a thread, a recorder or none, and a name or none. */
+struct ends {
+    struct ids ids;
+    struct end *at;
+    size_t max;
+};
+
+static struct end *end_of(struct ends *ends, size_t thread, size_t recorder,
+                          uint64_t name)
+{
+    bool is_new;
+    size_t i = ids_of(&ends->ids, thread, recorder, name, &is_new);
+    ROOM(ends->at, ends->max, ends->ids.count);
+    if (is_new)
+        ends->at[i] = (struct end){CHAIN_END, 0};
+    return &ends->at[i];
+}
+
+/* Links an event with the last one of its thread that has its first name. */
+static void name_link(struct compare *c, enum compare_side side, size_t event,
+                      struct ends *ends)
+{
+    struct history *h = &c->of[side];
+    struct compare_event *e = &h->events[event];
+    struct end *end;
+    unsigned k = 0;
+    while (k < e->count && value_naming(c, side, event, k) != NAMING_NAME)
+        k++;
+    e->named = CHAIN_END;
+    if (e->chain != CHAIN_ALL || k == e->count ||
+        c->formats[e->format].scheduler)
+        return;
+    end = end_of(ends, e->thread, SIZE_MAX, h->values[e->values + k].word);
+    e->named = end->last;
+    end->last = (uint32_t)event;
+}
+
 static void make(struct compare *c, enum compare_side side)
 {
     struct history *h = &c->of[side];
     uint64_t *from = complete_from(c, side);
-    struct end *ends = NULL;
-    size_t max = 0;
-    struct ids ids = {0};
+    struct ends ends = {0};
     for (size_t i = 0; i < h->count; i++) {
         const struct compare_event *e = &h->events[i];
-        bool all = e->order >= from[e->thread], is_new;
-        size_t k =
-            ids_of(&ids, e->thread,
-                   all ? 0 : 1 + c->formats[e->format].recorder, 0, &is_new);
-        ends = need(array_room(ends, &max, ids.count, sizeof *ends));
-        if (is_new)
-            ends[k] = (struct end){CHAIN_END, 0};
-        chain_add(c, side, &ends[k], i, all ? CHAIN_ALL : CHAIN_OWN);
+        bool all = e->order >= from[e->thread];
+        size_t recorder = all ? 0 : 1 + c->formats[e->format].recorder;
+        chain_add(c, side, end_of(&ends, e->thread, recorder, 0), i,
+                  all ? CHAIN_ALL : CHAIN_OWN);
+        name_link(c, side, i, &ends);
     }
-    ids_free(&ids);
-    free(ends);
+    ids_free(&ends.ids);
+    free(ends.at);
     free(from);
 }
 

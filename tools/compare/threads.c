@@ -6,10 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "array.h"
 #include "buffer.h"
-
-/* ----------------------------------------------------------------- roles -- */
 
 enum { ROLES_MAX = 512 };
 
@@ -92,8 +89,6 @@ void threads_match(struct compare *c)
     c->roles_count = count;
 }
 
-/* ------------------------------------------------------------------ ends -- */
-
 /* The records of a role's threads in one side. */
 struct part {
     size_t threads, last; /* thread that recorded last */
@@ -131,12 +126,13 @@ static void alone_add(struct compare *c, enum compare_side side,
 {
     const struct history *h = &c->of[side];
     const struct compare_thread *t = &h->threads[p->last];
-    struct finding f = finding_of(RULE_THREAD, 1, h->events[t->first].format);
+    struct finding f = finding_of(c, RULE_THREAD, 1, h->events[t->first].format,
+                                  side ? 0 : p->count, side ? p->count : 0);
     if (c->of[!side].cut &&
         (double)h->events[t->last].ns < length_of(h, t) * 0.9)
         return;
     f.event[side] = t->first;
-    *(side ? &f.bad : &f.good) = p->count;
+    f.event[!side] = COMPARE_NONE;
     finding_add(c, f, finding_name(t->name), t->number, side ? "BAD" : "GOOD",
                 p->count, finding_site(c, f.format));
 }
@@ -170,14 +166,13 @@ static void stops_find(struct compare *c, size_t role, const struct part *good,
     double is = silent(h, t), before = silent(&c->of[GOOD], was);
     double ns = length_of(h, t) - (double)h->events[t->last].ns;
     double less = good->count * (double)h->count / (double)c->of[GOOD].count;
-    struct finding f = finding_of(RULE_ENDS, 1, h->events[t->last].format);
+    struct finding f =
+        finding_of(c, RULE_ENDS, 1, h->events[t->last].format, before, is);
     bool done = ends_so(&c->of[GOOD], role, f.format);
     if (good->count < 12 || is - before < rule_rows[RULE_ENDS].effect ||
         ns < 1e6 || ns < 4 * (double)good->longest_ns ||
         ns < 2 * (double)t->longest_ns || (done && bad->count > 0.6 * less))
         return;
-    f.good = before;
-    f.bad = is;
     f.event[BAD] = t->last;
     f.event[GOOD] = was->last;
     finding_add(c, f, finding_name(t->name), t->number, finding_time(ns),

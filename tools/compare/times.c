@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "array.h"
 #include "buffer.h"
 
 enum { LEAST = 16 };
@@ -55,9 +54,8 @@ static void time_add(struct times *t, enum compare_side side, size_t from,
     bool is_new;
     size_t i = ids_of(&t->ids, from, to, 0, &is_new);
     struct timed *timed;
-    t->all = need(array_room(t->all, &t->max, t->ids.count, sizeof *t->all));
-    c->times = need(
-        array_room(c->times, &c->times_max, t->ids.count, sizeof *c->times));
+    ROOM(t->all, t->max, t->ids.count);
+    ROOM(c->times, c->times_max, t->ids.count);
     timed = &t->all[i];
     if (is_new) {
         *timed = (struct timed){.known = false};
@@ -141,47 +139,36 @@ static void late_set(struct timed *t, const struct compare_time *row,
     }
 }
 
-/* --------------------------------------------------------------- machine -- */
-
-static int by_ratio(const void *left, const void *right)
-{
-    const struct timed *a = *(struct timed *const *)left;
-    const struct timed *b = *(struct timed *const *)right;
-    return a->ratio < b->ratio ? -1 : a->ratio > b->ratio;
-}
-
 /* Finds out whether all spans and steps are slower, by nearly as much: those
  * between the quarters at both ends. */
 static void machine_find(struct times *t)
 {
     struct compare *c = t->c;
-    struct timed **all = need(malloc((t->ids.count + 1) * sizeof *all));
-    struct finding f = finding_of(RULE_MACHINE, 1, COMPARE_NONE);
+    double *all = need(malloc((t->ids.count + 1) * sizeof *all));
+    struct finding f;
     size_t count = 0, i;
     double low = 0, high = 0;
     for (i = 0; i < t->ids.count; i++)
         if (t->all[i].known && c->times[i].median[GOOD] >= 10 * clock_ns)
-            all[count++] = &t->all[i];
-    qsort(all, count, sizeof *all, by_ratio);
+            all[count++] = t->all[i].ratio;
+    qsort(all, count, sizeof *all, by_number);
     if (count >= 3) {
-        low = all[count / 4]->ratio;
-        high = all[count - 1 - count / 4]->ratio;
-        t->machine = all[count / 2]->ratio;
+        low = all[count / 4];
+        high = all[count - 1 - count / 4];
+        t->machine = all[count / 2];
         if (low < rule_rows[RULE_MACHINE].effect || high > 3 * low)
             t->machine = 0;
     }
     if (t->machine > 0) {
-        f.size = t->machine / rule_rows[RULE_MACHINE].effect;
-        f.bad = exp(t->machine);
-        f.good = 1;
+        f = finding_of(c, RULE_MACHINE,
+                       t->machine / rule_rows[RULE_MACHINE].effect,
+                       COMPARE_NONE, 1, exp(t->machine));
         finding_add(c, f, finding_number(f.bad), (double)count,
                     (double)t->ids.count, finding_number(exp(low)),
                     finding_number(exp(high)), "wall time");
     }
     free(all);
 }
-
-/* ----------------------------------------------------------------- judge -- */
 
 static const char *time_text(const struct compare *c,
                              const struct compare_time *r)
@@ -195,15 +182,15 @@ static const char *time_text(const struct compare *c,
     return text;
 }
 
-static struct finding time_finding(const struct timed *t,
+static struct finding time_finding(const struct compare *c,
+                                   const struct timed *t,
                                    struct compare_time *r, enum rule rule,
-                                   double size)
+                                   double size, double good, double bad)
 {
-    struct finding f = finding_of(rule, size, r->from);
+    struct finding f = finding_of(c, rule, size, r->from, good, bad);
     f.other = r->to;
     f.score += r->to == COMPARE_NONE ? 0 : 1; /* the step says where */
-    f.event[GOOD] = t->longest_at[GOOD];
-    f.event[BAD] = t->longest_at[BAD];
+    memcpy(f.event, t->longest_at, sizeof f.event);
     return f;
 }
 
@@ -230,14 +217,16 @@ static bool slow_find(struct times *t, struct timed *of, struct compare_time *r)
         rule_size(RULE_SLOW, &of->level[GOOD], &bad, unit * (slower ? 1 : 2));
     size[1] = rule_size(RULE_SLOWS, &of->level[GOOD], &bad, unit);
     ever = size[0] < 1 && bad.drift > 2 * fmax(0, of->level[GOOD].drift);
+    if (ever && bad.rise < bad.drift / 8 && (t->c->threaded || bad.drift < 0.9))
+        return false; /* another program came */
     if (size[ever] < 1 || r->median[BAD] < 5 * clock_ns ||
         (!ever && (fabs(exp(of->ratio) - 1) * r->median[GOOD] < 5 * clock_ns ||
                    (by < 0 && of->ratio > 0))))
         return false;
     r->verdict = ever ? "slows" : slower ? "slower" : "faster";
-    f = time_finding(of, r, ever ? RULE_SLOWS : RULE_SLOW, size[ever]);
-    f.good = ever ? exp(of->level[GOOD].drift) : r->median[GOOD];
-    f.bad = ever ? exp(bad.drift) : r->median[BAD];
+    f = time_finding(t->c, of, r, ever ? RULE_SLOWS : RULE_SLOW, size[ever],
+                     ever ? exp(of->level[GOOD].drift) : r->median[GOOD],
+                     ever ? exp(bad.drift) : r->median[BAD]);
     if (ever) {
         finding_add(t->c, f, time_text(t->c, r), finding_number(f.bad),
                     finding_number(f.good));
@@ -251,28 +240,68 @@ static bool slow_find(struct times *t, struct timed *of, struct compare_time *r)
     return true;
 }
 
-/* It is late more often than a step of its length is on this machine. */
+/* It is late more often than a step of its length is on this machine, and than
+ * most others of threads. `all`: the sums of all. */
 static bool late_find(struct times *t, const struct timed *of,
-                      struct compare_time *r, const struct late_row *row)
+                      struct compare_time *r, const struct timed *all, int k)
 {
-    const double *late = of->late[row - late_rows];
+    const struct late_row *row = &late_rows[k];
+    const double *late = of->late[k];
     double mean = r->median[BAD] * r->count[BAD] / 1e9 * row->per_second +
                   row->share * r->count[BAD] + 0.3;
     struct finding f;
     mean += late[GOOD] * r->count[BAD] / r->count[GOOD];
-    if ((row->alone && t->c->threaded) ||
+    if ((row->alone && t->c->threaded) || late[BAD] < all->late[k][BAD] / 3 ||
         late[BAD] < rule_rows[RULE_LATE].effect ||
         statistics_poisson(late[BAD], mean) > row->p)
         return false;
     r->verdict = "late";
-    f = time_finding(of, r, RULE_LATE, late[BAD] / mean);
-    f.good = late[GOOD];
-    f.bad = late[BAD];
-    finding_add(t->c, f, time_text(t->c, r), finding_number(f.bad),
-                r->count[BAD], finding_time(of->late_ns[row - late_rows]),
-                finding_time(of->longest[BAD]), finding_number(f.good),
-                r->count[GOOD]);
+    f = time_finding(t->c, of, r, RULE_LATE, late[BAD] / mean, late[GOOD],
+                     late[BAD]);
+    f.weak = t->c->threaded && (row->ns < 1e7 || of == all); /* other load */
+    finding_add(
+        t->c, f, time_text(t->c, r), of == all ? ", as others are," : "",
+        finding_number(f.bad), r->count[BAD], finding_time(of->late_ns[k]),
+        finding_time(of->longest[BAD]), finding_number(f.good), r->count[GOOD]);
     return true;
+}
+
+/* Finds a step that is late; or if there is none, finds that all together are. */
+static void lates_find(struct times *t)
+{
+    struct compare *c = t->c;
+    struct timed all = {.known = false};
+    struct compare_time row = {.to = COMPARE_NONE};
+    bool found = false;
+    for (size_t i = 0; i < t->ids.count; i++) {
+        const struct timed *of = &t->all[i];
+        const struct compare_time *r = &c->times[i];
+        double passes = row.count[BAD] + r->count[BAD];
+        if (!of->known || r->to == COMPARE_NONE)
+            continue;
+        for (int k = 0; k < 2 * LATE_ROWS; k++)
+            all.late[k / 2][k % 2] += of->late[k / 2][k % 2];
+        row.median[BAD] +=
+            (r->median[BAD] - row.median[BAD]) * r->count[BAD] / passes;
+        row.count[GOOD] += r->count[GOOD];
+        row.count[BAD] = passes;
+        if (of->longest[BAD] < all.longest[BAD])
+            continue;
+        memcpy(all.longest, of->longest, sizeof all.longest);
+        memcpy(all.longest_at, of->longest_at, sizeof all.longest_at);
+        memcpy(all.late_ns, of->late_ns, sizeof all.late_ns);
+        row.from = r->from;
+        row.to = r->to;
+    }
+    for (size_t i = 0; i < t->ids.count; i++)
+        for (int k = 0; k < LATE_ROWS && t->all[i].known; k++)
+            if (c->times[i].to != COMPARE_NONE &&
+                late_find(t, &t->all[i], &c->times[i], &all, k)) {
+                t->all[i].known = false;
+                found = true;
+            }
+    if (!found)
+        late_find(t, &all, &row, &all, LATE_ROWS - 1);
 }
 
 void times_find(struct compare *c)
@@ -291,15 +320,15 @@ void times_find(struct compare *c)
         of->ratio = of->level[BAD].mean - of->level[GOOD].mean;
     }
     machine_find(&t);
+    for (i = 0; i < t.ids.count; i++)
+        if (t.all[i].known && !slow_find(&t, &t.all[i], &c->times[i]))
+            late_set(&t.all[i], &c->times[i], t.machine);
+        else
+            t.all[i].known = false;
+    lates_find(&t);
     for (i = 0; i < t.ids.count; i++) {
-        struct timed *of = &t.all[i];
-        bool found = !of->known || slow_find(&t, of, &c->times[i]);
-        if (!found)
-            late_set(of, &c->times[i], t.machine);
-        for (int k = 0; k < LATE_ROWS && !found; k++)
-            found = late_find(&t, of, &c->times[i], &late_rows[k]);
-        free(of->ns[GOOD].at);
-        free(of->ns[BAD].at);
+        free(t.all[i].ns[GOOD].at);
+        free(t.all[i].ns[BAD].at);
     }
     free(t.all);
     ids_free(&t.ids);

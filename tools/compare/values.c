@@ -3,9 +3,8 @@
 /*
    An argument is compared as kinds of values, as long as there are few: a kind
    that came in BAD only, or has another part. Numbers are compared by size,
-   too, but those that count up in both. Names (addresses, descriptors, ids) are
-   compared by structure: are they null, and are they the name of the record
-   before?
+   too, but those that count up in both. Of names (addresses, descriptors, ids)
+   only null counts here.
 
    Values come in phases, so that they depend on those before. How often a kind
    was seen is therefore in how many of up to PARTS parts of the time it was
@@ -17,17 +16,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "array.h"
 #include "buffer.h"
 
-enum {
-    PARTS = 64,
-    KINDS_MAX = 1024,
-    FEW = 16,
-    LEAST = 12,
-    BACK = 8,
-    SEVERAL = 6
-};
+enum { PARTS = 64, KINDS_MAX = 1 << 16, FEW = 16, LEAST = 12 };
 
 struct kind {
     struct compare_value value;
@@ -47,6 +38,7 @@ struct subject {
     bool many;                /* more kinds than KINDS_MAX */
     double names[SIDES], own; /* own: ids of the process and its threads */
     double rises[SIDES];      /* values that are above the one before */
+    double steps, leaps;      /* values that are 1 from that, or more */
     double odd[SIDES];        /* NANs and infinities */
     size_t first_odd[SIDES];  /* event */
     double stuck[SIDES];      /* longest row of equal values */
@@ -55,8 +47,6 @@ struct subject {
     struct level level[SIDES];
     bool leveled;
 };
-
-/* --------------------------------------------------------------- collect -- */
 
 static void kind_add(struct subject *s, enum compare_side side,
                      struct compare_value v, size_t part, size_t event)
@@ -67,8 +57,7 @@ static void kind_add(struct subject *s, enum compare_side side,
     if (s->many)
         return;
     i = ids_of(&s->ids, v.kind, v.word, 0, &is_new);
-    s->kinds = need(
-        array_room(s->kinds, &s->kinds_max, s->ids.count, sizeof *s->kinds));
+    ROOM(s->kinds, s->kinds_max, s->ids.count);
     kind = &s->kinds[i];
     if (is_new)
         *kind =
@@ -79,23 +68,6 @@ static void kind_add(struct subject *s, enum compare_side side,
     if (kind->first[side] == COMPARE_NONE)
         kind->first[side] = event;
     s->many = s->ids.count > KINDS_MAX;
-}
-
-/* Compares a name with the name before it in its thread: 1: they are the same;
- * 2: they are not. */
-static uint64_t name_structure(const struct compare *c, enum compare_side side,
-                               size_t event, uint64_t word)
-{
-    const struct history *h = &c->of[side];
-    uint32_t at = h->events[event].before;
-    for (int i = 0; i < BACK && at != CHAIN_END; i++) {
-        const struct compare_event *e = &h->events[at];
-        for (unsigned k = 0; k < e->count; k++)
-            if (value_naming(c, side, at, k) == NAMING_NAME)
-                return h->values[e->values + k].word == word ? 1 : 2;
-        at = e->before;
-    }
-    return 2;
 }
 
 static void number_add(struct subject *s, enum compare_side side, double number,
@@ -111,6 +83,9 @@ static void number_add(struct subject *s, enum compare_side side, double number,
     }
     if (same && number > p->at[p->count - 1].x)
         s->rises[side]++;
+    if (same && number != p->at[p->count - 1].x)
+        *(fabs(number - p->at[p->count - 1].x) == 1 ? &s->steps : &s->leaps) +=
+            1;
     points_add(p, number, event, run);
 }
 
@@ -127,8 +102,7 @@ static void value_add(struct subject *s, enum compare_side side, size_t part,
     s->own += value_is_own(s->c, side, event, v.word);
     if (naming == NAMING_NAME || naming == NAMING_NULL) {
         s->names[side]++;
-        v.word = v.word ? name_structure(s->c, side, event, v.word) : 0;
-        v.kind = READER_POINTER;
+        v = (struct compare_value){v.word != 0, READER_POINTER};
     } else if (v.kind != READER_STRING) {
         number_add(s, side, compare_number(&v), event);
     }
@@ -179,16 +153,6 @@ static void subject_close(struct subject *s)
     free(s->points[BAD].at);
 }
 
-/* ------------------------------------------------------------------ text -- */
-
-static const char *kind_text(const struct compare *c, const struct kind *k)
-{
-    return k->value.kind == READER_POINTER && k->value.word
-               ? k->value.word == 1 ? "the name of the record before"
-                                    : "another name than the record before has"
-               : finding_value(c, &k->value);
-}
-
 static const char *subject_text(const struct subject *s)
 {
     return finding_argument(s->c, s->format, s->argument);
@@ -203,20 +167,31 @@ static const char *usual_text(const struct subject *s)
         if (s->kinds[i].count[GOOD] > 0)
             at += (size_t)snprintf(text + at, sizeof text - at, "%s%s",
                                    shown++ ? ", " : "",
-                                   kind_text(s->c, &s->kinds[i]));
+                                   finding_value(s->c, &s->kinds[i].value));
     if (s->known > shown)
         snprintf(text + at, sizeof text - at, " and %zu others",
                  s->known - shown);
     return text;
 }
 
-static struct finding subject_finding(const struct subject *s, enum rule rule,
-                                      double size)
+/* Does a number of threads that race go up and down by 1, as the length of a
+ * queue does? How long it is, is chance; that it grows all the time is not. */
+static bool is_gauge(const struct subject *s)
 {
-    struct finding f = finding_of(rule, size, s->format);
+    double most = fmax(s->level[GOOD].most, s->level[BAD].most);
+    double least = fmin(s->level[GOOD].least, s->level[BAD].least);
+    return s->c->threaded && s->leveled && most - least > 2 &&
+           s->steps > 4 * s->leaps &&
+           s->steps > 0.1 * (s->count[GOOD] + s->count[BAD]);
+}
+
+static struct finding subject_finding(const struct subject *s, enum rule rule,
+                                      double size, double good, double bad)
+{
+    struct finding f = finding_of(s->c, rule, size, s->format, good, bad);
+    f.weak = is_gauge(s) && (rule != RULE_DRIFT ||
+                             s->level[BAD].rise < s->level[BAD].drift / 8);
     f.argument = (int)s->argument;
-    f.event[GOOD] = s->c->formats[s->format].first[GOOD];
-    f.event[BAD] = s->c->formats[s->format].first[BAD];
     return f;
 }
 
@@ -231,8 +206,6 @@ static size_t outside(const struct subject *s, double least, double most)
     return s->c->formats[s->format].first[BAD];
 }
 
-/* ----------------------------------------------------------------- kinds -- */
-
 /* NANs and infinities: any where GOOD has none, or a tenth more. */
 static bool odd_find(struct subject *s)
 {
@@ -242,9 +215,7 @@ static bool odd_find(struct subject *s)
     struct finding f;
     if (s->odd[BAD] <= 0 || (good > 0 && bad < good + 0.1))
         return false;
-    f = subject_finding(s, RULE_NAN, 1);
-    f.good = good;
-    f.bad = bad;
+    f = subject_finding(s, RULE_NAN, 1, good, bad);
     f.event[BAD] = s->first_odd[BAD];
     finding_add(
         s->c, f, subject_text(s),
@@ -255,24 +226,24 @@ static bool odd_find(struct subject *s)
     return true;
 }
 
-/* Is a new number among the numbers of GOOD, or just beyond? A gauge, whose
- * largest values are rare, reaches a larger one now and then. */
+/* Is a new number among many of GOOD, or just beyond? A gauge, whose largest
+ * values are rare, reaches a larger one now and then. */
 static bool is_within(const struct subject *s, const struct kind *k)
 {
     const struct level *l = &s->level[GOOD];
     double number = compare_number(&k->value), range = l->most - l->least;
-    double edge = number > l->most ? l->most : l->least, rare = 0;
+    double edge = number > l->most ? l->most : l->least, count = 0;
     if (k->value.kind == READER_POINTER || k->value.kind == READER_STRING ||
         s->known < 3 || number < l->least - range || number > l->most + range)
         return false;
-    if (s->known > FEW)
+    if (s->known > FEW && number >= l->least && number <= l->most)
         return true;
-    if (range + 1 > 2 * (double)s->known) /* codes, not counts */
-        return false;
+    if (s->known <= FEW && range + 1 > 2 * (double)s->known)
+        return false; /* codes, not counts */
     for (size_t i = 0; i < s->ids.count; i++)
         if (compare_number(&s->kinds[i].value) == edge)
-            rare = s->kinds[i].count[GOOD] / s->count[GOOD];
-    return rare < 0.15;
+            count = s->kinds[i].count[GOOD];
+    return count < fmax(5, 0.5 * s->count[GOOD] / (double)s->known);
 }
 
 /* Values that came in BAD only; true: there are some. */
@@ -287,8 +258,8 @@ static bool unseen_find(struct subject *s)
         if (k->parts[GOOD] >= 1 && k->parts[GOOD] <= 3)
             seen[(int)k->parts[GOOD] - 1]++;
         if (k->count[GOOD] > 0 || is_within(s, k) ||
-            (k->value.kind == READER_POINTER && k->value.word == 1))
-            continue; /* names are used again by chance */
+            (k->value.kind == READER_POINTER && k->value.word))
+            continue;
         kinds++;
         parts += k->parts[BAD];
         if (!most || k->count[BAD] > most->count[BAD])
@@ -305,18 +276,18 @@ static bool unseen_find(struct subject *s)
     if (p > 0.03 && q > 1e-4)
         return false;
     f = subject_finding(s, s->known == 1 ? RULE_VARIES : RULE_VALUE,
-                        most->count[BAD]);
-    f.weak = q > 1e-2 &&
-             (s->count[GOOD] < 100 || seen[0] || seen[1] || s->c->threaded);
-    f.bad = most->count[BAD];
+                        most->count[BAD], 0, most->count[BAD]);
+    f.weak = f.weak || (s->known > FEW && s->leveled) ||
+             (q > 1e-2 && (s->count[GOOD] < 100 || seen[0] || seen[1] ||
+                           (s->c->threaded && q > 0.05)));
     f.event[BAD] = most->first[BAD];
     if (f.rule == RULE_VARIES)
-        finding_add(s->c, f, subject_text(s), kind_text(s->c, most),
+        finding_add(s->c, f, subject_text(s), finding_value(s->c, &most->value),
                     finding_share(f.bad, s->count[BAD]), s->count[BAD],
                     s->count[GOOD], usual_text(s));
     else
-        finding_add(s->c, f, subject_text(s), kind_text(s->c, most), f.bad,
-                    s->count[BAD], s->count[GOOD], usual_text(s));
+        finding_add(s->c, f, subject_text(s), finding_value(s->c, &most->value),
+                    f.bad, s->count[BAD], s->count[GOOD], usual_text(s));
     return true;
 }
 
@@ -334,6 +305,20 @@ static bool is_of_kind(const struct compare_event *e, const struct history *h,
            h->values[e->values + part->argument].word == part->word;
 }
 
+/* Are many values numbers of things, such as slots? One of GOOD has the part that
+ * a kind has in BAD, and the reverse: the things have got other numbers. */
+static bool is_renamed(const struct subject *s, const struct kind *kind)
+{
+    bool found[SIDES] = {false, false};
+    for (size_t i = 0; i < s->ids.count; i++)
+        for (enum compare_side side = GOOD; side < SIDES; side++) {
+            double is = kind->count[side] / s->count[side];
+            double other = s->kinds[i].count[!side] / s->count[!side];
+            found[side] = found[side] || fabs(is - other) < is / 3;
+        }
+    return s->known > FEW && found[GOOD] && found[BAD];
+}
+
 /* The kind whose part differs most. */
 static void parts_find(struct subject *s)
 {
@@ -342,7 +327,7 @@ static void parts_find(struct subject *s)
     double most = rule_rows[RULE_PART].effect, size;
     struct part part;
     struct finding f;
-    for (size_t i = 0; i < s->ids.count && s->ids.count <= 4 * FEW; i++) {
+    for (size_t i = 0; i < s->ids.count; i++) {
         const struct kind *k = &s->kinds[i];
         double by = fabs(k->count[BAD] / s->count[BAD] -
                          k->count[GOOD] / s->count[GOOD]);
@@ -354,28 +339,26 @@ static void parts_find(struct subject *s)
         most = by;
         kind = k;
     }
-    if (!kind)
+    if (!kind || is_renamed(s, kind))
         return;
     part = (struct part){s->argument, kind->value.word};
-    if (!level_where(s->c, GOOD, s->format, is_of_kind, &part, &level[GOOD]) ||
-        !level_where(s->c, BAD, s->format, is_of_kind, &part, &level[BAD]))
+    if (!level_where(s->c, GOOD, s->format, false, is_of_kind, &part,
+                     &level[GOOD]) ||
+        !level_where(s->c, BAD, s->format, false, is_of_kind, &part,
+                     &level[BAD]))
         return;
     size = rule_size(RULE_PART, &level[GOOD], &level[BAD], 1);
     if (size < 1)
         return;
-    f = subject_finding(s, RULE_PART, size);
-    f.good = level[GOOD].mean;
-    f.bad = level[BAD].mean;
+    f = subject_finding(s, RULE_PART, size, level[GOOD].mean, level[BAD].mean);
     if (kind->first[GOOD] != COMPARE_NONE)
         f.event[GOOD] = kind->first[GOOD];
     if (kind->first[BAD] != COMPARE_NONE)
         f.event[BAD] = kind->first[BAD];
-    finding_add(s->c, f, subject_text(s), kind_text(s->c, kind),
+    finding_add(s->c, f, subject_text(s), finding_value(s->c, &kind->value),
                 finding_share(f.bad, 1), s->count[BAD],
                 finding_share(f.good, 1), s->count[GOOD]);
 }
-
-/* ----------------------------------------------------------------- sizes -- */
 
 /* A value that stays the same for a tenth of BAD, and never did so in GOOD. */
 static bool stuck_find(struct subject *s)
@@ -387,9 +370,7 @@ static bool stuck_find(struct subject *s)
     if (size < rule_rows[RULE_STUCK].effect || s->stuck[BAD] < 16 ||
         s->stuck[BAD] < s->count[BAD] / 10 || s->known < FEW)
         return false;
-    f = subject_finding(s, RULE_STUCK, size);
-    f.good = s->stuck[GOOD];
-    f.bad = s->stuck[BAD];
+    f = subject_finding(s, RULE_STUCK, size, s->stuck[GOOD], s->stuck[BAD]);
     f.event[BAD] = s->stuck_at[BAD];
     v = h->values[h->events[f.event[BAD]].values + s->argument];
     finding_add(s->c, f, subject_text(s), finding_value(s->c, &v), f.bad,
@@ -397,31 +378,16 @@ static bool stuck_find(struct subject *s)
     return true;
 }
 
-/* Counts the numbers of BAD that are outside all of GOOD by more than `range`. */
-static size_t beyond(const struct subject *s, double range)
-{
-    const struct level *good = &s->level[GOOD];
-    size_t count = 0, i;
-    for (i = 0; i < s->points[BAD].count; i++)
-        count += s->points[BAD].at[i].x > good->most + range ||
-                 s->points[BAD].at[i].x < good->least - range;
-    return count;
-}
-
 /* Numbers far from all of GOOD: by ten times its range, and by as many times
  * its largest as that is the mean's, for some have heavy tails. */
-static bool far_find(struct subject *s, bool far_only)
+static bool far_find(struct subject *s)
 {
     const struct level *good = &s->level[GOOD], *bad = &s->level[BAD];
     double range = good->most - good->least, far, least, most;
     struct finding f;
     if (range <= 0)
         return false;
-    range *= !far_only && beyond(s, range / 2) >= SEVERAL &&
-                     good->wander <
-                         2 * good->deviation / sqrt(good->count / good->blocks)
-                 ? 0.5
-                 : rule_rows[RULE_FAR].effect;
+    range *= rule_rows[RULE_FAR].effect;
     least = good->least - range;
     most = good->most + range;
     if (good->mean > 0 && good->most > good->mean)
@@ -429,23 +395,12 @@ static bool far_find(struct subject *s, bool far_only)
     if (bad->least >= least && bad->most <= most)
         return false;
     far = bad->most > most ? bad->most : bad->least;
-    f = subject_finding(s, RULE_FAR, 1);
-    f.good = bad->most > most ? good->most : good->least;
-    f.bad = far;
+    f = subject_finding(s, RULE_FAR, 1,
+                        bad->most > most ? good->most : good->least, far);
     f.event[BAD] = outside(s, least, most);
     finding_add(s->c, f, subject_text(s), finding_number(far), s->count[GOOD],
                 finding_number(good->least), finding_number(good->most));
     return true;
-}
-
-/* Are some numbers of BAD far from all of GOOD, but fewer than a tenth? They make
- * the mean drift by chance. */
-static bool few_are_far(const struct subject *s)
-{
-    const struct level *good = &s->level[GOOD];
-    size_t far =
-        beyond(s, (good->most - good->least) * rule_rows[RULE_FAR].effect);
-    return far && far < s->points[BAD].count / 10;
 }
 
 /* The figure of a level that a rule compares. */
@@ -466,9 +421,8 @@ static bool sized_find(struct subject *s, enum rule rule)
     const struct level *good = &s->level[GOOD], *bad = &s->level[BAD];
     double unit = fmax(good->deviation, 1e-9 * fabs(good->mean));
     double size = rule_size(rule, good, bad, rule == RULE_SPREAD ? 1 : unit);
-    struct finding f = subject_finding(s, rule, size);
-    f.good = figure_of(rule, good);
-    f.bad = figure_of(rule, bad);
+    struct finding f = subject_finding(s, rule, size, figure_of(rule, good),
+                                       figure_of(rule, bad));
     if (size < 1 || (rule == RULE_DRIFT && fabs(f.bad) < 2 * fabs(f.good)))
         return false;
     f.event[BAD] = outside(s, good->least, good->most);
@@ -477,8 +431,6 @@ static bool sized_find(struct subject *s, enum rule rule)
                 finding_number(f.bad), finding_number(f.good));
     return true;
 }
-
-/* ------------------------------------------------------------------- all -- */
 
 /* Does a number count up in both sides? Threads that take turns make it fall
  * now and then. */
@@ -504,14 +456,12 @@ static void subject_find(struct compare *c, size_t format, unsigned argument)
     if (!found && !counts_up(&s)) {
         found = !named && stuck_find(&s);
         sized = s.leveled && !named;
-        found = found || (sized && few_are_far(&s) && far_find(&s, true));
-        found =
-            found || (sized && s.ids.count > FEW && sized_find(&s, RULE_DRIFT));
-        found = found || (!s.many && unseen_find(&s));
-        found = found || (sized && far_find(&s, true));
+        found = found ||
+                (sized && s.ids.count > FEW && sized_find(&s, RULE_DRIFT)) ||
+                (sized && far_find(&s));
         if (!found && sized && s.known > FEW)
             found = sized_find(&s, RULE_LEVEL) || sized_find(&s, RULE_SPREAD);
-        found = found || (sized && far_find(&s, false));
+        found = found || (!s.many && unseen_find(&s));
         if (!found && !named && !s.many)
             parts_find(&s);
     }

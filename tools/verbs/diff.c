@@ -670,7 +670,7 @@ const struct verb verb_diff = {
         "first; then each with its consequences and the records around it; "
         "then spans and steps that take another time.\n\n"
         "exact: the first record by which deterministic runs differ. new, "
-        "gone, stops: a format. order, share: a record after another one. "
+        "gone: a format. order, share: a record after another one. "
         "value, varies, nan, stuck, range, drift: an argument. time: a span, "
         "a step to the next record, or everything. thread, ends: a thread. "
         "once: a record that is made once, and may name the cause. "
