@@ -412,6 +412,10 @@ Test(log, damage_stays_in_its_chunk)
          "conv=notrunc",
          "damaged or cut off", false},
         {"rm $m", "chunk 000002 is missing", false},
+        {"mv $m x && mv bad/000001.rec $m && mv x bad/000001.rec && "
+         "python3 start.py bad/000001.rec",
+         "000001.rec is left out: is of another program than most chunks",
+         false},
         {"head -c 5000 " RECORDER " >$m", "000002.rec is left out: ", false},
         {"cp $m bad/000004.rec", "000004.rec is left out: is a copy", true},
         {"cp $m bad/000002.part", "is left out: is a copy", true},
@@ -433,6 +437,15 @@ Test(log, damage_stays_in_its_chunk)
                " for i in 1 2 3; do dump chunks/00000$i.rec; done | sort |"
                " cmp - all; for i in 1 3; do dump chunks/00000$i.rec; done |"
                " sort >intact; test -s intact");
+    build_must("cat >start.py <<END\n" /* changes the start of the program */
+               "import struct, sys, time\n"
+               "all = bytearray(open(sys.argv[1], \"rb\").read())\n"
+               "for at in range(0, len(all) - 7, 8):\n"
+               "    ns, = struct.unpack_from(\"<Q\", all, at)\n"
+               "    if abs(ns - time.time_ns()) < 3600 * 10**9: break\n"
+               "all[at - 8] ^= 255\n"
+               "open(sys.argv[1], \"wb\").write(all)\n"
+               "END");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         build_must("rm -rf bad; cp -r chunks bad; m=bad/000002.rec; %s",
                    cases[i].how);

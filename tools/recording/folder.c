@@ -114,12 +114,10 @@ static void chunk_close(struct call *part)
     free(part);
 }
 
-/* Takes the records of a chunk; null, or the error, valid while `call`
- * exists. */
-static const char *chunk_take(struct folder *folder, const struct chunk *chunk,
+/* Opens a chunk; null, or the error, valid while `part` exists. */
+static const char *chunk_look(struct folder *folder, const struct chunk *chunk,
                               struct call *part)
 {
-    static const struct reader_selection all;
     const char *wrong;
     *part = (struct call){.verb = folder->call->verb, .name = chunk->path};
     wrong = source_open(&part->source, chunk->path, folder->how);
@@ -127,10 +125,19 @@ static const char *chunk_take(struct folder *folder, const struct chunk *chunk,
         return wrong;
     wrong =
         reader_open(&part->reader, part->source.memory, part->source.registry);
-    if (wrong) {
+    if (wrong)
         source_close(&part->source);
+    return wrong;
+}
+
+/* Takes the records of a chunk, too. */
+static const char *chunk_take(struct folder *folder, const struct chunk *chunk,
+                              struct call *part)
+{
+    static const struct reader_selection all;
+    const char *wrong = chunk_look(folder, chunk, part);
+    if (wrong)
         return wrong;
-    }
     part->reader.logs = true;
     reader_select(&part->reader, &all);
     wrong = reader_take(&part->reader);
@@ -231,6 +238,27 @@ static bool is_read(const struct reader_recorder *r)
     return !r->wrong && r->lane;
 }
 
+/* Finds the start of the program that most chunks are of: the words of one may
+ * be damaged (Boyer's and Moore's vote). */
+static void start_find(struct folder *folder)
+{
+    struct call *part = need(malloc(sizeof *part));
+    size_t votes = 0;
+    for (size_t i = 0; i < folder->chunks_count; i++) {
+        if (chunk_look(folder, &folder->chunks[i], part))
+            continue;
+        if (votes == 0)
+            folder->start = part->reader.clock.start;
+        if (is_same(&folder->start, &part->reader.clock.start))
+            votes++;
+        else
+            votes--;
+        reader_close(&part->reader);
+        source_close(&part->source);
+    }
+    free(part);
+}
+
 /* Two chunks are equal in it only if one is a copy of the other. */
 static uint64_t chunk_hash(const struct reader *reader)
 {
@@ -251,10 +279,8 @@ static uint64_t chunk_hash(const struct reader *reader)
 static const char *chunk_refused(struct folder *folder, struct chunk *chunk,
                                  const struct reader *reader)
 {
-    if (!folder->start.monotonic_ns)
-        folder->start = reader->clock.start;
     if (!is_same(&folder->start, &reader->clock.start))
-        return "is of another program than the chunks before";
+        return "is of another program than most chunks";
     chunk->hash = chunk_hash(reader);
     for (const struct chunk *c = folder->chunks; c < chunk; c++)
         if (c->usable && chunk->hash && c->hash == chunk->hash)
@@ -437,6 +463,7 @@ static const char *folder_read(struct folder *folder, const char *name, int fd)
     const char *wrong = chunks_find(folder, name);
     if (wrong || folder->changed)
         return wrong;
+    start_find(folder);
     chunks_count(folder);
     if (folder->changed)
         return NULL;
