@@ -148,8 +148,10 @@ static void must_refuse(const char *user, const char *how, const char *what,
                         const char *says)
 {
     int status = build_run("%s%s ./kernel %s >said 2>refused", user, how, what);
-    if (status == 77)
+    if (status == 77) {
+        build_leaves_out("such an environment cannot be made here");
         return;
+    }
     cr_assert_eq(status, 7, "%s %s: status %d, %s", how, what, status,
                  build_text);
     build_must("cat refused");
@@ -271,8 +273,10 @@ Test(kernel, crashes_have_their_switches)
     command_must("dump x.rec --names switches");
     cr_assert(strstr(build_text, "switches: thread"), "%s", build_text);
     if (build_run("read pattern </proc/sys/kernel/core_pattern && "
-                  "test \"$pattern\" = core") != 0)
+                  "test \"$pattern\" = core") != 0) {
+        build_leaves_out("the kernel writes no core file here");
         return;
+    }
     build_run("ulimit -c unlimited; RECORDER_SWITCHES=64 ./crash dump null "
               ">with 2>&1");
     command_must("dump $(ls core*) --names switches");
