@@ -45,7 +45,8 @@ LIMITS
       recorder_trigger_arm(). RECORDER_TRACE of a watched recorder has bit 30
       set: compare it with numbers below 2^29 only where nobody watches.
     * Recorders of libraries that are opened later are watched from the next
-      recorder_trigger() or recorder_trigger_arm() on.
+      recorder_trigger() or recorder_trigger_arm() on; a name that no recorder
+      has yet is said on stderr.
     * after= needs a record to act by: it acts at the first, of any recorder
       that is on, that is made when the time is over.
     * What an action records is recorded, and not looked at. While one thread

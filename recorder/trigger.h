@@ -399,6 +399,18 @@ RECORDER_SELDOM_ void recorder_trigger_enter_(void)
                      __ATOMIC_RELEASE);
 }
 
+/* True if a trigger's names are of any recorder; a library may bring it later. */
+RECORDER_SELDOM_ bool
+recorder_trigger_has_(const struct recorder_trigger_ *trigger)
+{
+    struct recorder *recorder = recorder_readers_enter_();
+    while (recorder && !recorder_regex_match_(trigger->condition.names,
+                                              recorder->name))
+        recorder = recorder_list_next_(recorder);
+    recorder_readers_leave_();
+    return recorder != NULL;
+}
+
 /* Sets one trigger. */
 RECORDER_SELDOM_ bool recorder_trigger_one_(const char *text, size_t size,
                                             recorder_trigger_function *function,
@@ -432,6 +444,9 @@ RECORDER_SELDOM_ bool recorder_trigger_one_(const char *text, size_t size,
         return recorder_trigger_refuse_(at, size - (size_t)(at - text), wrong);
     recorder_trigger_enter_();
     recorder_action_mark_();
+    if (!recorder_trigger_has_(trigger))
+        recorder_trigger_refuse_(text, size,
+                                 "no recorder has such a name yet");
     return true;
 }
 

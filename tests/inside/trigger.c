@@ -745,6 +745,13 @@ Test(trigger, refused)
     forget();
     cr_assert(recorder_trigger(NULL) && recorder_trigger("") &&
               recorder_trigger(" ; ;; "));
+    said();
+    cr_assert(recorder_trigger("dsk|ne: 1=7: freeze"));
+    cr_assert_str_eq(said(), "recorder: trigger: dsk|ne: 1=7: freeze: "
+                             "no recorder has such a name yet\n");
+    cr_assert(recorder_trigger("dsk|n.*: 1=7: freeze"));
+    cr_assert_str_eq(said(), "");
+    forget();
     for (i = 0; i < 8; i++)
         cr_assert(recorder_trigger("net: 1=7: freeze"));
     cr_assert(!recorder_trigger("net: 1=7: freeze"));

@@ -183,8 +183,9 @@ static void child(uint64_t seed)
     if (recorder_recording_)
         unlink(recorder_recording_->path);
     if (draw(2)) {
-        recorder_trigger("disk: 1>250 again: mark");
-        recorder_trigger("net: 10x1s again: freeze");
+        if (!recorder_trigger("disk: 1>250: signal=23, again") ||
+            !recorder_trigger("net: 10x1s: signal=23, again"))
+            _exit(4); /* 23 is SIGURG, which is ignored */
         recorder_task_enter(&recorder_tasks_jobs, &job);
         recorder_task_switch(recorder_task_begin("a job"));
     }
