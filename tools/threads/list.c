@@ -127,32 +127,24 @@ static void group_text(FILE *to, struct threads *threads, const size_t *group,
 /* A stack is printed at the first of its threads. */
 static void stacks_text(FILE *to, struct threads *threads, const char *wanted)
 {
-    size_t *group = calloc(threads->count + 1, sizeof *group);
-    size_t *next = calloc(threads->count + 1, sizeof *next);
-    size_t *last = calloc(threads->count + 1, sizeof *last);
-    bool has_memory = group && next && last;
+    size_t *group = calloc(threads->count + 1, sizeof *group), count;
+    bool *shown = calloc(threads->count + 1, sizeof *shown);
+    bool has_memory = group && shown;
     threads->no_memory |= !has_memory;
     for (size_t i = 0; has_memory && i < threads->count; i++) {
-        /* lists, by stack */
-        size_t stack = threads->all[i].stack;
-        if (!show_chosen(&threads->all[i], wanted))
+        if (shown[i] || !show_chosen(&threads->all[i], wanted))
             continue;
-        if (last[stack])
-            next[last[stack] - 1] = i + 1;
-        last[stack] = i + 1;
-    }
-    for (size_t i = 0; has_memory && i < threads->count; i++) {
-        size_t count = 0, at = i + 1, stack = threads->all[i].stack;
-        if (!show_chosen(&threads->all[i], wanted) || !last[stack])
-            continue;
-        for (; at; at = next[at - 1])
-            group[count++] = at - 1;
-        last[stack] = 0; /* it is shown */
+        count = 0;
+        for (size_t k = i; k < threads->count; k++)
+            if (threads->all[k].stack == threads->all[i].stack &&
+                show_chosen(&threads->all[k], wanted)) {
+                group[count++] = k;
+                shown[k] = true;
+            }
         group_text(to, threads, group, count);
     }
     free(group);
-    free(next);
-    free(last);
+    free(shown);
 }
 
 static void tree_text(FILE *to, struct threads *threads, const char *wanted)

@@ -278,12 +278,6 @@ static bool together(const struct edge *a, const struct edge *b)
     return true;
 }
 
-static int link_compare(const void *a, const void *b)
-{
-    const struct link *left = a, *right = b;
-    return left->order < right->order ? -1 : left->order > right->order;
-}
-
 static bool links_collect(struct search *search)
 {
     const struct recorded *recorded = search->recorded;
@@ -305,7 +299,7 @@ static bool links_collect(struct search *search)
                                 recorded->joins[i].past, recorded->joins[i].by};
     search->links_count = (size_t)(link - search->links);
     if (search->links_count)
-        qsort(search->links, search->links_count, sizeof *link, link_compare);
+        qsort(search->links, search->links_count, sizeof *link, array_compare);
     return true;
 }
 

@@ -107,7 +107,8 @@ void present_close(struct threads *threads)
     free(threads->places);
     free(threads->cycles);
     free(threads->holders);
-    free(threads->by_inside);
+    free(threads->inside);
+    ids_free(&threads->by_inside);
     free(threads->all);
     ids_free(&threads->ids);
     unwind_close(&threads->unwind);

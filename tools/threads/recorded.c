@@ -99,14 +99,10 @@ static void held_read(const struct entry *entry)
 {
     struct past *past = entry->past;
     past->holds_count = 0;
-    for (int i = 0; i < HOLDS_MAX; i++) {
-        uint64_t object = entry->word[2 * i];
-        if (object)
+    for (int i = 0; i < HOLDS_MAX; i++)
+        if (entry->word[2 * i])
             past->holds[past->holds_count++] =
-                (struct hold){.object = object & ~(uint64_t)1,
-                              .site = entry->word[2 * i + 1],
-                              .reads = object & 1};
-    }
+                hold_of(entry->word[2 * i], entry->word[2 * i + 1]);
 }
 
 static void started_read(const struct entry *entry)
@@ -383,12 +379,6 @@ static void stacks_join(struct recorded *recorded)
         past->made_stack = stack_same(recorded, past->made_stack);
         past->wait_stack = stack_same(recorded, past->wait_stack);
     }
-    for (size_t i = 0; i < recorded->spans_count; i++)
-        recorded->spans[i].stack =
-            stack_same(recorded, recorded->spans[i].stack);
-    for (size_t i = 0; i < recorded->calls_count; i++)
-        recorded->calls[i].stack =
-            stack_same(recorded, recorded->calls[i].stack);
 }
 
 /* ------------------------------------------------------------------ read -- */
@@ -474,18 +464,15 @@ static void event_read(struct recorded *recorded,
         readers[entry.is](&entry);
 }
 
-/* Gives the records before fork() to the heir in the child. */
-static void heirs_join(struct recorded *recorded)
+/* Waits have the first of equal stacks; those before fork() are of the heir in
+ * the child. */
+static void spans_join(const struct recorded *recorded, struct span *spans,
+                       size_t count)
 {
-    for (size_t i = 0; i < recorded->spans_count; i++)
-        recorded->spans[i].past =
-            recorded_heir(recorded, recorded->spans[i].past);
-    for (size_t i = 0; i < recorded->calls_count; i++)
-        recorded->calls[i].past =
-            recorded_heir(recorded, recorded->calls[i].past);
-    for (size_t i = 0; i < recorded->chains_count; i++)
-        recorded->chains[i].past =
-            recorded_heir(recorded, recorded->chains[i].past);
+    for (size_t i = 0; i < count; i++) {
+        spans[i].stack = stack_same(recorded, spans[i].stack);
+        spans[i].past = recorded_heir(recorded, spans[i].past);
+    }
 }
 
 static bool has_self(const struct recorded *recorded)
@@ -532,7 +519,11 @@ struct recorded *recorded_look(const struct reader *of, const char *names,
             *wrong = "there is no memory for it";
     }
     stacks_join(recorded);
-    heirs_join(recorded);
+    spans_join(recorded, recorded->spans, recorded->spans_count);
+    spans_join(recorded, recorded->calls, recorded->calls_count);
+    for (size_t i = 0; i < recorded->chains_count; i++)
+        recorded->chains[i].past =
+            recorded_heir(recorded, recorded->chains[i].past);
     if (!*wrong && recorded->is_other)
         *wrong = recorded_other;
     if (!*wrong && recorded->no_memory)

@@ -20,6 +20,13 @@ struct hold {
     bool reads;
 };
 
+/* The lock in a word of a record, whose lowest bit says that it is read. */
+static inline struct hold hold_of(uint64_t word, uint64_t site)
+{
+    return (struct hold){
+        .object = word & ~(uint64_t)1, .site = site, .reads = word & 1};
+}
+
 /* A thread's past, and its present as far as it was recorded. */
 struct past {
     unsigned number; /* T1 */

@@ -70,8 +70,7 @@ void order_read(const struct entry *entry)
     if (entry->is == RUN_EVENT_pair) {
         chain->depth = 1;
         chain->stack = word[3];
-        chain->holds[0].object = word[1];
-        chain->holds[0].site = word[2];
+        chain->holds[0] = hold_of(word[1], word[2]);
         chain->holds_count = word[1] != 0;
     } else {
         chain->stack = word[1];
@@ -79,14 +78,11 @@ void order_read(const struct entry *entry)
         for (int i = 3; i < 11 && chain->holds_count < CHAIN_MAX; i += 2)
             if (word[i])
                 chain->holds[chain->holds_count++] =
-                    (struct hold){.object = word[i], .site = word[i + 1]};
+                    hold_of(word[i], word[i + 1]);
     }
-    for (unsigned i = 0; i < chain->holds_count; i++) {
-        chain->holds[i].reads = chain->holds[i].object & 1;
-        chain->holds[i].object &= ~(uint64_t)1;
+    for (unsigned i = 0; i < chain->holds_count; i++)
         chain->holds[i].life =
             lock_life(recorded, chain->holds[i].object, false);
-    }
     recorded->chains_count -= chain->holds_count == 0;
 }
 

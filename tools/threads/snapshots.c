@@ -11,8 +11,8 @@ static const char piece[] = "snapshot %p: from %p";
 
 /* A piece of a stack. They are sorted by snapshot, then by address. */
 struct piece {
-    size_t snapshot; /* index of its thread */
     uint64_t address;
+    size_t snapshot; /* index of its thread */
     unsigned char words[PIECE_WORDS * 8]; /* as the program had them */
 };
 
@@ -38,14 +38,8 @@ static size_t snapshot_read(struct memory *memory, uint64_t address, void *to,
     struct snapshot_memory *m = (struct snapshot_memory *)memory;
     size_t done = 0, bytes = PIECE_WORDS * memory->word_bytes;
     while (done < size) {
-        size_t low = 0, high = m->count, left;
-        while (low < high) {
-            size_t middle = (low + high) / 2;
-            if (m->pieces[middle].address <= address + done)
-                low = middle + 1;
-            else
-                high = middle;
-        }
+        size_t left, low = array_count_to(m->pieces, m->count,
+                                          sizeof *m->pieces, address + done);
         if (low == 0 || address + done - m->pieces[low - 1].address >= bytes)
             break;
         left = bytes - (size_t)(address + done - m->pieces[low - 1].address);

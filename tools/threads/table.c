@@ -28,36 +28,29 @@ struct thread *threads_add(struct threads *threads)
                : array_add(threads->all, threads->count, threads->max);
 }
 
-static int inside_compare(const void *a, const void *b)
-{
-    const struct by_inside *left = a, *right = b;
-    return left->inside < right->inside ? -1 : left->inside > right->inside;
-}
-
 bool threads_sort(struct threads *threads)
 {
-    size_t count = 0;
-    free(threads->by_inside);
-    threads->by_inside = calloc(threads->count + 1, sizeof *threads->by_inside);
-    if (!threads->by_inside)
-        return false;
-    for (size_t i = 0; i < threads->count; i++)
-        if (!threads->all[i].ended)
-            threads->by_inside[count++] =
-                (struct by_inside){threads->all[i].inside, i};
-    qsort(threads->by_inside, count, sizeof *threads->by_inside,
-          inside_compare);
-    threads->by_inside_count = count;
+    bool is_new;
+    ids_free(&threads->by_inside);
+    threads->by_inside = (struct ids){0};
+    for (size_t i = 0; i < threads->count; i++) {
+        size_t *to;
+        if (threads->all[i].ended)
+            continue;
+        to = array_at_key(threads->inside, &threads->by_inside,
+                          threads->inside_max, (uint32_t)threads->all[i].inside,
+                          0, 0, &is_new);
+        if (!to)
+            return false;
+        *to = i;
+    }
     return true;
 }
 
 size_t threads_index(const struct threads *threads, int32_t inside)
 {
-    const struct by_inside wanted = {inside, 0};
-    const struct by_inside *found =
-        bsearch(&wanted, threads->by_inside, threads->by_inside_count,
-                sizeof wanted, inside_compare);
-    return found ? found->index : THREAD_NONE;
+    size_t at = ids_find(&threads->by_inside, (uint32_t)inside, 0, 0);
+    return at == IDS_NONE ? THREAD_NONE : threads->inside[at];
 }
 
 /* ---------------------------------------------------------------- stacks -- */

@@ -147,11 +147,8 @@ struct threads {
     struct thread *all;
     size_t count, max;
     bool too_many; /* beyond THREADS_SHOWN_MAX they are not looked at */
-    struct by_inside {
-        int32_t inside;
-        size_t index;
-    } * by_inside; /* sorted; without threads that have ended */
-    size_t by_inside_count;
+    struct ids by_inside; /* by ids in locks, without threads that have ended: */
+    size_t *inside, inside_max; /* their indices */
     size_t *holders; /* of waits */
     size_t holders_count, holders_max;
     struct recorded *recorded; /* by `recorder run`; null: nothing was */
@@ -190,7 +187,7 @@ void threads_close(struct threads *);
 const char *present_read(struct threads *, bool stop);
 /* Frees the results of threads_begin() and present_read(). */
 void present_close(struct threads *);
-/* Sorts the index by which locks name threads. False: out of memory. */
+/* Makes the index by which locks name threads. False: out of memory. */
 bool threads_sort(struct threads *);
 /* The index of a thread by its id in locks; THREAD_NONE: no thread has it. */
 size_t threads_index(const struct threads *, int32_t inside);

@@ -29,10 +29,8 @@ bool function_segment(struct unwind *u, uint64_t address, unsigned type,
 {
     Dwfl_Module *module = dwfl_addrmodule(u->dwfl, address);
     Elf *elf = module ? dwfl_module_getelf(module, bias) : NULL;
-    size_t count;
-    if (!elf || elf_getphdrnum(elf, &count) != 0)
-        return false;
-    for (size_t i = 0; i < count && gelf_getphdr(elf, (int)i, p); i++)
+    int i = 0;
+    while (elf && gelf_getphdr(elf, i++, p)) /* null after the last */
         if (p->p_type == type)
             return true;
     return false;
