@@ -26,7 +26,8 @@
     /* lock_total; the four from `waits` on have a kind of wait */ X(total)    \
     /* lock_wait, with --all */ X(took) X(gave)                                \
     /* lock_order */ X(pair) X(chain) X(gone)                                  \
-    /* call_stack */ X(stack) X(module)
+    /* call_stack; the last two also of a program itself: snapshot.h */         \
+    X(stack) X(module) X(snapshot) X(words)
 /* clang-format on */
 
 /* X(name, kind) for each kind of wait, and how readers name it. */

@@ -15,6 +15,7 @@
 #ifndef RUN_SNAPSHOT_H
 #define RUN_SNAPSHOT_H
 
+#include "events.h"
 #include "recorder.h"
 
 enum { SNAPSHOT_REGISTERS = 9, SNAPSHOT_WORDS = 10 };
@@ -99,7 +100,9 @@ snapshot_take(uintptr_t id, uintptr_t top, uintptr_t bytes)
     end = top - at < bytes ? top : at + bytes;
     end -= (end - at) % sizeof at;
 #define SNAPSHOT_WORD(from, i) snapshot_word((from)[i], r[1], top)
-    record(call_stack, "snapshot %p: at %p, sp %p, %p %p %p %p %p %p %p %p %p",
+    record(call_stack,
+           RUN_HEADING("snapshot") "snapshot %p: at %p, sp %p, %p %p %p %p %p "
+                                   "%p %p %p %p",
            (void *)id, (void *)r[0], (void *)r[1], SNAPSHOT_WORD(r, 2),
            SNAPSHOT_WORD(r, 3), SNAPSHOT_WORD(r, 4), SNAPSHOT_WORD(r, 5),
            SNAPSHOT_WORD(r, 6), SNAPSHOT_WORD(r, 7), SNAPSHOT_WORD(r, 8),
@@ -110,7 +113,8 @@ snapshot_take(uintptr_t id, uintptr_t top, uintptr_t bytes)
             at = end - piece;
         w = (const uintptr_t *)at;
         record(call_stack,
-               "snapshot %p: from %p: %p %p %p %p %p %p %p %p %p %p",
+               RUN_HEADING("words") "snapshot %p: from %p: %p %p %p %p %p %p "
+                                    "%p %p %p %p",
                (void *)id, (void *)at, SNAPSHOT_WORD(w, 0),
                SNAPSHOT_WORD(w, 1), SNAPSHOT_WORD(w, 2), SNAPSHOT_WORD(w, 3),
                SNAPSHOT_WORD(w, 4), SNAPSHOT_WORD(w, 5), SNAPSHOT_WORD(w, 6),

@@ -384,16 +384,11 @@ static void stacks_join(struct recorded *recorded)
 /* ------------------------------------------------------------------ read -- */
 
 /* The stack of code without tables: see run/snapshot.h. */
-static void snapshot_note(struct recorded *recorded,
-                          const struct reader_event *event)
+static void snapshot_read(const struct entry *entry)
 {
-    const char *location,
-        *format = reader_format(&recorded->reader, &event->event, &location);
-    struct stack *stack;
-    recorded->is_other |= strcmp(location, RUN_LOCATION) == 0;
-    if (format && strncmp(format, "snapshot %p: at %p, sp", 22) == 0 &&
-        (stack = recorded_stack(recorded, event->event.argument[0])))
-        recorded->has_snapshots = stack->has_snapshot = true;
+    struct stack *stack = recorded_stack(entry->recorded, entry->word[0]);
+    if (stack)
+        entry->recorded->has_snapshots = stack->has_snapshot = true;
 }
 
 /* Takes a word of an event's heading. */
@@ -435,23 +430,25 @@ static void (*const readers[])(const struct entry *) = {
     [RUN_EVENT_begins] = wait_read,       [RUN_EVENT_ends] = wait_read,
     [RUN_EVENT_total] = total_read,       [RUN_EVENT_pair] = order_read,
     [RUN_EVENT_chain] = order_read,       [RUN_EVENT_gone] = order_read,
-    [RUN_EVENT_stack] = stack_read,       [RUN_EVENT_module] = module_read};
+    [RUN_EVENT_stack] = stack_read,       [RUN_EVENT_module] = module_read,
+    [RUN_EVENT_snapshot] = snapshot_read};
 
 /* Returns true for events of no thread. */
 static bool is_nobodys(enum run_event is)
 {
     return is == RUN_EVENT_total || is == RUN_EVENT_gone ||
-           is == RUN_EVENT_stack || is == RUN_EVENT_module;
+           is >= RUN_EVENT_stack;
 }
 
 static void event_read(struct recorded *recorded,
                        const struct reader_event *event)
 {
-    const char *words = event->kind;
+    const char *words = event->kind, *location;
     struct entry entry = {
         .recorded = recorded, .event = event, .word = event->event.argument};
     if (!words || !takes(&words, RUN_SCHEMA)) {
-        snapshot_note(recorded, event);
+        reader_format(&recorded->reader, &event->event, &location);
+        recorded->is_other |= strcmp(location, RUN_LOCATION) == 0;
         return;
     }
     heading_read(&entry, words);

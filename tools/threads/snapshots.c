@@ -2,17 +2,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "array.h"
 #include "bytes.h"
-#include "recorded.h"
+#include "entry.h"
 #include "threads.h"
 
 enum { PIECE_WORDS = 10, SNAPSHOT_REGISTERS = 9, PIECES_MAX = 1 << 20 };
-static const char head[] = "snapshot %p: at %p";
-static const char piece[] = "snapshot %p: from %p";
 
 /* A piece of a stack. They are sorted by snapshot, then by address. */
 struct piece {
     uint64_t address;
-    size_t snapshot; /* index of its thread */
+    size_t snapshot;                      /* index of its thread */
     unsigned char words[PIECE_WORDS * 8]; /* as the program had them */
 };
 
@@ -122,16 +120,15 @@ static const char *gather(struct snapshots *s, struct reader *reader,
                           const char *names)
 {
     struct reader_event event;
-    const char *wrong, *format, *place;
+    const char *wrong;
     reader_select(reader, &(struct reader_selection){.names = names});
     wrong = reader_take(reader);
     while (!wrong && reader_next(reader, &event)) {
-        format = reader_format(reader, &event.event, &place);
-        if (!format)
+        if (!event.kind)
             continue;
-        if (strncmp(format, head, sizeof head - 1) == 0)
+        if (strcmp(event.kind, RUN_SCHEMA " snapshot") == 0)
             head_add(s, &event);
-        else if (strncmp(format, piece, sizeof piece - 1) == 0)
+        else if (strcmp(event.kind, RUN_SCHEMA " words") == 0)
             piece_add(s, &event);
     }
     if (s->no_memory)
