@@ -10,6 +10,7 @@
 #ifndef __ASSEMBLER__ /* some ports include their configuration there, too */
 
 #include "recorder_switch.h"
+#include "recorder_vector.h"
 
 /* The running task of this processor: a variable of tasks.c, or V11's macro. */
 #ifndef RECORDER_FREERTOS_CURRENT
@@ -66,17 +67,7 @@ __attribute__((unused)) static struct {
 /* Interrupts: the ports for Cortex-M have this in the tick's handler. Your
  * handlers may have it, too. */
 #ifndef RECORDER_FREERTOS_VECTOR
-#if defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M'
-#define RECORDER_FREERTOS_VECTOR() recorder_freertos_vector_()
-RECORDER_INLINE_ uintptr_t recorder_freertos_vector_(void)
-{
-    uintptr_t exception;
-    __asm__ volatile("mrs %0, ipsr" : "=r"(exception));
-    return exception;
-}
-#else
-#define RECORDER_FREERTOS_VECTOR() 0
-#endif
+#define RECORDER_FREERTOS_VECTOR() recorder_vector_()
 #endif
 #ifndef RECORDER_FREERTOS_INTERRUPT /* the name of one */
 #define RECORDER_FREERTOS_INTERRUPT(vector) "interrupt"

@@ -9,19 +9,10 @@
 #define RECORDER_THREADX_H
 
 #include "recorder_switch.h"
+#include "recorder_vector.h"
 
 #ifndef RECORDER_THREADX_VECTOR /* of the interrupt that runs */
-#if defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M'
-#define RECORDER_THREADX_VECTOR() recorder_threadx_vector_()
-RECORDER_INLINE_ uintptr_t recorder_threadx_vector_(void)
-{
-    uintptr_t exception;
-    __asm__ volatile("mrs %0, ipsr" : "=r"(exception));
-    return exception;
-}
-#else
-#define RECORDER_THREADX_VECTOR() 0
-#endif
+#define RECORDER_THREADX_VECTOR() recorder_vector_()
 #endif
 #ifndef RECORDER_THREADX_INTERRUPT /* its name */
 #define RECORDER_THREADX_INTERRUPT(vector) "interrupt"

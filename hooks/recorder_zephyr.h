@@ -8,19 +8,10 @@
 #define RECORDER_ZEPHYR_H
 
 #include "recorder_switch.h"
+#include "recorder_vector.h"
 
 #ifndef RECORDER_ZEPHYR_VECTOR /* of the interrupt that runs */
-#if defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M'
-#define RECORDER_ZEPHYR_VECTOR() recorder_zephyr_vector_()
-RECORDER_INLINE_ uintptr_t recorder_zephyr_vector_(void)
-{
-    uintptr_t exception;
-    __asm__ volatile("mrs %0, ipsr" : "=r"(exception));
-    return exception;
-}
-#else
-#define RECORDER_ZEPHYR_VECTOR() 0
-#endif
+#define RECORDER_ZEPHYR_VECTOR() recorder_vector_()
 #endif
 #ifndef RECORDER_ZEPHYR_INTERRUPT /* its name */
 #define RECORDER_ZEPHYR_INTERRUPT(vector) "interrupt"
