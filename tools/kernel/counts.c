@@ -76,15 +76,13 @@ static void thread_counts_show(const struct thread_counts *t, bool as_json,
 {
     char text[32];
     if (as_json) {
-        fputs("{\"thread\":", stdout);
-        json_text(stdout, t->name);
-        printf(",\"id\":%d,\"blocked\":%" PRIu64 ",\"preempted\":%" PRIu64,
-               t->id, t->blocked, t->preempted);
-        printf(t->timed ? ",\"runs\":%" PRIu64 ",\"running_ns\":%" PRIu64
-                          ",\"ready_ns\":%" PRIu64 "}\n"
-                        : ",\"runs\":null,\"running_ns\":null,"
-                          "\"ready_ns\":null}\n",
-               t->runs, t->run_ns, t->wait_ns);
+        json_put(stdout, "{'thread':%s,'id':%d,'blocked':%llu,'preempted':%llu",
+                 t->name, t->id, (unsigned long long)t->blocked,
+                 (unsigned long long)t->preempted);
+        json_count("runs", t->runs, t->timed);
+        json_count("running_ns", t->run_ns, t->timed);
+        json_count("ready_ns", t->wait_ns, t->timed);
+        puts("}");
         return;
     }
     table_column(stdout, t->name, width);

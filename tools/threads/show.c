@@ -202,23 +202,17 @@ void show_holder(struct threads *threads, const struct wait *wait, char to[256])
         strncat(to, "; no thread can release it", 255 - strlen(to));
 }
 
-void show_holder_json(FILE *to, const struct threads *threads,
-                      const struct wait *wait)
+void show_holder_json(const struct threads *threads, const struct wait *wait)
 {
     int32_t id = wait->holder == THREAD_NONE ? wait->holder_id
                                              : threads->all[wait->holder].id;
-    fputs("\"holder\":", to);
-    fprintf(to, id > 0 ? "%d" : "null", (int)id);
-    fprintf(to, ",\"readers\":%u,\"lost\":%s", wait->readers,
-            json_bool(wait->lost));
+    json_count("holder", (uint64_t)id, id > 0);
+    json_put(stdout, ",'readers':%u,'lost':%hhd", wait->readers, wait->lost);
 }
 
-void show_symbol_json(FILE *to, struct threads *threads, uint64_t object)
+const char *show_symbol(struct threads *threads, uint64_t object, char to[256])
 {
-    char text[256];
-    bool found =
-        place_variable(threads->unwind.dwfl, object, text, sizeof text);
-    json_text(to, found ? text : NULL);
+    return place_variable(threads->unwind.dwfl, object, to, 256) ? to : NULL;
 }
 
 /* Writes the state of a thread that waits in no known call. */
@@ -555,21 +549,22 @@ void show_deadlocks(FILE *to, struct threads *threads)
     }
 }
 
-void show_deadlocks_json(FILE *to, struct threads *threads)
+void show_deadlocks_json(struct threads *threads)
 {
     for (size_t i = 0; i < threads->cycles_count; i++) {
         const struct cycle *cycle = &threads->cycles[i];
-        fprintf(to, "{\"%s\":[", cycle->perhaps ? "hang" : "deadlock");
+        json_put(stdout, "{%s:[", cycle->perhaps ? "hang" : "deadlock");
         for (size_t k = 0; k < cycle->count; k++) {
             const struct thread *t = &threads->all[cycle->threads[k]];
-            fprintf(
-                to,
-                "%s{\"thread\":%d,\"process\":%d,\"kind\":\"%s\","
-                "\"object\":\"0x%llx\"}",
-                k ? "," : "", (int)t->id, thread_home(threads, t)->source->pid,
-                show_kind(t->wait.kind), (unsigned long long)t->wait.object);
+            if (k)
+                putchar(',');
+            json_put(stdout,
+                     "{'thread':%d,'process':%d,'kind':%s,'object':'0x%llx'}",
+                     (int)t->id, thread_home(threads, t)->source->pid,
+                     show_kind(t->wait.kind),
+                     (unsigned long long)t->wait.object);
         }
-        fputs("]}\n", to);
+        puts("]}");
     }
 }
 

@@ -30,10 +30,11 @@ void show_object(struct threads *, const struct wait *, char to[256]);
 void show_name(const struct threads *, size_t which, char to[64]);
 /* "4713 teller", and the process if it is another one. */
 void show_holder(struct threads *, const struct wait *, char to[256]);
-/* The same as JSON: "holder":4713,"readers":0; null: none, or unknown. */
-void show_holder_json(FILE *, const struct threads *, const struct wait *);
-/* The variable at an address, or null. */
-void show_symbol_json(FILE *, struct threads *, uint64_t object);
+/* The same as members of JSON: ,"holder":4713,"readers":0; null: none, or
+ * unknown. */
+void show_holder_json(const struct threads *, const struct wait *);
+/* The variable at an address; null: none. */
+const char *show_symbol(struct threads *, uint64_t object, char to[256]);
 /* "waits for mutex bank of 4713 teller", "is in read of 3 (pipe:[12])", "runs";
  * not escaped. */
 void show_wait(struct threads *, const struct thread *, char to[1024]);
@@ -66,7 +67,7 @@ void show_threads(FILE *, const struct threads *, const size_t *which,
 
 /* The deadlocks, in words; and as JSON, an object a line. */
 void show_deadlocks(FILE *, struct threads *);
-void show_deadlocks_json(FILE *, struct threads *);
+void show_deadlocks_json(struct threads *);
 /* tree.c: recorded threads, each below its maker; `chosen`: one bool for each
  * thread; null: all. */
 void show_tree(FILE *, struct threads *, const bool *chosen);
@@ -76,11 +77,11 @@ void show_activity(FILE *, struct threads *);
 /* tallies.c: a table of waits; as JSON, an object a line. */
 void show_contention(FILE *, struct threads *, const struct contentions *,
                      enum contention_by);
-void show_contention_json(FILE *, struct threads *, const struct contentions *,
+void show_contention_json(struct threads *, const struct contentions *,
                           enum contention_by);
 /* Locks that are taken in a circle, in words, and as JSON. */
 void show_circle(FILE *, struct threads *, const struct circle *);
-void show_circle_json(FILE *, struct threads *, const struct circle *);
+void show_circle_json(struct threads *, const struct circle *);
 /* True if a lock, function or file of a circle matches a regular expression. */
 bool show_circle_has(struct threads *, const struct circle *, const regex_t *);
 

@@ -177,62 +177,67 @@ void show_contention(FILE *to, struct threads *threads,
 
 /* ------------------------------------------------------------------ JSON -- */
 
-static void place_json(FILE *to, struct threads *threads, uint64_t number,
-                       uint64_t site)
+static const char *place_text(struct threads *threads, uint64_t number,
+                              uint64_t site, char to[PLACE_BYTES])
 {
-    char text[PLACE_BYTES] = "";
-    FILE *place = fmemopen(text, sizeof text - 1, "w");
+    FILE *place = fmemopen(to, PLACE_BYTES - 1, "w");
+    memset(to, 0, PLACE_BYTES);
     threads->no_memory |= !place;
     if (place) {
         place_show(place, threads, "", number, site);
         fclose(place);
     }
-    json_text(to, text);
+    return to;
 }
 
-void show_contention_json(FILE *to, struct threads *threads,
+/* The members of a row that say what it is of. */
+static void row_json(struct threads *threads, const struct contention *row,
+                     enum contention_by by)
+{
+    char text[PLACE_BYTES];
+    if (by == BY_OBJECT) {
+        json_put(stdout, "{'lock':'0x%llx','kind':%s,'symbol':%s",
+                 (unsigned long long)row->key, show_kind(row->kind),
+                 show_symbol(threads, row->key, text));
+        json_count("taken", row->taken, row->taken);
+    } else if (by == BY_SITE) {
+        json_put(stdout, "{'site':%s,'kind':%s,'lock':",
+                 place_text(threads, row->is_stack ? row->key : 0,
+                            row->longest_site, text),
+                 show_kind(row->kind));
+        snprintf(text, sizeof text, "0x%llx", (unsigned long long)row->object);
+        json_text(stdout, row->object ? text : NULL);
+    } else {
+        const struct past *past = &threads->recorded->pasts[row->key];
+        json_put(stdout, "{'thread':%d,'number':%u", (int)past->id,
+                 past->number);
+    }
+}
+
+void show_contention_json(struct threads *threads,
                           const struct contentions *from, enum contention_by by)
 {
     for (size_t i = 0; i < from->count; i++) {
         const struct contention *row = &from->all[i];
-        if (by == BY_OBJECT) {
-            fprintf(to, "{\"lock\":\"0x%llx\",\"kind\":\"%s\",\"symbol\":",
-                    (unsigned long long)row->key, show_kind(row->kind));
-            show_symbol_json(to, threads, row->key);
-            fprintf(to, ",\"taken\":");
-            fprintf(to, row->taken ? "%llu" : "null",
-                    (unsigned long long)row->taken);
-        } else if (by == BY_SITE) {
-            fputs("{\"site\":", to);
-            place_json(to, threads, row->is_stack ? row->key : 0,
-                       row->longest_site);
-            fprintf(to, ",\"kind\":\"%s\",\"lock\":", show_kind(row->kind));
-            fprintf(to, row->object ? "\"0x%llx\"" : "null",
-                    (unsigned long long)row->object);
-        } else {
-            const struct past *past = &threads->recorded->pasts[row->key];
-            fprintf(to, "{\"thread\":%d,\"number\":%u", (int)past->id,
-                    past->number);
-        }
-        fprintf(to,
-                ",\"waited\":%llu,\"total_ns\":%llu,\"longest_ns\":%llu,"
-                "\"goes_on\":%s,\"longest_at\":",
-                (unsigned long long)row->waited, (unsigned long long)row->ns,
-                (unsigned long long)row->longest_ns, json_bool(row->goes_on));
-        place_json(to, threads, row->longest_stack, row->longest_site);
+        char text[PLACE_BYTES];
+        row_json(threads, row, by);
+        json_put(
+            stdout,
+            ",'waited':%llu,'total_ns':%llu,'longest_ns':%llu,"
+            "'goes_on':%hhd,'longest_at':%s",
+            (unsigned long long)row->waited, (unsigned long long)row->ns,
+            (unsigned long long)row->longest_ns, row->goes_on,
+            place_text(threads, row->longest_stack, row->longest_site, text));
         if (by == BY_OBJECT) {
             const struct wait wait = holder_of(threads, row);
-            char holder[256];
-            holder_text(threads, row, holder);
-            putc(',', to);
-            show_holder_json(to, threads, &wait);
-            json_member(to, "held_by", holder);
+            holder_text(threads, row, text);
+            show_holder_json(threads, &wait);
+            json_member(stdout, "held_by", text);
         }
-        fputs(",\"waiting\":[", to);
+        fputs(",\"waiting\":[", stdout);
         for (size_t k = 0; k < row->waiting_count; k++)
-            fprintf(to, "%s%d", k ? "," : "",
-                    (int)threads->all[row->waiting[k]].id);
-        fputs("]}\n", to);
+            printf("%s%d", k ? "," : "", (int)threads->all[row->waiting[k]].id);
+        puts("]}");
     }
 }
 
@@ -303,29 +308,27 @@ void show_circle(FILE *to, struct threads *threads, const struct circle *circle)
             to);
 }
 
-void show_circle_json(FILE *to, struct threads *threads,
-                      const struct circle *circle)
+void show_circle_json(struct threads *threads, const struct circle *circle)
 {
-    fputs("{\"circle\":[", to);
+    char symbol[256], at[PLACE_BYTES], taken_at[PLACE_BYTES];
+    fputs("{\"circle\":[", stdout);
     for (unsigned i = 0; i < circle->count; i++) {
         const struct taking *taking = &circle->takings[i];
-        const struct past *past =
-            &threads->recorded->pasts[taking->chain->past];
+        const struct chain *chain = taking->chain;
+        const struct past *past = &threads->recorded->pasts[chain->past];
         const struct hold *held = held_of(taking);
-        fprintf(to,
-                "%s{\"thread\":%d,\"number\":%u,\"took\":\"0x%llx\","
-                "\"symbol\":",
-                i ? "," : "", (int)past->id, past->number,
-                (unsigned long long)taking->chain->object);
-        show_symbol_json(to, threads, taking->chain->object);
-        fprintf(to, ",\"reads\":%s,\"at\":", json_bool(taking->chain->reads));
-        place_json(to, threads, taking->chain->stack, taking->chain->site);
-        fprintf(to, ",\"holding\":\"0x%llx\",\"taken_at\":",
-                (unsigned long long)held->object);
-        place_json(to, threads, 0, held->site);
-        putc('}', to);
+        if (i)
+            putchar(',');
+        json_put(stdout,
+                 "{'thread':%d,'number':%u,'took':'0x%llx','symbol':%s,"
+                 "'reads':%hhd,'at':%s,'holding':'0x%llx','taken_at':%s}",
+                 (int)past->id, past->number, (unsigned long long)chain->object,
+                 show_symbol(threads, chain->object, symbol), chain->reads,
+                 place_text(threads, chain->stack, chain->site, at),
+                 (unsigned long long)held->object,
+                 place_text(threads, 0, held->site, taken_at));
     }
-    fprintf(to, "],\"perhaps\":%s}\n", json_bool(circle->of_class));
+    json_put(stdout, "],'perhaps':%hhd}\n", circle->of_class);
 }
 
 static bool place_has(const struct place *place, const regex_t *regex)

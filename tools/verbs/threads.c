@@ -22,22 +22,22 @@ enum { STATUS_DEADLOCK = 3 };
 static void wait_json(struct threads *threads, const struct thread *thread)
 {
     const struct wait *wait = &thread->wait;
-    printf(",\"wait\":{\"kind\":\"%s\",\"object\":\"0x%llx\",\"symbol\":",
-           show_kind(wait->kind), (unsigned long long)wait->object);
-    show_symbol_json(stdout, threads, wait->object);
-    printf(",\"timed\":%s,", json_bool(wait->timed));
-    show_holder_json(stdout, threads, wait);
+    char symbol[256];
+    json_put(stdout,
+             ",'wait':{'kind':%s,'object':'0x%llx','symbol':%s,'timed':%hhd",
+             show_kind(wait->kind), (unsigned long long)wait->object,
+             show_symbol(threads, wait->object, symbol), wait->timed);
+    show_holder_json(threads, wait);
     putchar('}');
 }
 
 static void place_json(const struct place *place)
 {
     json_put(stdout,
-               "{'address':'0x%llx','function':%s,'symbol':%s,'inlined':%hhd,"
-               "'file':%s,'line':%d,'module':%s}",
-               (unsigned long long)place->address, place->function,
-               place->symbol, place->outer != NULL, place->file, place->line,
-               place->module);
+             "{'address':'0x%llx','function':%s,'symbol':%s,'inlined':%hhd,"
+             "'file':%s,'line':%d,'module':%s}",
+             (unsigned long long)place->address, place->function, place->symbol,
+             place->outer != NULL, place->file, place->line, place->module);
 }
 
 /* The places of addresses, with commas between them. */
@@ -75,10 +75,10 @@ static void holds_json(struct threads *threads, size_t which)
 
 static void held_json(struct threads *threads, const struct hold *hold)
 {
-    printf("{\"object\":\"0x%llx\",\"symbol\":",
-           (unsigned long long)hold->object);
-    show_symbol_json(stdout, threads, hold->object);
-    printf(",\"reads\":%s,\"taken_at\":[", json_bool(hold->reads));
+    char symbol[256];
+    json_put(stdout, "{'object':'0x%llx','symbol':%s,'reads':%hhd,'taken_at':[",
+             (unsigned long long)hold->object,
+             show_symbol(threads, hold->object, symbol), hold->reads);
     places_json(threads,
                 (uint64_t[]){unwind_call(&threads->unwind, hold->site)}, 1);
     fputs("]}", stdout);
@@ -98,7 +98,7 @@ static void past_json(struct threads *threads, const struct past *past)
     if (past->forked_from)
         printf(",\"forked_from\":%u", past->forked_from);
     json_put(stdout, ",'argument':'0x%llx'",
-               (unsigned long long)past->argument);
+             (unsigned long long)past->argument);
     json_count("made_ns", (uint64_t)past->made_ns, past->made_ns != NS_UNKNOWN);
     fputs(",\"made_at\":[", stdout);
     places_json(
@@ -121,8 +121,8 @@ static void thread_json(struct threads *threads, size_t which)
     show_wait(threads, thread, words);
     json_put(stdout, "{'thread':%d", (int)thread->id);
     json_count("number", thread->number, thread->number);
-    json_put(stdout, ",'name':%s,'state':%s,'does':%s,'call':%s",
-               thread->name, state, words, wait->call);
+    json_put(stdout, ",'name':%s,'state':%s,'does':%s,'call':%s", thread->name,
+             state, words, wait->call);
     if (wait->kind != WAIT_NONE && wait->kind != WAIT_CALL)
         wait_json(threads, thread);
     else
@@ -140,15 +140,15 @@ static void thread_json(struct threads *threads, size_t which)
 static void locks_json(struct locks *locks)
 {
     struct threads *threads = locks->threads;
-    show_deadlocks_json(stdout, threads);
+    char symbol[256];
+    show_deadlocks_json(threads);
     for (size_t i = 0; i < locks->count; i++) {
         const struct lock *lock = &locks->all[i];
         const struct wait *wait = lock->wait;
-        printf("{\"lock\":\"0x%llx\",\"kind\":\"%s\",\"symbol\":",
-               (unsigned long long)wait->object, show_kind(wait->kind));
-        show_symbol_json(stdout, threads, wait->object);
-        putchar(',');
-        show_holder_json(stdout, threads, wait);
+        json_put(stdout, "{'lock':'0x%llx','kind':%s,'symbol':%s",
+                 (unsigned long long)wait->object, show_kind(wait->kind),
+                 show_symbol(threads, wait->object, symbol));
+        show_holder_json(threads, wait);
         fputs(",\"waiting\":[", stdout);
         for (size_t k = 0; k < lock->count; k++)
             printf("%s%d", k ? "," : "",
@@ -262,10 +262,10 @@ static void recorded_json(struct threads *threads, const struct order *order,
     struct contentions contentions = {0};
     if (by != BY_NONE)
         need(contention_find(&contentions, threads, by) ? threads : NULL);
-    show_deadlocks_json(stdout, threads);
+    show_deadlocks_json(threads);
     for (size_t i = 0; i < order->count; i++)
-        show_circle_json(stdout, threads, &order->circles[i]);
-    show_contention_json(stdout, threads, &contentions, by);
+        show_circle_json(threads, &order->circles[i]);
+    show_contention_json(threads, &contentions, by);
     contention_free(&contentions);
 }
 
@@ -332,7 +332,7 @@ static void threads_show(const struct call *call, struct threads *threads)
         show_list(stdout, threads, wanted);
         return;
     }
-    show_deadlocks_json(stdout, threads);
+    show_deadlocks_json(threads);
     for (size_t i = 0; i < threads->count; i++)
         if (show_chosen(&threads->all[i], wanted))
             thread_json(threads, i);
