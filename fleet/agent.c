@@ -10,6 +10,7 @@
 */
 #include "array.h"
 #include "fleet.h"
+#include "proc.h"
 #include "source.h"
 
 #include <errno.h>
@@ -288,11 +289,10 @@ static struct {
 
 static uint64_t memory_of(int pid)
 {
-    char path[32], text[128];
+    char text[128];
     unsigned long resident = 0;
-    snprintf(path, sizeof path, "/proc/%d/statm", pid);
-    if (file_text(path, text, sizeof text))
-        sscanf(text, "%*u %lu", &resident);
+    proc_text(pid, 0, "statm", text, sizeof text);
+    sscanf(text, "%*u %lu", &resident);
     return (uint64_t)resident * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "array.h"
 #include "fleet.h"
+#include "proc.h"
 #include "source.h"
 
 #include <errno.h>
@@ -27,9 +28,7 @@ enum { WRITES_MAX = 256 };
  * hold any characters. Null: the process is gone. */
 static char *stat_of(int pid, char text[1024])
 {
-    char path[32];
-    snprintf(path, sizeof path, "/proc/%d/stat", pid);
-    return file_text(path, text, 1024) ? strrchr(text, ')') : NULL;
+    return proc_text(pid, 0, "stat", text, 1024) ? strrchr(text, ')') : NULL;
 }
 
 /* Returns when a process started, in ticks since boot; 0: it is gone. */
@@ -130,12 +129,9 @@ static int recording_open(int pid, const struct mapping *m)
  * can be read when the process, or its container, is gone. */
 static int file_of(int pid)
 {
-    char path[32];
     struct mapping m;
     int fd = -1;
-    FILE *maps;
-    snprintf(path, sizeof path, "/proc/%d/maps", pid);
-    maps = fopen(path, "re");
+    FILE *maps = proc_open(pid, "maps");
     while (fd < 0 && mapping_next(maps, &m, true))
         fd = recording_open(pid, &m);
     if (maps)

@@ -4,6 +4,7 @@
 #include "core.h"
 #include "array.h"
 #include "inside.h"
+#include "proc.h"
 #include "labels.h"
 
 #include <elf.h>
@@ -99,18 +100,10 @@ static void note_files(struct notes *notes, const struct memory *m,
 
 static void note_auxiliary(struct notes *notes, const struct memory *m, int pid)
 {
-    char path[32];
-    unsigned char d[4096];
-    ssize_t size;
-    int fd;
-    snprintf(path, sizeof path, "/proc/%d/auxv", pid);
-    fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return;
-    size = read(fd, d, sizeof d);
-    close(fd);
-    if (size > 0)
-        note_add(notes, m, "CORE", NT_AUXV, d, (size_t)size);
+    char d[4097];
+    size_t size = proc_text(pid, 0, "auxv", d, sizeof d);
+    if (size)
+        note_add(notes, m, "CORE", NT_AUXV, d, size);
 }
 
 /* Adds NT_PRSTATUS and NT_PRPSINFO, which debuggers look for first, if the

@@ -4,6 +4,7 @@
 
 #include "bytes.h"
 #include "inside.h"
+#include "proc.h"
 
 #include <elf.h>
 
@@ -14,10 +15,7 @@ static uint64_t auxiliary(int pid, const struct memory *m, uint64_t type)
 {
     unsigned char entry[16];
     uint64_t value = 0;
-    char path[32];
-    FILE *from;
-    snprintf(path, sizeof path, "/proc/%d/auxv", pid);
-    from = fopen(path, "re");
+    FILE *from = proc_open(pid, "auxv");
     while (from && !value && fread(entry, 2 * m->word_bytes, 1, from) == 1)
         if (bytes_word(m, entry) == type)
             value = bytes_word(m, entry + m->word_bytes);
