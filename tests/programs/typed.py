@@ -46,7 +46,7 @@ def hangs(line, look):
 def plain(text):
     """The lines without what differs: ids, who of two threads was first,
     addresses, times, the functions of the libc."""
-    for old, new in ((r"\d[\d.]* [mu]?s\b", "TIME"), (r"\b\d+ dead\b", "ID dead"),
+    for old, new in ((r"\d[\d.]* [mnu]?s\b", "TIME"), (r"\b\d+ dead\b", "ID dead"),
                      (r"\bT[23]\b", "T"), ("  +", " ")):
         text = re.sub(old, new, text)
     return [line.strip() for line in text.splitlines()
