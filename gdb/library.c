@@ -451,14 +451,16 @@ static bool locks_recorded(FILE *text, struct threads *threads)
 const char *recorder_gdb_locks(struct recorder_gdb *library)
 {
     struct threads *threads = &library->threads;
-    struct locks locks;
+    struct contentions locks;
     FILE *text = threads_text_begin(library);
     if (text && threads->recorded) {
         threads->no_memory |= !locks_recorded(text, threads);
     } else if (text) {
-        locks_find(&locks, threads);
-        show_locks(text, &locks);
-        locks_free(&locks);
+        if (contention_find(&locks, threads, BY_NONE))
+            show_locks(text, threads, &locks);
+        else
+            threads->no_memory = true;
+        contention_free(&locks);
     }
     return threads_text_end(library, text);
 }

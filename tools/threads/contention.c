@@ -88,7 +88,7 @@ static void stacks_find(struct contentions *to, const struct recorded *from)
 static struct contention *
 span_row(struct contentions *to, const struct span *span, enum contention_by by)
 {
-    if (by == BY_OBJECT)
+    if (by == BY_OBJECT || by == BY_NONE)
         return row_of(to, span->object, false, span->kind);
     if (by == BY_THREAD)
         return row_of(to, span->past, false, WAIT_NONE);
@@ -124,17 +124,19 @@ static bool waits_count(struct contentions *to, const struct threads *threads,
             continue;
         if (by == BY_OBJECT && thread->wait.kind == WAIT_THREAD)
             continue; /* a join is no lock */
+        if (by == BY_NONE && (thread->peer || !thread->wait.object))
+            continue;
         span = (struct span){
             .past = past ? (size_t)(past - threads->recorded->pasts) : 0,
             .kind = thread->wait.kind,
             .object = thread->wait.object,
             .begin_ns = NS_UNKNOWN};
-        if (past && past->waits) {
+        if (by != BY_NONE && past && past->waits) {
             span.begin_ns = past->wait_ns;
             span.stack = past->wait_stack;
             span.site = past->wait_site;
             row = span_count(to, &span, by, to->end_ns);
-        } else if (by == BY_OBJECT) {
+        } else if (by == BY_OBJECT || by == BY_NONE) {
             row = span_row(to, &span, by);
         } else {
             continue;
@@ -177,17 +179,27 @@ static int row_compare(const void *a, const void *b)
     return left->key < right->key ? -1 : left->key > right->key;
 }
 
+/* Most waiting threads first. */
+static int waiting_compare(const void *a, const void *b)
+{
+    const struct contention *left = a, *right = b;
+    return left->waiting_count > right->waiting_count   ? -1
+           : left->waiting_count < right->waiting_count ? 1
+                                                        : array_compare(a, b);
+}
+
 bool contention_find(struct contentions *to, const struct threads *threads,
                      enum contention_by by)
 {
     const struct recorded *recorded = threads->recorded;
     bool whole = true;
-    *to = (struct contentions){.end_ns = end_of(threads)};
+    *to = (struct contentions){.end_ns = by == BY_NONE ? 0 : end_of(threads)};
     if (by == BY_OBJECT) {
         whole = totals_count(to, recorded);
         stacks_find(to, recorded);
     }
-    for (size_t i = 0; i < recorded->spans_count && by != BY_OBJECT && whole;
+    for (size_t i = 0;
+         (by == BY_SITE || by == BY_THREAD) && i < recorded->spans_count && whole;
          i++)
         if (recorded->spans[i].end_ns != NS_UNKNOWN &&
             recorded->spans[i].begin_ns != NS_UNKNOWN)
@@ -196,7 +208,8 @@ bool contention_find(struct contentions *to, const struct threads *threads,
     whole = whole && waits_count(to, threads, by);
     ids_free(&to->ids);
     if (whole && to->count)
-        qsort(to->all, to->count, sizeof *to->all, row_compare);
+        qsort(to->all, to->count, sizeof *to->all,
+              by == BY_NONE ? waiting_compare : row_compare);
     return whole;
 }
 

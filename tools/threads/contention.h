@@ -27,11 +27,18 @@ struct contentions {
 };
 enum contention_by { BY_OBJECT, BY_SITE, BY_THREAD, BY_NONE };
 
-/* Sums up the waits, the longest first. Sums by objects are exact; sums by
+/* Sums up the waits, the longest first; BY_NONE: objects for which threads wait
+ * now, most threads first, which needs no recording. Sums by objects are exact; sums by
  * places and threads count the waits that are kept. False: out of memory. */
 bool contention_find(struct contentions *, const struct threads *,
                      enum contention_by);
 void contention_free(struct contentions *);
+/* The wait of the first thread that waits for an object. */
+static inline const struct wait *waited_for(const struct threads *threads,
+                                            const struct contention *row)
+{
+    return &threads->all[row->waiting[0]].wait;
+}
 
 /* How many threads ran at once, and for how long. */
 struct activity {

@@ -5,57 +5,6 @@
 #include "show.h"
 #include "tables.h"
 
-static bool is_lock(const struct wait *wait)
-{
-    return wait->kind != WAIT_NONE && wait->kind != WAIT_CALL && wait->object;
-}
-
-/* Most threads first. */
-static int lock_compare(const void *a, const void *b)
-{
-    const struct lock *left = a, *right = b;
-    return left->count > right->count                 ? -1
-           : left->count < right->count               ? 1
-           : left->wait->object < right->wait->object ? -1
-                                                      : 1;
-}
-
-void locks_find(struct locks *locks, struct threads *threads)
-{
-    struct ids ids = {0};
-    bool whole = true;
-    *locks = (struct locks){.threads = threads};
-    for (size_t i = 0; i < threads->count; i++) {
-        const struct wait *wait = &threads->all[i].wait;
-        struct lock *lock;
-        size_t *added;
-        bool is_new;
-        if (threads->all[i].peer || !is_lock(wait))
-            continue;
-        lock = array_at_key(locks->all, &ids, locks->max, wait->object, 0, 0,
-                            &is_new);
-        if (lock && is_new)
-            lock->wait = wait;
-        added = lock ? array_add(lock->waiting, lock->count, lock->max) : NULL;
-        whole = added != NULL;
-        if (!whole)
-            break;
-        *added = i;
-        locks->count = ids.count;
-    }
-    threads->no_memory |= !whole;
-    ids_free(&ids);
-    if (locks->count)
-        qsort(locks->all, locks->count, sizeof *locks->all, lock_compare);
-}
-
-void locks_free(struct locks *locks)
-{
-    for (size_t i = 0; i < locks->count; i++)
-        free(locks->all[i].waiting);
-    free(locks->all);
-}
-
 /* ------------------------------------------------------------------ text -- */
 
 /* "bank (0x55d0c8a04060)". */
@@ -71,34 +20,35 @@ static void lock_name(struct threads *threads, const struct wait *wait,
                  (unsigned long long)wait->object);
 }
 
-void show_locks(FILE *to, struct locks *locks)
+void show_locks(FILE *to, struct threads *threads,
+                const struct contentions *locks)
 {
     int kind_width = 10, name_width = 6, holder_width = 7;
     char name[300], holder[256];
-    show_deadlocks(to, locks->threads);
+    show_deadlocks(to, threads);
     for (size_t i = 0; i < locks->count; i++) {
-        kind_width =
-            table_width(show_kind(locks->all[i].wait->kind), kind_width);
-        lock_name(locks->threads, locks->all[i].wait, name);
+        const struct wait *wait = waited_for(threads, &locks->all[i]);
+        kind_width = table_width(show_kind(wait->kind), kind_width);
+        lock_name(threads, wait, name);
         name_width = table_width(name, name_width);
-        show_holder(locks->threads, locks->all[i].wait, holder);
+        show_holder(threads, wait, holder);
         holder_width = table_width(holder, holder_width);
     }
     if (locks->count)
         fprintf(to, "%-*s %-*s  %-*s  WAITING\n", kind_width, "KIND",
                 name_width, "OBJECT", holder_width, "HELD BY");
     for (size_t i = 0; i < locks->count; i++) {
-        const struct lock *lock = &locks->all[i];
-        const struct wait *wait = lock->wait;
-        lock_name(locks->threads, wait, name);
-        show_holder(locks->threads, wait, holder);
+        const struct contention *lock = &locks->all[i];
+        const struct wait *wait = waited_for(threads, lock);
+        lock_name(threads, wait, name);
+        show_holder(threads, wait, holder);
         fprintf(to, "%-*s ", kind_width, show_kind(wait->kind));
         table_column(to, name, name_width);
         fputs("  ", to);
         table_column(to, *holder ? holder : "-", holder_width);
-        fprintf(to, "  %zu: ", lock->count);
-        show_threads(to, locks->threads, lock->waiting, lock->count);
-        show_site(to, locks->threads, &locks->threads->all[lock->waiting[0]]);
+        fprintf(to, "  %zu: ", lock->waiting_count);
+        show_threads(to, threads, lock->waiting, lock->waiting_count);
+        show_site(to, threads, &threads->all[lock->waiting[0]]);
         putc('\n', to);
     }
     if (locks->count)
@@ -107,7 +57,7 @@ void show_locks(FILE *to, struct locks *locks)
               ? "From outside, only locks with waiting threads are visible.\n"
               : "No thread waits for a lock.\n",
           to);
-    show_how(to, locks->threads);
+    show_how(to, threads);
 }
 
 /* -------------------------------------------------------------- recorded -- */

@@ -90,24 +90,11 @@ bool show_chosen(const struct thread *, const char *wanted);
 /* All threads, or the wanted one, with their stacks. */
 void show_list(FILE *, struct threads *, const char *wanted);
 
-/* locks.c: the locks that threads wait for, most threads first. */
-/* An object that threads wait for, and these threads. */
-struct lock {
-    const struct wait *wait; /* of the first */
-    size_t *waiting;
-    size_t count, max;
-};
-struct locks {
-    struct threads *threads;
-    struct lock *all;
-    size_t count, max;
-};
-
-void locks_find(struct locks *, struct threads *);
-void locks_free(struct locks *);
-/* Show them, with deadlocks; or the recorded locks, with circles, of which
- * `ignored` are left out; of BY_NONE, without the waits. */
-void show_locks(FILE *, struct locks *);
+/* locks.c: the objects that threads wait for now, by contention_find() BY_NONE,
+ * with deadlocks. */
+void show_locks(FILE *, struct threads *, const struct contentions *);
+/* The recorded locks, with deadlocks and circles, of which `ignored` are left
+ * out; of BY_NONE, without the waits. */
 void show_locks_recorded(FILE *, struct threads *, const struct order *,
                          enum contention_by, size_t ignored);
 

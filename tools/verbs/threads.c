@@ -137,20 +137,19 @@ static void thread_json(struct threads *threads, size_t which)
 
 /* ----------------------------------------------------------------- locks -- */
 
-static void locks_json(struct locks *locks)
+static void locks_json(struct threads *threads, const struct contentions *locks)
 {
-    struct threads *threads = locks->threads;
     char symbol[256];
     show_deadlocks_json(threads);
     for (size_t i = 0; i < locks->count; i++) {
-        const struct lock *lock = &locks->all[i];
-        const struct wait *wait = lock->wait;
+        const struct contention *lock = &locks->all[i];
+        const struct wait *wait = waited_for(threads, lock);
         json_put(stdout, "{'lock':'0x%llx','kind':%s,'symbol':%s",
                  (unsigned long long)wait->object, show_kind(wait->kind),
                  show_symbol(threads, wait->object, symbol));
         show_holder_json(threads, wait);
         fputs(",\"waiting\":[", stdout);
-        for (size_t k = 0; k < lock->count; k++)
+        for (size_t k = 0; k < lock->waiting_count; k++)
             printf("%s%d", k ? "," : "",
                    (int)threads->all[lock->waiting[k]].id);
         puts("]}");
@@ -183,12 +182,12 @@ static void thread_dot(const struct thread *thread)
     puts(thread->in_deadlock ? ",color=red]" : "]");
 }
 
-static void lock_dot(struct threads *threads, const struct lock *lock)
+static void lock_dot(struct threads *threads, const struct contention *lock)
 {
-    const struct wait *wait = lock->wait;
+    const struct wait *wait = waited_for(threads, lock);
     char name[256], label[300];
     bool is_deadlock = false;
-    for (size_t k = 0; k < lock->count; k++) {
+    for (size_t k = 0; k < lock->waiting_count; k++) {
         const struct thread *t = &threads->all[lock->waiting[k]];
         is_deadlock |= t->in_deadlock;
         printf("    t%d -> l%llx [label=waits%s]\n", (int)t->id,
@@ -210,17 +209,17 @@ static void lock_dot(struct threads *threads, const struct lock *lock)
     }
 }
 
-static void locks_dot(struct locks *locks)
+static void locks_dot(struct threads *threads, const struct contentions *locks)
 {
-    struct threads *threads = locks->threads;
     bool *shown = need(calloc(threads->count + 1, sizeof *shown));
     puts("digraph locks {");
     for (size_t i = 0; i < locks->count; i++) {
-        const struct lock *lock = &locks->all[i];
-        for (size_t k = 0; k < lock->count; k++)
+        const struct contention *lock = &locks->all[i];
+        for (size_t k = 0; k < lock->waiting_count; k++)
             shown[lock->waiting[k]] = true;
         for (size_t k = 0, holder;
-             (holder = threads_holder(threads, lock->wait, k)) != THREAD_NONE;
+             (holder = threads_holder(threads, waited_for(threads, lock), k)) !=
+             THREAD_NONE;
              k++)
             shown[holder] = true;
     }
@@ -290,29 +289,29 @@ static enum contention_by by_option(const struct call *call)
 static size_t locks_show(const struct call *call, struct threads *threads)
 {
     enum contention_by by = by_option(call);
-    struct locks locks;
+    struct contentions locks;
     struct order order = {0};
     size_t sure = threads->cycles_count, ignored;
     bool json = call_option(call, 'j');
-    locks_find(&locks, threads);
-    if (threads->recorded && !order_find(&order, threads->recorded))
+    if (!contention_find(&locks, threads, BY_NONE) ||
+        (threads->recorded && !order_find(&order, threads->recorded)))
         need(NULL);
     ignored = circles_ignore(call, threads, &order);
     if (call_option(call, OPTION_DOT))
-        locks_dot(&locks);
+        locks_dot(threads, &locks);
     else if (threads->recorded && json)
         recorded_json(threads, &order, by);
     else if (threads->recorded)
         show_locks_recorded(stdout, threads, &order, by, ignored);
     else if (json)
-        locks_json(&locks);
+        locks_json(threads, &locks);
     else
-        show_locks(stdout, &locks);
+        show_locks(stdout, threads, &locks);
     for (size_t i = 0; i < order.count; i++)
         sure += !order.circles[i].of_class;
     for (size_t i = 0; i < threads->count; i++)
         sure += threads->all[i].wait.refused || threads->all[i].wait.lost;
-    locks_free(&locks);
+    contention_free(&locks);
     order_free(&order);
     return sure;
 }
