@@ -26,11 +26,23 @@ static const Dwfl_Callbacks callbacks = {
     .section_address = dwfl_offline_section_address,
     .debuginfo_path = NULL};
 
+/* Is a file the recording that the program has mapped? Its segments are those of
+ * other modules. */
+static bool is_core(int fd)
+{
+    Elf64_Half type;
+    return pread(fd, &type, sizeof type, offsetof(Elf64_Ehdr, e_type)) ==
+               sizeof type &&
+           (type == ET_CORE || type == ET_CORE << 8);
+}
+
 static void module_report(struct source *source, struct module *m)
 {
     int fd = m->offset == 0 ? module_open(source, m) : -1;
-    if (fd >= 0 &&
-        !dwfl_report_elf(source->dwfl, m->path, m->path, fd, m->start, false))
+    if (fd >= 0 && is_core(fd))
+        close(fd);
+    else if (fd >= 0 && !dwfl_report_elf(source->dwfl, m->path, m->path, fd,
+                                         m->start, false))
         close(fd);
 }
 
