@@ -5,7 +5,7 @@
 
 #include "dump.h"
 #if defined(RECORDER_OS_FILES_) && !defined(RECORDER_NO_FILE)
-#include "file_core.h"
+#include "file_crash.h"
 #endif
 
 #ifdef __cplusplus
@@ -24,6 +24,8 @@ enum {
 struct recorder_crash_ {
     struct recorder_choice_ choice;
     const char *to; /* the pattern of a path; null: stderr */
+    size_t memory;  /* bytes that a recording gets of a crash; 0: none of it */
+    bool shows;     /* one of the other settings is there */
     char text[RECORDER_CRASH_MAX_];
 };
 
@@ -31,7 +33,7 @@ struct recorder_crash_ {
 RECORDER_PROGRAM_ const char *recorder_crash_setting_ = 0;
 /* Memory of the thread that dumps: there is only one at a time. */
 RECORDER_PROGRAM_ struct recorder_crash_ recorder_crash_now_ = {
-    {0, 0, 0, 0}, 0, {0}};
+    {0, 0, 0, 0}, 0, 0, false, {0}};
 
 /* Ends a value at a comma before another "word=". Returns that
  * word, or the end of the text. */
@@ -53,17 +55,25 @@ RECORDER_SELDOM_ char *recorder_crash_cut_(char *value)
     return value;
 }
 
+/* Reads a number. Returns false if it is none. */
+RECORDER_SELDOM_ bool recorder_crash_number_(const char *value, size_t *to)
+{
+    bool is = *value != '\0';
+    for (*to = 0; *value >= '0' && *value <= '9' && *to < SIZE_MAX / 20;
+         value++)
+        *to = *to * 10 + (size_t)(*value - '0');
+    return is && !*value;
+}
+
 /* Reads "100" or "all". Returns false if it is neither. */
 RECORDER_SELDOM_ bool recorder_crash_last_(const char *value,
-                                            struct recorder_choice_ *to)
+                                           struct recorder_choice_ *to)
 {
     const char *all = recorder_behind_(value, "all");
     to->lines_max = to->last = 0;
     if (all && !*all)
         return true;
-    for (; *value >= '0' && *value <= '9' && to->last < SIZE_MAX / 20; value++)
-        to->last = to->last * 10 + (size_t)(*value - '0');
-    return !*value && to->last;
+    return recorder_crash_number_(value, &to->last) && to->last;
 }
 
 /* Parses the text, and changes it. Returns null, or the first part that means
@@ -73,12 +83,20 @@ RECORDER_SELDOM_ const char *recorder_crash_parse_(struct recorder_crash_ *to)
     char *at = to->text, *next;
     to->choice.regex = to->to = NULL;
     to->choice.last = 0;
+    to->memory = SIZE_MAX;
+    to->shows = false;
     to->choice.lines_max = RECORDER_CRASH_LINES_;
     to->choice.until_ns =
         recorder_clock_ns_(RECORDER_PROCESSOR_) + RECORDER_CRASH_NS_;
     for (; *at; at = next) {
         const char *value;
         next = recorder_crash_cut_(at);
+        if ((value = recorder_behind_(at, "crash=")) != NULL) {
+            if (!recorder_crash_number_(value, &to->memory))
+                return at;
+            continue;
+        }
+        to->shows = true;
         if ((value = recorder_behind_(at, "last=")) != NULL) {
             if (!recorder_crash_last_(value, &to->choice))
                 return at;
@@ -121,9 +139,8 @@ RECORDER_ANY_ bool recorder_dump_set(const char *setting)
     return false;
 }
 
-/* Reads the current setting, as far as it can be read. Returns true if there is
- * one. */
-RECORDER_SELDOM_ bool recorder_crash_read_(struct recorder_crash_ *to)
+/* Reads the current setting, as far as it can be read. */
+RECORDER_SELDOM_ void recorder_crash_read_(struct recorder_crash_ *to)
 {
     const char *setting =
         __atomic_load_n(&recorder_crash_setting_, __ATOMIC_ACQUIRE);
@@ -137,7 +154,6 @@ RECORDER_SELDOM_ bool recorder_crash_read_(struct recorder_crash_ *to)
     }
     to->text[size > 0 ? size : 0] = '\0';
     recorder_crash_parse_(to);
-    return size > 0;
 }
 
 /* ---------------------------------------------------------------- output -- */
@@ -153,20 +169,23 @@ RECORDER_SELDOM_ bool recorder_crash_path_(const char *pattern, char *to)
     return path.size <= path.max;
 }
 
-/* Returns the path of the recording that this process makes, or null. */
+/* The path of the recording that this process makes, or null; writes a crash
+ * into it, and takes it back. */
+#if defined(RECORDER_OS_FILES_) && !defined(RECORDER_NO_FILE)
 RECORDER_INLINE_ const char *recorder_crash_recording_(void)
 {
-#if defined(RECORDER_OS_FILES_) && !defined(RECORDER_NO_FILE)
     return recorder_recording_ ? recorder_recording_->path : NULL;
-#else
-    return NULL;
-#endif
 }
+#else
+#define recorder_crash_recording_() ((const char *)NULL)
+#define recorder_crash_write_(sig, info, context, thread, most) ((void)(info))
+#define recorder_crash_forget_() ((void)0)
+#endif
 
 /* Opens the file for a dump, to append to it, and says where it is. Returns -1,
  * and says why, if it cannot. */
 RECORDER_SELDOM_ int recorder_crash_open_(const char *pattern,
-                                           struct recorder_output_ *out)
+                                          struct recorder_output_ *out)
 {
     char path[RECORDER_CRASH_MAX_];
     int fd = -1;
@@ -176,8 +195,8 @@ RECORDER_SELDOM_ int recorder_crash_open_(const char *pattern,
         recorder_dump_say_(out, "dumps to ", path, "");
     else
         recorder_dump_say_(out, "cannot open ", path,
-                            " for a dump: it must be a regular file of this "
-                            "user, with one name");
+                           " for a dump: it must be a regular file of this "
+                           "user, with one name");
     return fd;
 }
 

@@ -5,6 +5,7 @@
 
 #include "dump.h"
 #ifdef RECORDER_OS_FILES_
+#include "file_crash.h"
 #include "file_fork.h"
 #endif
 
@@ -40,7 +41,8 @@ recorder_file_measure_(const struct recorder_modules_ *modules)
     }
     recorder_readers_leave_();
     size.headers =
-        (unsigned)(size.recorders + modules->count + RECORDER_HEADERS_SPARE_);
+        (unsigned)(size.recorders + modules->count + RECORDER_HEADERS_SPARE_ +
+                   RECORDER_CRASH_SEGMENTS_);
     if (size.headers > 65000)
         size.headers = 65000;
     size.bytes += sizeof(struct recorder_elf_) +
@@ -50,7 +52,8 @@ recorder_file_measure_(const struct recorder_modules_ *modules)
                   recorder_modules_bytes_(modules) +
                   recorder_file_rows_() * sizeof(struct recorder_thread_row) +
                   RECORDER_LIVES_ * sizeof(struct recorder_life) +
-                  RECORDER_AUXILIARY_MAX_ + RECORDER_PART_SPARE_;
+                  RECORDER_AUXILIARY_MAX_ + RECORDER_PART_SPARE_ +
+                  RECORDER_CRASH_ROOM_;
     size.bytes = recorder_round_up_(size.bytes, RECORDER_PART_PAGE_);
     return size;
 }
@@ -149,6 +152,7 @@ recorder_file_fill_(struct recorder_recording_ *file,
     for (i = 0; i < modules->count; i++)
         if (modules->all[i].saved)
             recorder_module_save_(file, &modules->all[i]);
+    recorder_crash_reserve_(file);
     return rows;
 }
 

@@ -10,7 +10,7 @@ PROMISES
       is stored last. -> tests/outside/recording.c
 
 LIMITS
-    * NT_PRSTATUS holds zeros for the registers: the process was not stopped.
+    * NT_PRSTATUS and NT_SIGINFO hold zeros until a crash (file_crash.h).
 
 CONTENTS
     helpers     paths and memory
@@ -70,8 +70,9 @@ RECORDER_SELDOM_ bool recorder_memory_copy_all_(void *to, uintptr_t from,
  *         boot and the pid namespace (hashed; 0: unknown), 1 if leases tell on
  *         this file system whether a process maps a file}. It is the first
  *         note; its first word stands at a multiple of 8
- *     "CORE", NT_PRSTATUS (where the machine's is known; registers are 0),
- *         NT_PRPSINFO, NT_AUXV (as of /proc/self/auxv)
+ *     "CORE", NT_PRSTATUS (where the machine's is known; registers are 0
+ *         until a crash), NT_PRPSINFO, NT_AUXV (as of /proc/self/auxv),
+ *         NT_SIGINFO (of a crash)
  * PT_NOTE (of the program and its libraries; one for each that came later)
  *     "CORE", NT_FILE (all segments)
  * PT_LOAD
@@ -80,6 +81,7 @@ RECORDER_SELDOM_ bool recorder_memory_copy_all_(void *to, uintptr_t from,
  *         the registry lead to: a copy of each struct recorder (`next` leads to
  *         the next copy), its name and description, its rings; the thread
  *         table; `line`
+ *     memory of a crash; until then, PT_NULL
  *     copies at the addresses of the originals: the registry, the order word,
  *         each struct recorder (for debuggers), the read-only segments of each
  *         module that records (its formats, its build-id). Their bytes lie in
@@ -130,12 +132,16 @@ struct recorder_recording_ {
     struct recorder_elf_header_ *headers; /* after it */
     unsigned headers_max;
     struct recorder_registry *image;
-    char *line;                 /* 256 bytes */
-    uintptr_t *order;           /* the copy of it */
+    char *line;                  /* 256 bytes */
+    uintptr_t *order;            /* the copy of it */
     struct recorder_life *lives; /* the table in memory; null: an older header
                                   * made the registry */
-    struct recorder *last;      /* copy in the list; null: there is none */
-    char *note, *status, *info; /* contents of the notes that name a process */
+    struct recorder *last;       /* copy in the list; null: there is none */
+    char *note, *status, *info;  /* contents of the notes that name a process */
+    char *siginfo;               /* and of the one of a crash */
+    char *crash_room;            /* in the first part; null: there is none */
+    unsigned crash_first;        /* the first of its program headers */
+    uintptr_t dynamic, dynamic_bytes; /* the program's PT_DYNAMIC; or 0 */
     uint64_t inode;
     uint32_t device[2];
     bool own_process; /* %p is in the pattern */
@@ -320,9 +326,9 @@ RECORDER_SELDOM_ bool recorder_core_add_notes_(struct recorder_recording_ *file)
 {
     char auxiliary[RECORDER_AUXILIARY_MAX_], *start, *at, *to;
     size_t size = recorder_os_vector_(auxiliary, sizeof auxiliary);
-    uintptr_t bytes = 4 * 24 + RECORDER_NOTE_WORDS_ * sizeof(uintptr_t) +
+    uintptr_t bytes = 5 * 24 + RECORDER_NOTE_WORDS_ * sizeof(uintptr_t) +
                       RECORDER_STATUS_BYTES_ + RECORDER_INFO_BYTES_ + size +
-                      4 * 4;
+                      RECORDER_SIGINFO_BYTES_ + 4 * 4;
     at = start = recorder_core_take_(file, bytes, false);
     if (!start)
         return false;
@@ -344,6 +350,8 @@ RECORDER_SELDOM_ bool recorder_core_add_notes_(struct recorder_recording_ *file)
         __builtin_memcpy(recorder_core_note_(&at, "CORE", 5, 6 /* NT_AUXV */,
                                              (uint32_t)size),
                          auxiliary, size);
+    file->siginfo = recorder_core_note_(
+        &at, "CORE", 5, 0x53494749 /* _SIGINFO */, RECORDER_SIGINFO_BYTES_);
     recorder_core_set_owner_(file, 0);
     return recorder_core_add_header_(file, RECORDER_ELF_NOTE_, 0, start,
                                      (uintptr_t)(at - start), RECORDER_ELF_R_);

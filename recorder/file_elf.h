@@ -73,6 +73,8 @@ struct recorder_dl_info_ {
 #define RECORDER_STATUS_BYTES_                                                 \
     (RECORDER_STATUS_PID_ + 16 +                                               \
      (8 + RECORDER_REGISTERS_ + 1) * sizeof(uintptr_t))
+#define RECORDER_STATUS_REGISTERS_                                             \
+    (RECORDER_STATUS_PID_ + 16 + 8 * sizeof(uintptr_t))
 /* NT_PRPSINFO: four letters, flags, user and group, four ids, two names. */
 #if __SIZEOF_POINTER__ == 8
 #define RECORDER_INFO_PID_ 24
@@ -83,6 +85,7 @@ struct recorder_dl_info_ {
 #endif
 #define RECORDER_INFO_BYTES_ (RECORDER_INFO_PID_ + 16 + 16 + 80)
 enum { RECORDER_AUXILIARY_MAX_ = 2048 }; /* bytes of NT_AUXV */
+enum { RECORDER_SIGINFO_BYTES_ = 128 };
 
 #ifdef __cplusplus
 } /* extern "C" */

@@ -64,6 +64,12 @@ recordings, and define no RECORDER_OS_FILES_. tests/house.sh looks for each name
             dl_iterate_phdr(): the program first, then its libraries
         bool recorder_os_machine_(struct recorder_elf_ *to)
             class, byte order, machine and its flags, as an ELF head has them
+        void recorder_os_siginfo_(char *to, int sig, const void *info)
+            Linux's siginfo_t, 128 bytes, for a handler's second argument, which
+            may be null
+        int recorder_os_registers_(uintptr_t *to, const void *context)
+            the registers of a handler's third argument in the order of
+            NT_PRSTATUS; which is the stack pointer, -1: that is not known
     texts; each returns its size, 0 where it is not known, and writes no NUL
         size_t recorder_os_path_(char *to, size_t max)
             the program's file, folders parted by '/'

@@ -284,6 +284,54 @@ RECORDER_SELDOM_ bool recorder_os_machine_(struct recorder_elf_ *to)
     return recorder_os_file_("/proc/self/exe", to, sizeof *to) == sizeof *to &&
            __builtin_memcmp(to->ident, "\177ELF", 4) == 0;
 }
+/* The words of ucontext_t that NT_PRSTATUS has, in its order; -1: none, -2: all
+ * ones. */
+#if defined(__x86_64__) && __SIZEOF_POINTER__ == 8
+enum { RECORDER_CONTEXT_SP_ = 19 };
+#define RECORDER_CONTEXT_                                                      \
+    12, 11, 10, 9, 15, 16, 8, 7, 6, 5, 18, 19, 17, 14, 13, -2, 21, -1, 22, 20, \
+        -1, -1, -1, -1, -1, -1, -1
+#elif defined(__i386__)
+enum { RECORDER_CONTEXT_SP_ = 15 };
+#define RECORDER_CONTEXT_                                                      \
+    13, 15, 14, 10, 9, 11, 16, 8, 7, 6, 5, -2, 19, 20, 21, 12, 23
+#elif defined(__aarch64__) && __SIZEOF_POINTER__ == 8
+enum { RECORDER_CONTEXT_SP_ = 31 };
+#define RECORDER_CONTEXT_                                                      \
+    23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40,    \
+        41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56
+#elif defined(__arm__)
+enum { RECORDER_CONTEXT_SP_ = 13 };
+#define RECORDER_CONTEXT_                                                      \
+    8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, -2
+#elif defined(__riscv) && __SIZEOF_POINTER__ == 8
+enum { RECORDER_CONTEXT_SP_ = 2 };
+#define RECORDER_CONTEXT_                                                      \
+    22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39,    \
+        40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53
+#else
+enum { RECORDER_CONTEXT_SP_ = -1 };
+#define RECORDER_CONTEXT_ -1
+#endif
+RECORDER_SELDOM_ int recorder_os_registers_(uintptr_t *to, const void *context)
+{
+    static const signed char words[] = {RECORDER_CONTEXT_};
+    unsigned i;
+    for (i = 0; i < sizeof words && context && RECORDER_CONTEXT_SP_ >= 0; i++)
+        to[i] = words[i] >= 0    ? ((const uintptr_t *)context)[words[i]]
+                : words[i] == -2 ? UINTPTR_MAX
+                                 : 0;
+    return context ? (int)RECORDER_CONTEXT_SP_ : -1;
+}
+RECORDER_INLINE_ void recorder_os_siginfo_(char *to, int sig, const void *info)
+{
+    if (info) {
+        __builtin_memcpy(to, info, 128);
+    } else {
+        __builtin_memset(to, 0, 128);
+        __builtin_memcpy(to, &sig, sizeof sig);
+    }
+}
 
 #ifdef __cplusplus
 } /* extern "C" */

@@ -177,8 +177,7 @@ RECORDER_INLINE_ uint32_t recorder_os_user_(void)
 {
     return 0; /* the right to write a file is no number here */
 }
-RECORDER_INLINE_ bool
-recorder_os_is_own_(const struct recorder_statx_ *stat)
+RECORDER_INLINE_ bool recorder_os_is_own_(const struct recorder_statx_ *stat)
 {
     return (stat->mode & 0170000) == 0100000 && stat->links == 1 &&
            stat->user == recorder_os_user_();
@@ -457,6 +456,32 @@ recorder_os_modules_(int (*each)(struct recorder_dl_info_ *, size_t, void *),
     recorder_os_unmap_(m, sizeof *m);
     recorder_win_set_error_(error);
     return result;
+}
+/* CONTEXT of x86-64, in the order of Linux's NT_PRSTATUS; 0: none. */
+RECORDER_SELDOM_ int recorder_os_registers_(uintptr_t *to, const void *context)
+{
+    static const unsigned char words[] = {30, 29, 28, 27, 20, 18, 26,
+                                          25, 24, 23, 15, 16, 17, 21,
+                                          22, 0,  31, 0,  0,  19};
+    unsigned i;
+    for (i = 0; i < sizeof words && context && sizeof *to == 8; i++)
+        to[i] = words[i] ? ((const uintptr_t *)context)[words[i]] : 0;
+    to[15] = UINTPTR_MAX;
+    return context && sizeof *to == 8 ? 19 : -1;
+}
+/* An EXCEPTION_RECORD becomes a siginfo_t: its code at 0, its address at 16, and
+ * from 32 on its parameters, of which the second is the memory's address. */
+RECORDER_SELDOM_ void recorder_os_siginfo_(char *to, int sig, const void *info)
+{
+    const uint32_t *record = (const uint32_t *)info;
+    int32_t number = sig == 22 /* SIGABRT of Windows */ ? 6 : sig, code = 1;
+    __builtin_memset(to, 0, 128);
+    __builtin_memcpy(to, &number, 4);
+    if (!record)
+        code = -6; /* sent: SI_TKILL */
+    else if (record[0] == 0xc0000005u || record[0] == 0xc00000fdu)
+        __builtin_memcpy(to + 16, (const char *)info + 40, sizeof(uintptr_t));
+    __builtin_memcpy(to + 8, &code, 4);
 }
 
 #ifdef __cplusplus

@@ -106,19 +106,27 @@ RECORDER_INLINE_ bool recorder_goes_on_(int sig)
 
 /* Says "recorder: SIGSEGV (signal 11) in thread 4711". */
 RECORDER_SELDOM_ void recorder_say_signal_(struct recorder_output_ *out,
-                                             int sig, int32_t thread)
+                                           int sig, int32_t thread)
 {
     static const struct {
         int sig;
         char name[8];
-    } names[] = {{RECORDER_SIGQUIT_, "QUIT"}, {RECORDER_SIGILL_, "ILL"},
-                 {RECORDER_SIGTRAP_, "TRAP"}, {RECORDER_SIGABRT_, "ABRT"},
-                 {RECORDER_SIGBUS_, "BUS"},   {RECORDER_SIGFPE_, "FPE"},
-                 {RECORDER_SIGSEGV_, "SEGV"}, {RECORDER_SIGSYS_, "SYS"},
-                 {RECORDER_SIGXCPU_, "XCPU"}, {RECORDER_SIGXFSZ_, "XFSZ"},
-                 {RECORDER_SIGUSR1_, "USR1"}, {RECORDER_SIGUSR2_, "USR2"},
-                 {1, "HUP"},                  {2, "INT"},
-                 {RECORDER_SIGPIPE_, "PIPE"}, {14, "ALRM"},
+    } names[] = {{RECORDER_SIGQUIT_, "QUIT"},
+                 {RECORDER_SIGILL_, "ILL"},
+                 {RECORDER_SIGTRAP_, "TRAP"},
+                 {RECORDER_SIGABRT_, "ABRT"},
+                 {RECORDER_SIGBUS_, "BUS"},
+                 {RECORDER_SIGFPE_, "FPE"},
+                 {RECORDER_SIGSEGV_, "SEGV"},
+                 {RECORDER_SIGSYS_, "SYS"},
+                 {RECORDER_SIGXCPU_, "XCPU"},
+                 {RECORDER_SIGXFSZ_, "XFSZ"},
+                 {RECORDER_SIGUSR1_, "USR1"},
+                 {RECORDER_SIGUSR2_, "USR2"},
+                 {1, "HUP"},
+                 {2, "INT"},
+                 {RECORDER_SIGPIPE_, "PIPE"},
+                 {14, "ALRM"},
                  {15, "TERM"}};
     struct recorder_string_ to;
     char text[80];
@@ -143,6 +151,7 @@ RECORDER_SELDOM_ void recorder_say_signal_(struct recorder_output_ *out,
 /* A signal's dump. */
 struct recorder_crashed_ {
     int sig;
+    const void *info, *context; /* of the handler */
     int32_t thread;
     const struct recorder_lines_ *lines; /* null: ours */
     struct recorder_output_ out;
@@ -152,6 +161,7 @@ struct recorder_crashed_ {
 };
 enum {
     RECORDER_CRASH_ASK_,
+    RECORDER_CRASH_KEEP_,
     RECORDER_CRASH_BEGIN_,
     RECORDER_CRASH_SHOW_,
     RECORDER_CRASH_CUT_,
@@ -164,7 +174,7 @@ RECORDER_SELDOM_ void recorder_crash_begin_(struct recorder_crashed_ *crashed)
     struct recorder_output_ *out = &crashed->out;
     const char *recording = recorder_crash_recording_();
     int fd = -1;
-    crashed->shows = recorder_crash_read_(&recorder_crash_now_) || !recording;
+    crashed->shows = recorder_crash_now_.shows || !recording;
     recorder_say_signal_(out, crashed->sig, crashed->thread);
     if (recording)
         recorder_dump_say_(out, "its records: recorder dump ", recording, "");
@@ -186,8 +196,15 @@ RECORDER_SELDOM_ void recorder_crash_steps_(struct recorder_crashed_ *crashed)
         recorder_os_unblock_faults_();
     }
     if (crashed->step == RECORDER_CRASH_ASK_) {
-        crashed->step = RECORDER_CRASH_BEGIN_;
+        crashed->step = RECORDER_CRASH_KEEP_;
+        recorder_crash_read_(&recorder_crash_now_);
         recorder_kernel_ask_(); /* for the recording and the core file, too */
+    }
+    if (crashed->step == RECORDER_CRASH_KEEP_) {
+        crashed->step = RECORDER_CRASH_BEGIN_;
+        if (!recorder_goes_on_(crashed->sig))
+            recorder_crash_write_(crashed->sig, crashed->info, crashed->context,
+                                  crashed->thread, recorder_crash_now_.memory);
     }
     if (crashed->step == RECORDER_CRASH_BEGIN_) {
         crashed->step = RECORDER_CRASH_CUT_;
@@ -209,13 +226,16 @@ RECORDER_SELDOM_ void recorder_crash_steps_(struct recorder_crashed_ *crashed)
                            "memory that it reads was overwritten", "");
     }
 }
-RECORDER_SELDOM_ void recorder_crash_dump_(int sig, int32_t thread,
-                                            const struct recorder_lines_ *lines)
+RECORDER_SELDOM_ void recorder_crash_dump_(int sig, const void *info,
+                                           const void *context, int32_t thread,
+                                           const struct recorder_lines_ *lines)
 {
     static struct recorder_crashed_ crashed; /* a signal stack is small */
     struct recorder_held_ held;
     recorder_os_hold_signals_(&held);
     crashed.sig = sig;
+    crashed.info = info;
+    crashed.context = context;
     crashed.thread = thread;
     crashed.lines = lines;
     crashed.out = recorder_output_to_(recorder_output_fd_);
@@ -234,8 +254,9 @@ RECORDER_SELDOM_ void recorder_crash_dump_(int sig, int32_t thread,
  * the guard has that thread, too, soon after. */
 RECORDER_SELDOM_ bool recorder_is_dumping_(int32_t other, unsigned tries)
 {
-    return other > 0 && (tries < 10 || recorder_guard_thread_() == other ||
-                         !RECORDER_OS_JUMPS_) &&
+    return other > 0 &&
+           (tries < 10 || recorder_guard_thread_() == other ||
+            !RECORDER_OS_JUMPS_) &&
            !recorder_thread_ended_((uintptr_t)other);
 }
 
@@ -243,7 +264,8 @@ RECORDER_SELDOM_ bool recorder_is_dumping_(int32_t other, unsigned tries)
  * about to end the process. If that thread belongs to another process (copied
  * by fork() in mid-dump, or across vfork()), takes over. */
 RECORDER_SELDOM_ void
-recorder_dump_for_signal_(int sig, const struct recorder_lines_ *lines)
+recorder_dump_for_signal_(int sig, const void *info, const void *context,
+                          const struct recorder_lines_ *lines)
 {
     int32_t *dumping = &recorder_home_.registry->dumping;
     int32_t self = recorder_os_thread_();
@@ -258,7 +280,7 @@ recorder_dump_for_signal_(int sig, const struct recorder_lines_ *lines)
         }
         if (__atomic_compare_exchange_n(dumping, &other, self, false,
                                         __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
-            recorder_crash_dump_(sig, self, lines);
+            recorder_crash_dump_(sig, info, context, self, lines);
             return;
         }
     }
@@ -268,8 +290,7 @@ recorder_dump_for_signal_(int sig, const struct recorder_lines_ *lines)
  * signals are blocked until the handler returns, so it acts at the instruction
  * that was interrupted. If a sandbox refuses the action, a fault comes again
  * when the handler returns; for other signals the program exits. */
-RECORDER_SELDOM_ void recorder_signal_again_(int sig, void *info,
-                                               void *context)
+RECORDER_SELDOM_ void recorder_signal_again_(int sig, void *info, void *context)
 {
     struct recorder_action_ action; /* all zero: SIG_DFL */
     __builtin_memset(&action, 0, sizeof action);
@@ -291,7 +312,7 @@ recorder_signal_handle_(int sig, void *info, void *context,
     int error = *recorder_os_errno_();
     int32_t self;
     recorder_os_block_(&entry);
-    recorder_dump_for_signal_(sig, lines);
+    recorder_dump_for_signal_(sig, info, context, lines);
     if (ends) {
         recorder_signal_again_(sig, info, context);
         *recorder_os_errno_() = error;
@@ -310,6 +331,7 @@ recorder_signal_handle_(int sig, void *info, void *context,
         before.handler(sig, info, context);
     else
         ((void (*)(int))(uintptr_t)before.handler)(sig);
+    recorder_crash_forget_();
 }
 RECORDER_SELDOM_ void recorder_on_signal_(int sig, void *info, void *context)
 {
@@ -397,12 +419,11 @@ RECORDER_ANY_ bool recorder_dump_on_signal(int sig)
 RECORDER_ANY_ void recorder_dump_on_common_signals(unsigned add,
                                                    unsigned remove)
 {
-    const unsigned crashes =
-        1u << RECORDER_SIGQUIT_ | 1u << RECORDER_SIGILL_ |
-        1u << RECORDER_SIGTRAP_ | 1u << RECORDER_SIGABRT_ |
-        1u << RECORDER_SIGBUS_ | 1u << RECORDER_SIGFPE_ |
-        1u << RECORDER_SIGSEGV_ | 1u << RECORDER_SIGSYS_ |
-        1u << RECORDER_SIGXCPU_ | 1u << RECORDER_SIGXFSZ_;
+    const unsigned crashes = 1u << RECORDER_SIGQUIT_ | 1u << RECORDER_SIGILL_ |
+                             1u << RECORDER_SIGTRAP_ | 1u << RECORDER_SIGABRT_ |
+                             1u << RECORDER_SIGBUS_ | 1u << RECORDER_SIGFPE_ |
+                             1u << RECORDER_SIGSEGV_ | 1u << RECORDER_SIGSYS_ |
+                             1u << RECORDER_SIGXCPU_ | 1u << RECORDER_SIGXFSZ_;
     const unsigned asked = 1u << RECORDER_SIGUSR1_ | 1u << RECORDER_SIGUSR2_;
     int sig;
     for (sig = 1; sig < 32; sig++) {

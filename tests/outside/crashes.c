@@ -705,7 +705,7 @@ Test(crashes, settings_refused, .init = build_long)
 {
     static const char *const wrong[] = {
         "last=", "last=0", "last=-1", "last=ten", "last=5x", "to=", "names=(",
-        "lines=5", "5", "last=5, form=x", "last=99999999999999999999999"};
+        "lines=5", "5", "crash=", "crash=x", "last=5, form=x", "last=99999999999999999999999"};
     char line[300];
     unsigned i;
     build_last();

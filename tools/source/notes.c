@@ -57,7 +57,9 @@ static void note_thread(struct file *file, const unsigned char *d, size_t size)
     if (size < at + 4 || !ARRAY_GROW(file->threads, file->threads_count + 1,
                                      file->threads_max))
         return;
-    if (!file->threads_count)
+    /* The note of a recording has no signal until its program crashes. */
+    if (!file->threads_count &&
+        (!file->memory.stale_order || bytes_number(&file->memory, d + 12, 2)))
         file->source->crashed =
             (int32_t)bytes_number(&file->memory, d + at, 4);
     file->threads[file->threads_count++] = (struct source_thread){
@@ -166,7 +168,8 @@ void notes_read(struct file *file, const struct mapped *mapped, Elf *elf)
                 note_thread(file, mapped->bytes + p.p_offset + value,
                             note.n_descsz);
             } else if (note.n_type == NT_SIGINFO && !source->signal &&
-                       note.n_descsz >= SIGNAL_INFO_BYTES) {
+                       note.n_descsz >= SIGNAL_INFO_BYTES &&
+                       bytes_number(&file->memory, d, 4)) {
                 source->signal = mapped->bytes + p.p_offset + value;
             } else if (note.n_type == NT_AUXV) {
                 note_auxiliary(file, d, note.n_descsz);

@@ -53,7 +53,8 @@ struct source {
     int pid;           /* of a running process, else 0 */
     const struct source_thread *threads; /* of a core file, by ascending id */
     size_t threads_count;
-    int32_t crashed; /* of a core file: the first thread in it; 0: none */
+    int32_t crashed; /* of a core file: the first thread in it, of a recording:
+                      * the thread that crashed; 0: none */
     const unsigned char *signal; /* its NT_SIGINFO, 32 bytes; or null */
     struct module *modules;
     size_t modules_count, modules_max;
