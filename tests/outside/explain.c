@@ -13,19 +13,44 @@ static void begin(void)
 }
 TestSuite(explain, .init = begin, .fini = build_end, .timeout = 600);
 
-/* Makes ./core of a program that crashes: by the kernel, where it leaves cores
- * in the folder of the program, else by gdb. */
+/* Makes ./core of a program that crashes, by the kernel, where it leaves cores
+ * in the folder of the program, else by gdb; and ./rec, of a program that
+ * dumps. */
 static void crash(const char *program)
 {
-    build_must("rm -f core");
+    build_must("rm -f core rec");
     if (build_run("read pattern </proc/sys/kernel/core_pattern &&"
                   " test \"$pattern\" = core") == 0)
-        build_run("ulimit -c unlimited && %s >out.txt 2>&1", program);
+        build_run("ulimit -c unlimited && RECORDER_FILE=rec %s >out.txt 2>&1",
+                  program);
     else
-        build_run("gdb -q --batch -ex run -ex \"generate-core-file core\" "
+        build_run("RECORDER_FILE=rec gdb -q --batch -ex run "
+                  "-ex \"generate-core-file core\" -ex continue "
                   "--args %s >out.txt 2>&1",
                   program);
     build_must("test -s core");
+}
+
+/* The stack of a file, by gdb, in ./stack. */
+static void backtrace(const char *program, const char *file)
+{
+    build_must("gdb -q --batch -ex \"set print frame-arguments none\" "
+               "-ex \"bt 60\" ./%.*s %s 2>err.txt | grep \"^#\" | sed 1d "
+               ">stack.%s; test -s stack.%s",
+               (int)strcspn(program + 2, " "), program + 2, file, file, file);
+}
+
+/* Goal: the recording of a program that crashed says the same as its core: gdb
+ * shows the same stack, explain the same words and cause, dump the stack after
+ * the records. Method: ./core and ./rec of one process. */
+static void recording_must(const char *program, const char *ended)
+{
+    backtrace(program, "core");
+    backtrace(program, "rec");
+    build_must("diff stack.core stack.rec || (echo \"%s\"; exit 1)", program);
+    command_must("explain rec");
+    cr_expect_not_null(strstr(build_text, ended), "%s: %s", program,
+                       build_text);
 }
 
 /* A kind of crash: words of the first line, and of a record that is among the
@@ -91,6 +116,48 @@ Test(explain, kinds_of_crash)
                 cr_expect(is_among_first(kinds[i].record), "%s: %s", program,
                           build_text);
         }
+}
+
+Test(explain, recordings)
+{
+    for (size_t i = 0; i < KINDS; i++) {
+        char program[100];
+        /* A thread without an alternate stack has no room for a handler. */
+        bool in_thread = i % 2 && strcmp(kinds[i].name, "recursion") != 0;
+        if (!sampled((unsigned)i))
+            continue;
+        snprintf(program, sizeof program, "./plain %s %s", kinds[i].name,
+                 in_thread ? "th" : "h");
+        crash(program);
+        recording_must(program, kinds[i].ended);
+        if (kinds[i].record)
+            cr_expect(is_among_first(kinds[i].record), "%s: %s", program,
+                      build_text);
+        command_must("dump rec");
+        cr_expect_not_null(strstr(build_text, "\nCRASH SIG"), "%s: %s", program,
+                           build_text);
+        command_must("save rec -o saved");
+        cr_expect_eq(build_run(RECORDER " explain saved"), 1);
+    }
+}
+
+/* Goal: RECORDER_DUMP keeps the crash out, or shortens it; a signal that
+ * a handler of the program survives is no crash. */
+Test(explain, recording_without_a_crash)
+{
+    build_must("export RECORDER_FILE=rec; ulimit -c 0;"
+               "RECORDER_DUMP=crash=0 ./plain illegal h 2>said; "
+               "test $(grep -c . said) -lt 4");
+    cr_assert_eq(build_run(RECORDER " explain rec"), 1);
+    cr_assert_not_null(strstr(build_text, "rec: holds no crash"), "%s",
+                       build_text);
+    build_must("export RECORDER_FILE=rec; ulimit -c 0;"
+               "RECORDER_DUMP=crash=64 ./plain illegal h 2>said; true");
+    command_must("explain rec");
+    cr_assert_not_null(strstr(build_text, "SIGILL: illegal instruction"));
+    cr_assert_not_null(strstr(build_text, "  ...\n"), "%s", build_text);
+    build_must("RECORDER_FILE=rec ./plain survives -");
+    cr_assert_eq(build_run(RECORDER " explain rec"), 1);
 }
 
 /* Goal: optimized code is explained, too; a program without debug information
@@ -188,6 +255,12 @@ Test(explain, hostile)
         build_must("python3 " BUILD_PROGRAMS "/explain.py damage core bad %u",
                    i);
         status = build_run("timeout 60 " RECORDER " explain bad >out.txt 2>&1");
+        cr_assert(status == 0 || status == 1, "%u: status %d", i, status);
+        build_must("python3 " BUILD_PROGRAMS "/explain.py damage rec bad %u",
+                   i);
+        status = build_run("timeout 60 " RECORDER " explain bad >out.txt 2>&1; "
+                           "one=$?; timeout 60 " RECORDER
+                           " dump bad >out.txt 2>&1 || test $? = 1 && exit $one");
         cr_assert(status == 0 || status == 1, "%u: status %d", i, status);
     }
 }

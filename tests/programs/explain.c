@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -169,7 +170,7 @@ static __attribute__((noinline)) void assertion(struct item *item)
 static __attribute__((noinline)) void libc_abort(struct item *item)
 {
     record(store, "forget item=%p id=%d", RECORDER_ADDRESS(item), item->id);
-    free((char *)item + 16);
+    free((char *)item + 8);
 }
 
 static __attribute__((noinline)) void illegal(struct item *item)
@@ -198,6 +199,21 @@ static int *volatile nothing;
 static __attribute__((noinline)) void unrelated(void)
 {
     *nothing = 1;
+}
+
+/* A fault that a handler of the program repairs. */
+static char *volatile page;
+static void repair(int sig)
+{
+    (void)sig;
+    mprotect(page, 4096, PROT_READ | PROT_WRITE);
+}
+static void survives(void)
+{
+    page = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    signal(SIGSEGV, repair);
+    recorder_dump_on_signal(SIGSEGV);
+    *page = 1;
 }
 
 static const struct kind {
@@ -235,6 +251,8 @@ static void *run(void *name)
         sink = recursion(item, 0);
     if (strcmp(name, "unrelated") == 0)
         unrelated();
+    if (strcmp(name, "survives") == 0)
+        survives();
     return NULL;
 }
 

@@ -68,14 +68,31 @@ static bool text_read(struct explain *x, uint64_t address, char to[TEXT_MAX])
     return *to;
 }
 
+/* Finds the message from the stack of abort(), where a recording has not the
+ * variable: its size is a number of whole pages, from a page's start on. */
+static bool message_find(struct explain *x, char to[TEXT_MAX])
+{
+    enum { WORDS = 64, PAGE = 4096 };
+    struct memory *m = x->threads.source->memory;
+    uint64_t sp = register_of(x, x->threads.machine->unwind.sp), word, size;
+    for (unsigned i = 0; i < WORDS; i++)
+        if (bytes_read_word(m, sp + i * m->word_bytes, &word) && word &&
+            word % PAGE == 0 && bytes_read_number(m, word, 4, &size) && size &&
+            size % PAGE == 0 && text_read(x, word + 4, to) &&
+            (unsigned char)*to >= ' ')
+            return true;
+    return false;
+}
+
 static bool abort_message(struct explain *x, char to[TEXT_MAX])
 {
     struct wanted wanted = {"__abort_msg", 0};
     uint64_t at;
     dwfl_getmodules(x->threads.unwind.dwfl, symbol_find, &wanted, 0);
-    return wanted.address &&
-           bytes_read_word(x->threads.source->memory, wanted.address, &at) &&
-           at && text_read(x, at + 4, to);
+    if (wanted.address &&
+        bytes_read_word(x->threads.source->memory, wanted.address, &at) && at)
+        return text_read(x, at + 4, to);
+    return message_find(x, to);
 }
 
 /* Reads the type and text of the exception whose header has its class at
@@ -184,6 +201,11 @@ static unsigned recursion(struct explain *x, const char **function)
     return most;
 }
 
+static bool is_recording(const struct explain *x)
+{
+    return x->threads.source->memory->stale_order;
+}
+
 /* Did the stack end at the faulting address? It has memory above, and the stack
  * pointer is near. Where a handler has no room on that stack, the kernel tells
  * no address. */
@@ -196,8 +218,8 @@ static bool is_stack_overflow(struct explain *x)
                   : has_memory(x, sp) ? sp - PAGE
                                       : sp;
     uint64_t up = PAGE;
-    if ((!x->has_address && x->code != SI_KERNEL) || at == pc ||
-        at + NEAR < sp || at > sp + PAGE || has_memory(x, at))
+    if ((!x->has_address && (x->code != SI_KERNEL || is_recording(x))) ||
+        at == pc || at + NEAR < sp || at > sp + PAGE || has_memory(x, at))
         return false;
     while (up <= 2 * NEAR && !has_memory(x, (at & ~(uint64_t)(PAGE - 1)) + up))
         up += PAGE;
@@ -276,10 +298,11 @@ static void address_text(struct explain *x, char *to, size_t max)
         snprintf(to + at, max - at, ", which %s maps and which may not be %s",
                  show_base(module->path),
                  x->access.writes ? "written" : "used");
-    } else if (x->signal == SIGBUS && module) {
+    } else if (x->signal == SIGBUS && (module || x->code == BUS_ADRERR)) {
         snprintf(to + at, max - at, ": after the end of the file %s",
-                 module->path);
-    } else if (!has_memory(x, x->address)) {
+                 module ? module->path : "that is mapped there");
+    } else if (!has_memory(x, x->address) &&
+               (x->code == SEGV_MAPERR || !is_recording(x))) {
         at += (size_t)snprintf(to + at, max - at, ", which is not mapped");
     }
     at = strlen(to);

@@ -7,6 +7,7 @@ PROMISES
     * Reading ends in any core file, hostile or cut off.
 
 FLOORS (a file calls only files of lower floors)
+    stack       the crash that a source holds, the lines of its stack
     provenance  the records that hold values of the crash
     ending      the way in which the program ended, in words
     crash       the values of the crash: registers, variables, their targets
@@ -127,5 +128,18 @@ struct provenance {
 /* Reads all records, and chooses those to show. */
 void provenance_find(struct explain *, struct provenance *);
 void provenance_free(struct provenance *);
+
+/* ----------------------------------------------------------------- stack -- */
+
+/* Opens argument 0 of `call`, and finds its crash. Ends the command if that
+ * fails. */
+void explain_open(struct explain *);
+void explain_close(struct explain *);
+/* Prints "CRASH SIGSEGV: read of address 0x8 ...; thread 4711 main" of a
+ * recording, and its stack. False, and prints nothing: it has no crash. */
+bool explain_brief(struct call *, FILE *, bool stack);
+/* Prints the innermost frames: of the system, the last one before the program's
+ * own code; and the variables of the first in that code. */
+void stack_text(FILE *, struct explain *);
 
 #endif

@@ -5,8 +5,13 @@
 
 void show_open(struct call *call, struct threads *threads, bool stop)
 {
-    const char *wrong;
     call_open(call, 0);
+    show_opened(call, threads, stop);
+}
+
+void show_opened(struct call *call, struct threads *threads, bool stop)
+{
+    const char *wrong;
     if (stop && !call->source.pid)
         fail(call, "does not run: --stop is for running programs");
     wrong = threads_open(threads, &call->source,

@@ -14,6 +14,8 @@
  * 1. */
 struct call;
 void show_open(struct call *, struct threads *, bool stop);
+/* The same for a call whose source is open. */
+void show_opened(struct call *, struct threads *, bool stop);
 
 /* Gives threads the numbers that they have in the program's own records. */
 void show_numbers(struct threads *, struct reader *);

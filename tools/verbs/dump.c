@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 
 #include "csv.h"
+#include "explain.h"
 #include "json.h"
 #include "labels.h"
 #include "line.h"
@@ -126,6 +127,8 @@ static void dump_text(struct call *calls, bool head, bool in_color,
         output_check(of);
     }
     merge_end(&merge);
+    if (head && !calls->next)
+        explain_brief(calls, stdout, true);
 }
 
 static void dump_events(struct call *calls, bool head, bool as_csv)

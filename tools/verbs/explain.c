@@ -7,53 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STACK_MAX = 8, VARIABLES_SHOWN = 8 };
-
 /* ------------------------------------------------------------------ text -- */
-
-static void variable_text(const struct variable *v)
-{
-    if (!v->known || strncmp(v->name, "__", 2) == 0)
-        return; /* or it is the compiler's own */
-    putchar(' ');
-    show_text(stdout, v->name);
-    if (v->is_pointer)
-        printf("=0x%llx", (unsigned long long)v->value);
-    else if (v->is_signed)
-        printf("=%lld", (long long)v->value);
-    else
-        printf("=%llu", (unsigned long long)v->value);
-}
-
-/* The innermost frames: of the system, the last one before the program's own
- * code; and the variables of the first in that code. */
-static void stack_text(struct explain *x)
-{
-    unsigned shown = 0;
-    unsigned i = x->site > x->first + 1 ? x->site - 1 : x->first;
-    for (; i < x->thread->frames_count && shown < STACK_MAX; i++)
-        for (const struct place *p =
-                 place_of(&x->threads, x->thread->frames[i]);
-             p; p = p->outer) {
-            char name[256];
-            show_function(p, name);
-            printf("  ");
-            show_text(stdout, name);
-            if (p->file)
-                printf(" ");
-            show_text(stdout, p->file ? show_base(p->file) : "");
-            if (p->file)
-                printf(":%d", p->line);
-            for (size_t k = 0; i == x->site && !p->outer &&
-                               k < x->variables_count && k < VARIABLES_SHOWN;
-                 k++)
-                variable_text(&x->variables[k]);
-            putchar('\n');
-            shown++;
-        }
-    if (!x->thread->whole || shown >= STACK_MAX)
-        puts("  ...");
-}
 
 static void record_text(const struct shown *shown)
 {
@@ -114,7 +68,7 @@ static void all_text(struct explain *x, const struct provenance *p)
         show_threads(stdout, &x->threads, &which, 1);
         show_text(stdout, holds);
         putchar('\n');
-        stack_text(x);
+        stack_text(stdout, x);
     }
     provenance_text(x, p);
     lines_text("Last records of the thread:", p->last, p->last_count);
@@ -208,8 +162,7 @@ static int run(struct call *call)
     if (!call_option(call, 'j') && call->arguments_count &&
         incident_show(call->arguments[0]))
         return 0;
-    show_open(call, &x.threads, false);
-    crash_find(&x);
+    explain_open(&x);
     provenance_find(&x, &p);
     if (call_option(call, 'j'))
         all_json(&x, &p);
@@ -217,8 +170,7 @@ static int run(struct call *call)
         all_text(&x, &p);
     call_warn_missing(call);
     provenance_free(&p);
-    free(x.values);
-    threads_close(&x.threads);
+    explain_close(&x);
     return 0;
 }
 

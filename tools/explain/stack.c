@@ -1,0 +1,131 @@
+/* stack.c - the crash that a source holds, and the lines of its stack. */
+/* SPDX-License-Identifier: MIT */
+#include "explain.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { STACK_MAX = 8, VARIABLES_SHOWN = 8 };
+
+/* ------------------------------------------------------------------ open -- */
+
+/* Finds the thread of a recording that crashed. Null, or what is wrong. */
+static const char *recording_threads(struct call *call, struct threads *threads)
+{
+    const char *wrong = threads_begin(threads, &call->source);
+    if (wrong)
+        return wrong;
+    if (!threads->machine)
+        wrong = "is of a processor whose stacks are not known here";
+    if (!wrong)
+        wrong = core_threads(threads);
+    for (size_t i = 0; i < threads->count; i++)
+        threads_walk(threads, &threads->all[i]);
+    if (!wrong && (!threads_sort(threads) || !threads_join(threads)))
+        wrong = "there is no memory for it";
+    if (wrong)
+        present_close(threads);
+    else if (call->source.registry)
+        show_numbers(threads, &call->reader);
+    return wrong;
+}
+
+static bool is_crashed_recording(const struct call *call)
+{
+    return call->source.memory->stale_order && call->source.crashed;
+}
+
+void explain_open(struct explain *x)
+{
+    const char *wrong;
+    call_open(x->call, 0);
+    if (x->call->source.memory->stale_order && !x->call->source.crashed &&
+        !x->call->source.half_made)
+        fail(x->call,
+             "holds no crash: its program runs or exited, or ended without the "
+             "handler of recorder_dump_on_signal(), by kill -9 for example; "
+             "recorder dump --last 20 shows its last records");
+    if (!is_crashed_recording(x->call)) {
+        show_opened(x->call, &x->threads, false);
+    } else if ((wrong = recording_threads(x->call, &x->threads)) != NULL) {
+        fail(x->call, "%s", wrong);
+    }
+    crash_find(x);
+}
+
+void explain_close(struct explain *x)
+{
+    free(x->values);
+    threads_close(&x->threads);
+}
+
+bool explain_brief(struct call *call, FILE *to, bool stack)
+{
+    struct explain *x;
+    char ending[1024];
+    if (!is_crashed_recording(call))
+        return false;
+    x = need(calloc(1, sizeof *x));
+    x->call = call;
+    if (recording_threads(call, &x->threads) == NULL) {
+        crash_find(x);
+        ending_text(x, ending);
+        fputs("CRASH ", to);
+        show_text(to, ending);
+        if (x->thread) {
+            size_t which = (size_t)(x->thread - x->threads.all);
+            fputs("; thread ", to);
+            show_threads(to, &x->threads, &which, 1);
+        }
+        putc('\n', to);
+        if (x->thread && stack)
+            stack_text(to, x);
+        explain_close(x);
+    }
+    free(x);
+    return true;
+}
+
+/* ----------------------------------------------------------------- lines -- */
+
+static void variable_text(FILE *to, const struct variable *v)
+{
+    if (!v->known || strncmp(v->name, "__", 2) == 0)
+        return; /* or it is the compiler's own */
+    putc(' ', to);
+    show_text(to, v->name);
+    if (v->is_pointer)
+        fprintf(to, "=0x%llx", (unsigned long long)v->value);
+    else if (v->is_signed)
+        fprintf(to, "=%lld", (long long)v->value);
+    else
+        fprintf(to, "=%llu", (unsigned long long)v->value);
+}
+
+void stack_text(FILE *to, struct explain *x)
+{
+    unsigned shown = 0;
+    unsigned i = x->site > x->first + 1 ? x->site - 1 : x->first;
+    for (; i < x->thread->frames_count && shown < STACK_MAX; i++)
+        for (const struct place *p =
+                 place_of(&x->threads, x->thread->frames[i]);
+             p; p = p->outer) {
+            char name[256];
+            show_function(p, name);
+            fputs("  ", to);
+            show_text(to, name);
+            if (p->file) {
+                putc(' ', to);
+                show_text(to, show_base(p->file));
+                fprintf(to, ":%d", p->line);
+            }
+            for (size_t k = 0; i == x->site && !p->outer &&
+                               k < x->variables_count && k < VARIABLES_SHOWN;
+                 k++)
+                variable_text(to, &x->variables[k]);
+            putc('\n', to);
+            shown++;
+        }
+    if (!x->thread->whole || shown >= STACK_MAX)
+        fputs("  ...\n", to);
+}
