@@ -11,6 +11,7 @@
 #include "array.h"
 #include "fleet.h"
 #include "proc.h"
+#include "service.h"
 #include "source.h"
 
 #include <errno.h>
@@ -90,6 +91,7 @@ static bool begin(const char *id, const char *why, const char *by,
         return false;
     strcpy(state.known[state.known_count++ % KNOWN], id);
     strcpy(state.last, id);
+    metric_add(METRIC_SNAPSHOTS, 1);
     state.automatic = automatic;
     state.begun_ns = now_ns();
     strcpy(due->id, id);
@@ -135,6 +137,7 @@ static void refused(const char *why, const natsMsg *message)
                "a request %s is refused (%d bytes); the next minute's refusals "
                "are not logged",
                why, natsMsg_GetDataLength(message));
+    metric_add(METRIC_REFUSED, 1);
 }
 
 /* Returns the stream that the hub copied a message from; null: none; "": a
@@ -327,6 +330,7 @@ static void target_add(const char *snapshot, const struct process *p,
 
 static void target_fail(const struct target *t, const char *why)
 {
+    metric_add(METRIC_SAVE_ERRORS, 1);
     spool_error(t->snapshot, t->process, why);
     if (t->file >= 0)
         close(t->file);
@@ -530,6 +534,7 @@ static void triggers_look(struct hub *hub, struct processes *in)
 static void processes_set(const struct processes *in)
 {
     size_t count = processes_recording(in);
+    metric_set(METRIC_PROCESSES, count);
     pthread_mutex_lock(&state.lock);
     state.processes = count;
     pthread_mutex_unlock(&state.lock);
@@ -560,6 +565,18 @@ static void scan(struct processes *in)
     processes_scan(in);
     malloc_trim(0);
     processes_set(in);
+}
+
+/* Tells the operator's tools that the agent works. systemd restarts an agent
+ * that is silent for WatchdogSec of its unit. */
+static void life_show(const struct hub *hub)
+{
+    metric_set(METRIC_CONNECTED, natsConnection_Status(hub->connection) ==
+                                     NATS_CONN_STATUS_CONNECTED);
+    metric_set(METRIC_SPOOL_BYTES, spool_bytes());
+    metric_set(METRIC_SPOOL_LIMIT, options.keep);
+    metrics_write();
+    service_notify("WATCHDOG=1");
 }
 
 /* Subscribes to requests of people, and to requests that the budget accepted. */
@@ -606,10 +623,12 @@ int fleet_agent(void)
         give_up("no thread");
     say("agent of %s on %s: %zu processes with recorders", options.service,
         options.host, state.processes);
+    service_notify("READY=1");
     for (;;) {
         uint64_t now = now_ns();
         if (now - scan_ns >= SCAN_MS * UINT64_C(1000000)) {
             scan(&in);
+            life_show(&hub);
             scan_ns = now;
         }
         if (!host_ns || now - host_ns >= HOST_NS) {

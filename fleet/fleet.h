@@ -14,7 +14,7 @@
 struct options {
     const char *server, *ca, *cert, *key, *creds, *nkey, *service, *host,
         *spool, *match, *trigger, *recorder, *why, *output, *hosts, *max, *age,
-        *replicas;
+        *replicas, *metrics;
     bool insecure, no_deaths, verbose;
     uint64_t keep, largest, automatic, automatic_ns, join, save_ns, wait;
 };
@@ -235,6 +235,27 @@ void budget_make(struct hub *, int64_t replicas);
 void budget_print(struct hub *);
 /* Makes a stream, or changes it. It refuses delete, purge and rollup. */
 void stream_make(struct hub *, jsStreamConfig *);
+
+/* --------------------------------------------------------------- metrics -- */
+
+enum metric {
+    METRIC_CONNECTED,
+    METRIC_PROCESSES,
+    METRIC_SNAPSHOTS,
+    METRIC_REFUSED,
+    METRIC_SAVE_ERRORS,
+    METRIC_STORED,
+    METRIC_STORED_BYTES,
+    METRIC_SHIPPED_NS,
+    METRIC_SPOOL_BYTES,
+    METRIC_SPOOL_LIMIT,
+    METRIC_ANSWER_NS,
+    METRICS
+};
+/* Any thread may call these two. */
+void metric_add(enum metric, uint64_t count);
+void metric_set(enum metric, uint64_t value);
+void metrics_write(void); /* the file of --metrics, if any */
 
 /* ----------------------------------------------------------------- verbs -- */
 

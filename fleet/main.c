@@ -195,6 +195,7 @@ static const struct row {
     {"save-limit", "SECONDS", "agent: for saving a process: 60", TIME,
      &options.save_ns},
     ROW(recorder, TEXT, "FILE", "agent: the recorder command"),
+    ROW(metrics, TEXT, "FILE", "agent: its figures, for Prometheus"),
     ROW(why, TEXT, "TEXT", "freeze: the reason"),
     ROW(wait, TIME, "SECONDS", "freeze: until all is stored: 30"),
     ROW(output, TEXT, "DIR", "fetch: the folder of the files"),

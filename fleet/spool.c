@@ -500,8 +500,12 @@ static const char *ship_one(struct hub *hub, const struct file *f,
     else if (read(fd, r.error, sizeof r.error - 1) <= 0)
         strcpy(r.error, "unknown");
     close(fd);
-    if (!wrong)
+    if (!wrong) {
         *ADD(e) = r;
+        metric_add(METRIC_STORED, 1);
+        metric_add(METRIC_STORED_BYTES, r.size);
+        metric_set(METRIC_SHIPPED_NS, real_ns());
+    }
     return wrong;
 }
 

@@ -85,19 +85,20 @@ static const char *chunk_put(struct hub *hub, struct recording *r,
 {
     char subject[SUBJECT_MAX], id[96];
     const char *wrong;
-    uint64_t sequence = 0;
+    uint64_t sequence = 0, sent_ns = clock_ns(CLOCK_BOOTTIME);
     natsMsg *message;
     hub_host_subject(subject, options.host, "data", r->nuid);
     if (natsMsg_Create(&message, subject, NULL, bytes, (int)size) != NATS_OK)
         need(NULL);
     snprintf(id, sizeof id, "%s.%" PRIu64, r->nuid, r->chunks);
     natsMsgHeader_Set(message, "Nats-Msg-Id", id);
-    header_set(message, "Recorder-Sent", clock_ns(CLOCK_BOOTTIME));
+    header_set(message, "Recorder-Sent", sent_ns);
     if (r->acked_ns)
         header_set(message, "Recorder-Acked", r->acked_ns);
     wrong = store_publish(hub, message, &sequence);
     natsMsg_Destroy(message);
     r->acked_ns = clock_ns(CLOCK_BOOTTIME);
+    metric_set(METRIC_ANSWER_NS, r->acked_ns - sent_ns);
     if (r->chunks++ == 0)
         r->at = sequence;
     r->size += size;
