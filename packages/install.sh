@@ -72,7 +72,7 @@ install_all()
     put 644 "$share/pkgconfig" "$scratch/recorder.pc"
     put 644 "$share/cmake/recorder" packages/cmake/*
     put 755 "$PREFIX/bin" build/recorder
-    [ ! -e build/recorder-fleet ] || put 755 "$PREFIX/bin" build/recorder-fleet
+    [ ! -e build/recorder-fleet ] || fleet_all
     put 644 "$share/recorder" packages/recorder-watch@.service
     build/recorder --man-page >"$scratch/recorder.1"
     put 644 "$share/man/man1" "$scratch/recorder.1"
@@ -96,6 +96,19 @@ install_all()
     else
         echo "For gdb, put into ~/.gdbinit: $(cat "$scratch/recorder.gdb")"
     fi
+}
+
+# recorder-fleet, and its manual: the text of --help.
+fleet_all()
+{
+    put 755 "$PREFIX/bin" build/recorder-fleet
+    {
+        printf '%s\n' ".TH recorder-fleet 1 \"\" \"recorder $VERSION\"" '.SH NAME' \
+            'recorder-fleet \- flight recorders of many hosts, at one moment' \
+            '.SH DESCRIPTION' .nf
+        build/recorder-fleet --help | sed 's/\\/\\e/g; s/-/\\-/g; s/^[.'"'"']/\\\&&/'
+    } >"$scratch/recorder-fleet.1"
+    put 644 "$share/man/man1" "$scratch/recorder-fleet.1"
 }
 
 # Removes the listed files, if install may have made them: a list with other

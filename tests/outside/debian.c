@@ -40,6 +40,7 @@ Test(debian, packages, .init = build_long)
     said("made/recorder_");
     said("made/recorder-dev_");
     said("made/librecorder1_");
+    said("made/recorder-fleet_");
     said("made/python3-recorder_");
     build_must("grep -x includedir=.{prefix}/include "
                "-E root/usr/share/pkgconfig/recorder.pc && "
@@ -56,5 +57,7 @@ Test(debian, packages, .init = build_long)
     build_must("gzip -t root/usr/share/man/man1/recorder.1.gz && "
                "test -e root/usr/share/bash-completion/completions/recorder && "
                "test -e root/etc/gdb/gdbinit.d/recorder.gdb && "
+               "test -e root/usr/lib/systemd/system/recorder-agent@.service && "
+               "gzip -t root/usr/share/man/man1/recorder-fleet.1.gz && "
                "test ! -e root/usr/share/recorder/installed");
 }
