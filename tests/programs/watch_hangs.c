@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -171,16 +172,25 @@ static void spinlock(void)
     pthread_spin_lock(&spin);
     spins(NULL);
 }
+/* Makes a child for one hang; it ends with its parent. */
+static pid_t split(void)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        close(served[0]); /* for the parent alone */
+        close(listening);
+    }
+    return child;
+}
 static void flocks(void)
 {
     char a[] = "/tmp/watch_hangs.XXXXXX", b[] = "/tmp/watch_hangs.XXXXXX";
     int one = mkstemp(a), two = mkstemp(b);
     flock(one, LOCK_EX);
-    if (fork() == 0) {
+    if (split() == 0) {
         one = open(a, O_RDWR);
         two = open(b, O_RDWR);
-        close(served[0]); /* that of the parent alone */
-        close(listening);
         flock(two, LOCK_EX);
         nap(200);
         flock(one, LOCK_EX);
@@ -230,9 +240,7 @@ static void pipe_full(void)
 {
     int fds[2];
     static char bytes[4096];
-    if (pipe(fds) == 0 && fork() == 0) {
-        close(served[0]);
-        close(listening);
+    if (pipe(fds) == 0 && split() == 0) {
         close(fds[1]);
         pause(); /* reads nothing */
     }
@@ -247,13 +255,9 @@ static void pipe_cycle(void) /* each writes, and none reads */
     pid_t child;
     if (pipe(there) != 0 || pipe(back) != 0)
         return;
-    child = fork();
+    child = split();
     close(there[child == 0]);
     close(back[child != 0]);
-    if (child == 0) {
-        close(served[0]);
-        close(listening);
-    }
     while (write(child ? there[1] : back[1], bytes, sizeof bytes) > 0)
         ;
 }
@@ -261,9 +265,7 @@ static void socket_cycle(void) /* each waits for the other's bytes */
 {
     int fds[2];
     char byte;
-    if (socketpair(AF_UNIX, SOCK_STREAM, 0, fds) == 0 && fork() == 0) {
-        close(served[0]);
-        close(listening);
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, fds) == 0 && split() == 0) {
         close(fds[0]);
         if (read(fds[1], &byte, 1) == 1)
             _exit(0);

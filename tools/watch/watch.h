@@ -196,7 +196,5 @@ int logs_follow(struct call *, const struct target *, size_t count,
                 int (*one)(struct call *));
 /* watcher.c: the loop; the exit status. */
 int watcher_run(struct watcher *);
-/* A datagram to the manager of services. */
-void watch_notify(const char *state);
 
 #endif

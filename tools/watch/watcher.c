@@ -1,11 +1,10 @@
 /* watcher.c - the loop of `recorder watch`: looks, and waits for deaths. */
 /* SPDX-License-Identifier: MIT */
+#include "service.h"
 #include "watch.h"
 
 #include <poll.h>
 #include <stdarg.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 
 enum { STATUS_INCIDENT = 3 };
@@ -16,26 +15,6 @@ static void stop(int number)
 {
     (void)number;
     stopped = 1;
-}
-
-void watch_notify(const char *state)
-{
-    const char *path = getenv("NOTIFY_SOCKET");
-    struct sockaddr_un to = {.sun_family = AF_UNIX};
-    size_t size = path ? strlen(path) : 0;
-    int fd;
-    if (!size || size >= sizeof to.sun_path)
-        return;
-    memcpy(to.sun_path, path, size);
-    if (*path == '@')
-        to.sun_path[0] = '\0';
-    fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    if (fd < 0)
-        return;
-    sendto(fd, state, strlen(state), MSG_NOSIGNAL | MSG_DONTWAIT,
-           (struct sockaddr *)&to,
-           (socklen_t)(offsetof(struct sockaddr_un, sun_path) + size));
-    close(fd);
 }
 
 void watch_say(const struct process *p, const char *format, ...)
@@ -198,7 +177,7 @@ static void look_at_all(struct watcher *w)
         if (is)
             verdict_act(w, p, is, words, false);
         figures_act(w, p, now);
-        watch_notify("WATCHDOG=1");
+        service_notify("WATCHDOG=1");
     }
 }
 
@@ -222,7 +201,7 @@ int watcher_run(struct watcher *w)
     targets_scan(w);
     if (!goes_on(w))
         fail(w->call, "there is no such process, or no right to watch it");
-    watch_notify("READY=1");
+    service_notify("READY=1");
     while (!stopped && goes_on(w)) {
         int64_t now = watch_now();
         if (now - w->scan_ns > 2 * w->every_ns || !w->count) {
@@ -238,9 +217,9 @@ int watcher_run(struct watcher *w)
         }
         wait_until(w, due);
         children_reap(w);
-        watch_notify("WATCHDOG=1");
+        service_notify("WATCHDOG=1");
     }
-    watch_notify("STOPPING=1");
+    service_notify("STOPPING=1");
     while (w->count)
         process_free(w->all[--w->count]);
     while (waitpid(-1, NULL, 0) > 0)
