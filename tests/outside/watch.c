@@ -165,7 +165,8 @@ Test(watch, trouble)
 {
     static const struct {
         const char *options, *says;
-    } bad[] = {{"", "--when CONDITION is missing"},
+    } bad[] = {{"--hang 1ms", "--hang 1ms: is no time of 400ms"},
+               {"-o x --keep x", "--keep x: is no number (50)"},
                {"--when \"disk: 1>\"", "--when 1>: is compared with no number"},
                {"--when \"disk: : freeze\"", "actions are given by --do"},
                {"--when \"disk:\" --do jump", "--do jump: there are freeze, "},

@@ -44,7 +44,7 @@ static pid_t watch_start(const char *arguments)
 static void noticed(pid_t pid, const char *what)
 {
     for (double limit = seconds_now() + 60; seconds_now() < limit;) {
-        build_run("grep \" %d: .*%s\" out", (int)pid, what);
+        build_run("grep -E \" %d: .*%s\" out", (int)pid, what);
         if (*build_text)
             return;
         usleep(50000);
@@ -63,7 +63,7 @@ static const struct kind {
              {"flocks", "DEADLOCK of 2 threads of several processes"},
              {"held", "HANG.*waits for mutex first of "},
              {"held_ticking", "HANG.*waits for mutex first of "},
-             {"spinlock", "HANG"},
+             {"spinlock", "(HANG|SPIN)"},
              {"lost_wakeup", "HANG.*waits for condition came"},
              {"semaphore", "HANG.*waits for semaphore tokens"},
              {"barrier", "HANG.*waits for barrier"},
@@ -73,8 +73,8 @@ static const struct kind {
              {"pipe_cycle", "HANG.*waits in write"},
              {"socket_cycle", "HANG.*waits in read"},
              {"sleeps", "HANG.*sleeps"},
-             {"spinning", "HANG"},
-             {"livelock", "HANG"},
+             {"spinning", "(HANG|SPIN)"},
+             {"livelock", "(HANG|SPIN)"},
              {"vforks", "D STATE.*vfork"},
              {"stops", "STOPPED"}};
 

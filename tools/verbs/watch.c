@@ -329,8 +329,6 @@ static void options_parse(struct records *watch)
     for (int i = 0; i < call->options_count; i++)
         if (call->options[i].key == OPTION_WHEN)
             when_add(watch, call->options[i].value);
-    if (!watch->whens_count)
-        misuse(call, "--when CONDITION is missing, as in --when 'disk: 1>50'");
     actions_check(call);
     watch->times = 1;
     errno = 0;

@@ -22,7 +22,7 @@ struct state {
     int64_t now, age;  /* how long the odd thread rests */
     char *to;          /* the verdict in words, 1024 bytes */
     char before[1024]; /* the unconfirmed verdict of the last look */
-    struct task *odd;  /* rests longest where that is unusual; null: none */
+    struct task *odd;  /* stopped last where that is unusual; null: none */
     struct task *busy; /* runs without a wait for long; null: none */
     bool still;        /* no thread has run for long */
     bool fresh;        /* a thread is odd since this look */
@@ -240,9 +240,10 @@ static void state_find(struct state *s)
         if (age < s->w->hang_ns) {
             s->still = false;
         } else if (!t->idle && t->rest) {
-            if (age > s->age)
+            if (!s->odd || age < s->age) { /* others may have been idle */
                 s->odd = t;
-            s->age = s->now - s->odd->still_ns;
+                s->age = age;
+            }
             s->fresh |= !t->looked;
             t->looked = true;
         }

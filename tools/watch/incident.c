@@ -14,6 +14,7 @@
 #include "watch.h"
 
 #include <dirent.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/statvfs.h>
 #include <sys/wait.h>
@@ -36,6 +37,7 @@ pid_t watch_spawn(const char *program, const char *const *arguments,
         dup2(path ? open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600) : fds[1], 1);
         dup2(null, 2);
         alarm(seconds); /* ends it then */
+        prctl(PR_SET_PDEATHSIG, SIGTERM);
         execvp(program, (char **)(uintptr_t)all);
         _exit(127);
     }

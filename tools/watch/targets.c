@@ -96,6 +96,7 @@ static void process_add(struct watcher *w, size_t target, int pid)
 {
     struct process *p = need(calloc(1, sizeof *p));
     char text[4096], *at;
+    size_t size;
     int parent;
     bool again = false;
     *p = (struct process){.pid = pid,
@@ -115,10 +116,12 @@ static void process_add(struct watcher *w, size_t target, int pid)
         at[8] = '\0';
         snprintf(p->unit, sizeof p->unit, "%.127s", strrchr(text, '/') + 1);
     }
-    for (size_t i = proc_text(pid, 0, "cmdline", p->command, sizeof p->command);
-         i-- > 1;) /* one line of them */
-        if (p->command[i - 1] < ' ')
-            p->command[i - 1] = ' ';
+    size = proc_text(pid, 0, "cmdline", p->command, sizeof p->command);
+    for (size_t i = 0; i < size; i++)
+        if (p->command[i] < ' ')
+            p->command[i] = ' ';
+    while (size && p->command[size - 1] == ' ')
+        p->command[--size] = '\0';
     snprintf(text, sizeof text, "/proc/%d/cwd", pid);
     if (readlink(text, p->core, sizeof p->core - 1) < 0)
         *p->core = '\0';
