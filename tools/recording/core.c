@@ -42,9 +42,8 @@ size_t module_head(struct memory *m, const struct module *module,
         header.e_phoff < got)
         end = header.e_phoff + count * header.e_phentsize;
     for (int i = 0; end && gelf_getphdr(elf, i, &p); i++)
-        if (p.p_type == PT_NOTE &&
-            p.p_offset < got && p.p_filesz <= got - p.p_offset &&
-            p.p_offset + p.p_filesz > end)
+        if (p.p_type == PT_NOTE && p.p_offset < got &&
+            p.p_filesz <= got - p.p_offset && p.p_offset + p.p_filesz > end)
             end = p.p_offset + p.p_filesz;
     elf_end(elf);
     return end < got ? end : got;

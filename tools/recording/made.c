@@ -167,7 +167,8 @@ static void slot_add(struct made *made, struct made_ring *ring,
 
 /* Rewrites the words that lead to texts; false: there is no room for those. */
 static bool words_lead_to_texts(struct made *made, struct reader *reader,
-                                const struct reader_event *event, uint64_t word[12])
+                                const struct reader_event *event,
+                                uint64_t word[12])
 {
     struct reader_text texts[12];
     unsigned count = reader_texts(reader, event, texts), i;

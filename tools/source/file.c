@@ -302,8 +302,8 @@ static bool file_renew(struct memory *memory)
     uint64_t cut = 0;
     bool is = head_copy(file->recording, &head, &size);
     Elf *elf;
-    if (!is || (size == file->head_size &&
-                memcmp(head, file->head, size) == 0)) {
+    if (!is ||
+        (size == file->head_size && memcmp(head, file->head, size) == 0)) {
         free(head);
         return is;
     }
@@ -448,8 +448,8 @@ const char *source_open_file(struct source *source, const char *path,
     }
     wrong = file_open(source, file, path);
     if (!wrong && is_remote && source->cut_off)
-        wrong = source_wrong(source, "the stream broke off: %s",
-                             source->warning);
+        wrong =
+            source_wrong(source, "the stream broke off: %s", source->warning);
     if (is_remote) /* its file has all that it will ever have */
         file->memory.live = false;
     if (unpacked >= 0)

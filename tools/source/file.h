@@ -101,7 +101,7 @@ bool file_constant(struct memory *, uint64_t address);
  * program of --executable. */
 void linked_read(struct file *);
 
-/* twice.c: does a file hold two copies of a recording? Then it becomes the
+/* two_copies.c: does a file hold two copies of a recording? Then it becomes the
  * second, and slots that changed between them are not read. */
 bool copies_find(struct file *, struct mapped *, const char *path);
 

@@ -54,14 +54,13 @@ enum { SIGNAL_BYTES = 16, SIGNAL_INFO_BYTES = 32 };
 static void note_thread(struct file *file, const unsigned char *d, size_t size)
 {
     const unsigned at = SIGNAL_BYTES + 2 * file->memory.word_bytes;
-    if (size < at + 4 || !ARRAY_GROW(file->threads, file->threads_count + 1,
-                                     file->threads_max))
+    if (size < at + 4 ||
+        !ARRAY_GROW(file->threads, file->threads_count + 1, file->threads_max))
         return;
     /* The note of a recording has no signal until its program crashes. */
     if (!file->threads_count &&
         (!file->memory.stale_order || bytes_number(&file->memory, d + 12, 2)))
-        file->source->crashed =
-            (int32_t)bytes_number(&file->memory, d + at, 4);
+        file->source->crashed = (int32_t)bytes_number(&file->memory, d + at, 4);
     file->threads[file->threads_count++] = (struct source_thread){
         (int32_t)bytes_number(&file->memory, d + at, 4), d, size};
 }

@@ -19,9 +19,9 @@ static const char scheme[] = "ssh:";
 
 struct remote {
     pid_t ssh;
-    int out, error;  /* ends of pipes to read from; below 0: closed */
-    bool ended;      /* `out` has no more bytes */
-    char said[400];  /* the last bytes of its stderr */
+    int out, error; /* ends of pipes to read from; below 0: closed */
+    bool ended;     /* `out` has no more bytes */
+    char said[400]; /* the last bytes of its stderr */
     size_t said_size;
 };
 

@@ -131,7 +131,7 @@ const char *source_open_file(struct source *, const char *path,
 /* remote.c: true for a name "ssh:...". */
 bool source_is_remote(const char *name);
 
-/* ours.c: lets this process have as many descriptors as the system allows. */
+/* own_process.c: lets this process have as many descriptors as the system allows. */
 void descriptors_raise(void);
 /* Returns a variable of its environment; `otherwise` if that is not set, or
  * empty. */

@@ -19,8 +19,8 @@
 #include "labels.h"
 #include "made.h"
 #include "output.h"
+#include "pending_switches.h"
 #include "task_snapshot.h"
-#include "unpoured.h"
 
 enum { TEXTS_MAX = 1 << 30, PAGE_WORDS = PAGE_BYTES / 8 };
 enum { OPTION_NO_STACKS = OPTION_OWN, OPTION_FUNCTIONS };
@@ -421,7 +421,7 @@ static void save_memory(struct call *call, const char *path)
         bytes_need(&keeper.memory, module->start, size);
     }
     pages_add(&keeper, &pieces);
-    unpoured_add(call, keeper_put, &keeper.memory, &pieces);
+    pending_switches_add(call, keeper_put, &keeper.memory, &pieces);
     notes_make(&notes, call);
     free(notes.statuses);
     if (keeper.ended)

@@ -1,4 +1,4 @@
-/* named.c - opens files that a source names, if they are the build that ran. */
+/* build_id_open.c - opens files that a source names, if they are the build that ran. */
 /* SPDX-License-Identifier: MIT */
 /*
    The maker of a recording or core file chooses the names in it. So a named

@@ -1,4 +1,4 @@
-/* ours.c - limits and environment of this process. */
+/* own_process.c - limits and environment of this process. */
 /* SPDX-License-Identifier: MIT */
 #include "source.h"
 

@@ -1,4 +1,4 @@
-/* unpoured.c - adds switches to a recording of all of a program's memory. */
+/* pending_switches.c - adds switches to a recording of all of a program's memory. */
 /* SPDX-License-Identifier: MIT */
 /*
     The program did not record them, so no memory of it has them. They get a
@@ -10,13 +10,13 @@
     Their sequence numbers follow the program's. Threads that have no row in the
     program are in a copy of its table.
 */
-#include "unpoured.h"
+#include "pending_switches.h"
 #include "array.h"
 #include "buffer.h"
 #include "inside.h"
 #include "made.h"
 
-struct unpoured {
+struct pending {
     struct call *call;
     struct reader *reader;
     struct memory *kept;
@@ -25,7 +25,7 @@ struct unpoured {
     uint64_t count, slots;
 };
 
-static void word_put(const struct unpoured *u, uint64_t at, uint64_t value)
+static void word_put(const struct pending *u, uint64_t at, uint64_t value)
 {
     unsigned char bytes[8];
     bytes_put_word(u->kept, bytes, value);
@@ -33,7 +33,7 @@ static void word_put(const struct unpoured *u, uint64_t at, uint64_t value)
 }
 
 /* Counts the switches of the take, and finds their recorder. */
-static void switches_count(struct unpoured *u)
+static void switches_count(struct pending *u)
 {
     const struct reader_inside *inside = u->reader->inside;
     for (size_t i = 0; i < inside->keys_count; i++) {
@@ -47,7 +47,7 @@ static void switches_count(struct unpoured *u)
 }
 
 /* Copies them into a ring that they fill once. */
-static void ring_fill(const struct unpoured *u, unsigned char *ring)
+static void ring_fill(const struct pending *u, unsigned char *ring)
 {
     const struct reader *reader = u->reader;
     const struct reader_inside *inside = reader->inside;
@@ -72,7 +72,7 @@ static void ring_fill(const struct unpoured *u, unsigned char *ring)
 }
 
 /* Puts the new recorder into the program's list, after the program's own. */
-static void recorder_link(const struct unpoured *u, unsigned char *to,
+static void recorder_link(const struct pending *u, unsigned char *to,
                           uint64_t at, uint64_t ring, uint64_t description)
 {
     const struct memory *m = u->kept;
@@ -90,15 +90,15 @@ static void recorder_link(const struct unpoured *u, unsigned char *to,
     word_put(u, link, at);
 }
 
-size_t unpoured_add(struct call *call,
-                    void (*put)(struct memory *, uint64_t address,
-                                const unsigned char *from, size_t size),
-                    struct memory *kept, struct pieces *pieces)
+size_t pending_switches_add(struct call *call,
+                            void (*put)(struct memory *, uint64_t address,
+                                        const unsigned char *from, size_t size),
+                            struct memory *kept, struct pieces *pieces)
 {
     static const char description[] =
         "Switches in the kernel's rings that the program had not recorded yet";
     enum { RECORDER_ROOM = 64, HEAD = 256 };
-    struct unpoured u = {
+    struct pending u = {
         .call = call, .reader = &call->reader, .kept = kept, .put = put};
     const struct offsets *at = offsets_of(kept);
     uint64_t rows = 0, ring_bytes, size, base;

@@ -1,4 +1,4 @@
-/* twice.c - a recording that was copied twice while its program ran. */
+/* two_copies.c - a recording that was copied twice while its program ran. */
 /* SPDX-License-Identifier: MIT */
 /*
    A copy of a running program's file has a slot's record and its commit word
