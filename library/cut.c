@@ -14,8 +14,7 @@ static struct sigaction before;
 static size_t readers;
 /* The flag of this thread's open read, or null. Initial-exec, because a handler
  * may not allocate memory, as a dynamic model does. */
-static __thread bool *watched
-    __attribute__((tls_model("initial-exec")));
+static __thread bool *watched __attribute__((tls_model("initial-exec")));
 
 static void pass_on(int sig, siginfo_t *info, void *context)
 {

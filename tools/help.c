@@ -3,11 +3,10 @@
 #include "command.h"
 
 static const struct verb *const verbs[] = {
-    &verb_ps,    &verb_list,    &verb_dump,  &verb_follow,  &verb_watch,
-    &verb_set,   &verb_save,    &verb_log,   &verb_export,  &verb_view,
-    &verb_explain, &verb_run,   &verb_threads, &verb_tasks, &verb_latency,
-    &verb_spans,
-    &verb_sched, &verb_why,     &verb_diff};
+    &verb_ps,      &verb_list,  &verb_dump,    &verb_follow, &verb_watch,
+    &verb_set,     &verb_save,  &verb_log,     &verb_export, &verb_view,
+    &verb_explain, &verb_run,   &verb_threads, &verb_tasks,  &verb_latency,
+    &verb_spans,   &verb_sched, &verb_why,     &verb_diff};
 enum { VERBS = sizeof verbs / sizeof *verbs };
 
 const struct verb *help_verb(const char *name)
@@ -122,10 +121,11 @@ static void options_help(void)
     rows_help(selection_rows);
     puts("\nOptions of all verbs:\n");
     rows_help(common_rows);
-    puts("\nA REGEX has extended syntax. --names and the NAMES of --where match "
-         "a whole name,\nin any case; --from and --to of latency a whole "
-         "message, --grep and ~ a part of a\nmessage or text: these in any "
-         "case unless a letter of the REGEX is a capital.");
+    puts(
+        "\nA REGEX has extended syntax. --names and the NAMES of --where match "
+        "a whole name,\nin any case; --from and --to of latency a whole "
+        "message, --grep and ~ a part of a\nmessage or text: these in any "
+        "case unless a letter of the REGEX is a capital.");
 }
 
 static const char sources[] =

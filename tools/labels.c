@@ -9,12 +9,9 @@ enum { NAME_MAX_BYTES_ = 32, VALUE_MAX_BYTES = 1024, LABELS_MAX = 64 };
 /* A name becomes a column: it is none that an event has anyway. */
 static bool is_name(const char *name, size_t size)
 {
-    static const char *const taken[] = {FIELD_NAMES "source",
-                                        "pid",
-                                        "program",
-                                        "arguments",
-                                        "offset_ns",
-                                        "error_ns"};
+    static const char *const taken[] = {
+        FIELD_NAMES "source", "pid",       "program",
+        "arguments",          "offset_ns", "error_ns"};
     static const char first[] = "abcdefghijklmnopqrstuvwxyz";
     if (!size || size > NAME_MAX_BYTES_ || !memchr(first, *name, 26) ||
         strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_") < size)

@@ -370,8 +370,7 @@ static void filters_parse(struct call *call)
 
 void call_filters_check(const struct call *call)
 {
-    const char *wrong =
-        filters_wrong(call->selection.filters, &call->reader);
+    const char *wrong = filters_wrong(call->selection.filters, &call->reader);
     if (wrong)
         fail(call, "--where: %s", wrong);
 }
@@ -393,8 +392,8 @@ void selection_parse(struct call *call)
     const char *severity = call_option(call, OPTION_SEVERITY);
     const char *wrong;
     s->names = call_option(call, 'n');
-    s->for_people = call->verb->for_people &&
-                    !call_option(call, OPTION_INTERNAL);
+    s->for_people =
+        call->verb->for_people && !call_option(call, OPTION_INTERNAL);
     s->thread = call_option(call, 't');
     call->line = call_option(call, 'L');
     if (last)

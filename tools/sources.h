@@ -5,7 +5,7 @@
     sources_take(calls);
     merge_begin(&merge, calls);
     while ((of = merge_next(&merge, &event)))
-        line_print(of, &event, ...);
+        line_write(stdout, of, &event, ...);
     merge_end(&merge);
     return sources_close(calls);
 

@@ -493,7 +493,7 @@ static void put_slice_ends(struct perfetto *p, struct switches_slice *open,
     for (; *depth && open[*depth - 1].end <= ns; --*depth) {
         const struct switches_slice *slice = &open[*depth - 1];
         message_end(p, event_begin(p, slice->end, END,
-                                 track_of_cpu(p, slice->cpu, slice->what)));
+                                   track_of_cpu(p, slice->cpu, slice->what)));
     }
 }
 

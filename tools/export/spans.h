@@ -15,8 +15,8 @@ fewer whole words on one side than on the other: "< read, %u bytes" closes
 #ifndef SPANS_H
 #define SPANS_H
 
-#include "texts.h"
 #include "reader.h"
+#include "texts.h"
 
 /* Returns the name in a format, and its size. */
 const char *spans_name(const char *format, size_t *size);

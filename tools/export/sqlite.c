@@ -11,7 +11,7 @@
 #include <sqlite3.h>
 
 #define SEVERITY_TEXT                                                          \
-    "case substr(severity, 3) when '0' then 'info' when '1' then 'notice' "   \
+    "case substr(severity, 3) when '0' then 'info' when '1' then 'notice' "    \
     "when '2' then 'warning' when '3' then 'error' end as severity_text"
 
 /* The columns of arguments have no type: each value keeps its own. Values
@@ -65,7 +65,7 @@ static char *schema_of(bool many)
  * come between its two parts. */
 #define LOG_WALL                                                               \
     " strftime('%Y-%m-%d %H:%M:%S', wall_ns / 1000000000, 'unixepoch') ||"     \
-    " printf('.%06d', wall_ns / 1000 % 1000000) as wall,"                          \
+    " printf('.%06d', wall_ns / 1000 % 1000000) as wall,"                      \
     " file || ':' || line as location, thread.name as thread,"                 \
     " recorder.name as recorder, severity, " SEVERITY_TEXT ", kind, message"
 #define LOG_FROM                                                               \
@@ -74,7 +74,8 @@ static char *schema_of(bool many)
     " left join thread on thread.id = event.thread"
 static const char *const log_begins[] = {
     "create view log as select ord, ns / 1e9 as seconds," LOG_WALL,
-    "create view log as select source.source as source, ord, wall_ns," LOG_WALL};
+    "create view log as select source.source as source, ord, "
+    "wall_ns," LOG_WALL};
 static const char *const log_ends[] = {
     LOG_FROM " order by ord",
     LOG_FROM " join source on source.id = event.source"
@@ -319,8 +320,8 @@ static void put_event(struct sqlite *s, const struct timeline_event *e)
         const struct reader_argument *of =
             names_find(s->named.at[i], e->arguments, e->arguments_count);
         if (of)
-            bind_argument(s->event, EVENT_COLUMNS + (s->source ? 3 : 1) + (int)i,
-                          of);
+            bind_argument(s->event,
+                          EVENT_COLUMNS + (s->source ? 3 : 1) + (int)i, of);
     }
     step(s, s->event);
 }
@@ -414,7 +415,8 @@ static sqlite3_stmt *event_prepare(struct sqlite *s)
     char *view = need(strdup(log_begins[s->source != 0])), *more;
     for (size_t i = 0; i < s->named.count; i++) {
         const char *name = s->named.columns[i];
-        more = need(sqlite3_mprintf("alter table event add column \"%s\"", name));
+        more =
+            need(sqlite3_mprintf("alter table event add column \"%s\"", name));
         execute(s, more);
         sqlite3_free(more);
         if (asprintf(&more, "%s, event.\"%s\"", view, name) < 0)

@@ -79,11 +79,11 @@ static struct switches_thread *thread_add(struct switches *s, uint64_t id)
 static struct switches_thread **thread_of(struct switches *s, uint64_t id)
 {
     bool is_new;
-    size_t i = ids_of(&s->ids, id, 0, 0, &is_new);
-    ARRAY_NEED(s->latest, s->ids.count, s->latest_max);
+    struct switches_thread **thread = need(
+        array_at_key(s->latest, &s->ids, s->latest_max, id, 0, 0, &is_new));
     if (is_new)
-        s->latest[i] = thread_add(s, id);
-    return &s->latest[i];
+        *thread = thread_add(s, id);
+    return thread;
 }
 
 /* Copies a name as far as it is text. */

@@ -62,8 +62,8 @@ struct vcd {
         *wides; /* of each value: it has floats, integers above INT64_MAX */
     const struct timeline_lane *running;
     struct timeline_event event; /* the next one, unless it is at its end */
-    bool ended, closed;  /* closed: that is written, or the file's end is */
-    char *scope;         /* its name; null: it is the only one */
+    bool ended, closed; /* closed: that is written, or the file's end is */
+    char *scope;        /* its name; null: it is the only one */
     uint64_t first[GROUPS + 1]; /* of its variables, by group; their end */
 };
 
@@ -82,13 +82,12 @@ static const char *code(uint64_t number)
 /* Gives numbers to a source's variables, from `first` on. */
 static void codes_begin(struct vcd *v, uint64_t first)
 {
-    const size_t things[GROUPS] = {
-        1,
-        v->timeline->lanes_count,
-        v->timeline->call->reader.recorders_count,
-        v->timeline->values_count,
-        v->switches.interrupts_count,
-        SWITCHES_CPUS};
+    const size_t things[GROUPS] = {1,
+                                   v->timeline->lanes_count,
+                                   v->timeline->call->reader.recorders_count,
+                                   v->timeline->values_count,
+                                   v->switches.interrupts_count,
+                                   SWITCHES_CPUS};
     v->first[ORDER] = first;
     for (int i = 0; i < GROUPS; i++)
         v->first[i + 1] = v->first[i] + things[i] * variables[i];
@@ -399,9 +398,15 @@ static void put_thread(struct vcd *v, const struct switches_slice *slice,
 {
     const struct timeline_lane *lane = v->switches.threads[slice->of]->lane;
     bool unknown = ends || slice->state == SWITCHES_UNKNOWN;
-    put_wire(v, unknown ? 'x' : slice->state == SWITCHES_RUNNING ? '1' : '0',
+    put_wire(v,
+             unknown                            ? 'x'
+             : slice->state == SWITCHES_RUNNING ? '1'
+                                                : '0',
              lane_code(v, lane, RUNNING));
-    put_wire(v, unknown ? 'x' : slice->state == SWITCHES_READY ? '1' : '0',
+    put_wire(v,
+             unknown                          ? 'x'
+             : slice->state == SWITCHES_READY ? '1'
+                                              : '0',
              lane_code(v, lane, IS_READY));
 }
 
@@ -414,13 +419,16 @@ static void put_change(struct vcd *v, const struct change *change)
     case SWITCHES_INTERRUPT:
         active = v->active[slice->of];
         active[slice->state == SWITCHES_UNKNOWN] += change->ends ? -1u : 1u;
-        put_wire(v, active[0] ? '1' : active[1] ? 'x' : '0',
+        put_wire(v,
+                 active[0]   ? '1'
+                 : active[1] ? 'x'
+                             : '0',
                  code_of(v, INTERRUPTS, slice->of, 0));
         break;
     default:
-        put_wire(
-            v, change->ends ? '0' : '1',
-            code_of(v, CPUS, slice->cpu, slice->what == SWITCHES_IDLE ? IDLE : OFF));
+        put_wire(v, change->ends ? '0' : '1',
+                 code_of(v, CPUS, slice->cpu,
+                         slice->what == SWITCHES_IDLE ? IDLE : OFF));
     }
 }
 

@@ -20,8 +20,8 @@ void json_member(FILE *, const char *name, const char *text);
 /* Prints JSON by a format of printf(), in which ' is a quotation mark, %s a
  * text as json_text() writes it, and %hhd true or false. */
 #define json_put(file, ...) json_put_to(file, false, __VA_ARGS__)
-__attribute__((format(printf, 3, 4))) void
-json_put_to(FILE *, bool in_html, const char *format, ...);
+__attribute__((format(printf, 3, 4))) void json_put_to(FILE *, bool in_html,
+                                                       const char *format, ...);
 /* Prints a member of stdout: `,"name":12`; null if the number is unknown. */
 void json_count(const char *name, uint64_t number, bool known);
 /* Prints an argument: a number, a string or null. */

@@ -84,9 +84,3 @@ void line_write(FILE *to, struct call *call, const struct reader_event *event,
         fprintf(to, " (%s)\n", text_shown(function, &size));
     }
 }
-
-void line_print(struct call *call, const struct reader_event *event,
-                bool in_color, bool functions)
-{
-    line_write(stdout, call, event, in_color, functions);
-}

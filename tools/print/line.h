@@ -7,11 +7,7 @@
 
 /* True if lines shall be in colour: "always", "never", "auto" or null. */
 bool line_color(const struct call *, const char *when);
-/* Prints an event's line; with `functions`, the function that recorded it. */
-void line_print(struct call *, const struct reader_event *, bool in_color,
-                bool functions);
-
-/* The same, to a file. */
+/* Writes an event's line; with `functions`, the function that recorded it. */
 void line_write(FILE *, struct call *, const struct reader_event *,
                 bool in_color, bool functions);
 

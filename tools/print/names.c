@@ -20,10 +20,9 @@ static void name_add(struct names *names, const char *name)
 /* True if a column has another meaning in some output. */
 static bool is_reserved(const char *column)
 {
-    static const char *const reserved[] = {FIELD_NAMES "ord",
-                                           "seconds", "wall", "source",
-                                           "merged_ns",
-                                           "may_have_changed", "rowid", "oid"};
+    static const char *const reserved[] = {
+        FIELD_NAMES "ord", "seconds",          "wall",  "source",
+        "merged_ns",       "may_have_changed", "rowid", "oid"};
     size_t size = strncasecmp(column, "argument", 8) == 0 ? 8 : 3;
     for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++)
         if (strcasecmp(column, reserved[i]) == 0)

@@ -51,7 +51,7 @@ static inline bool array_grow(void *at, size_t *max, size_t count, size_t size)
                          : IDS_NONE;                                           \
         at_ == IDS_NONE ? NULL                                                 \
         : *(is_new)     ? memset(&(array)[at_], 0, sizeof *(array))            \
-                        : &(array)[at_];                                       \
+                        : &(array)[at_];                                           \
     })
 
 /* Compares elements by the uint64_t that each begins with, for qsort(). */

@@ -70,8 +70,9 @@ struct where *where_read(const char *text, bool when, const char **error)
                    : "there is no memory left";
     for (size_t i = 0; !*error && i < where->condition.tests_count; i++) {
         struct recorder_condition_test_ *test = &where->condition.tests[i];
-        *error = test->how == '~' ? filters_regex(&where->regexes[i], test->value)
-                                  : NULL;
+        *error = test->how == '~'
+                     ? filters_regex(&where->regexes[i], test->value)
+                     : NULL;
         if (*error)
             test->how = '\0'; /* nothing to free */
     }

@@ -162,7 +162,7 @@ struct reader_inside {
     bool texts_empty;     /* there, a byte before each empty text is not 0 */
     uint64_t text_lost;   /* the address of a missing text; 0: none */
     uint64_t damaged_key; /* 1 + the order of the last record that lacks one */
-    uint64_t token; /* a text that is being read on, and how far */
+    uint64_t token;       /* a text that is being read on, and how far */
     size_t token_read;
 };
 

@@ -110,7 +110,7 @@ struct reader_recorder {
     size_t lane; /* 1 + where its rings begin among those taken; 0: nowhere */
     size_t kept; /* 1 + its ring in a recording that is written; 0: none */
     uint64_t added; /* slots of a chunk of a log that were added to that ring */
-    int64_t unread;  /* positions that its log has not come to; of the log */
+    int64_t unread; /* positions that its log has not come to; of the log */
     uint64_t origin; /* `address`, or that in the program that was logged */
     /* By reader_count(). */
     struct recorder_figures_ figures;
@@ -180,7 +180,7 @@ void reader_unmark(struct reader_argument *, unsigned count);
 /* A selection of events; zeros: everything. */
 struct reader_selection {
     const char *names; /* extended regular expression for whole names */
-    bool for_people; /* without `names`: none described as "internal: ..." */
+    bool for_people;   /* without `names`: none described as "internal: ..." */
     uint64_t last;     /* only that many of the events that the rest chooses */
     uint64_t since_order, until_order; /* both inclusive; 0: open */
     bool since_set, until_set;         /* whether these count: */
@@ -200,8 +200,8 @@ struct reader {
     uint64_t clocked; /* orders below are of the clock, others of the counter */
     unsigned char file_asked; /* RECORDER_FILE_LOOKED_ ...; 0: not known */
     bool in_file;             /* its rings are in a recording */
-    uint64_t end;   /* orders from here on were not yet given */
-    bool follows;   /* set it to follow: an event is held back for
+    uint64_t end;             /* orders from here on were not yet given */
+    bool follows;             /* set it to follow: an event is held back for
                              * one take, so that none comes too late */
     bool logs;    /* set it for a log: each take delivers all that is whole,
                      * and waits for the rest; and reader_next() delivers the
@@ -228,10 +228,10 @@ struct reader {
     size_t threads_count;
     struct reader_tweak *tweaks;
     size_t tweaks_count;
-    uint64_t taken;               /* events of the last reader_take() */
-    uint64_t missed;              /* records of chosen recorders that were gone
+    uint64_t taken;        /* events of the last reader_take() */
+    uint64_t missed;       /* records of chosen recorders that were gone
                              * before a reader_take() could see them */
-    bool missed_estimated;        /* in their slots, unreadable */
+    bool missed_estimated; /* in their slots, unreadable */
     uint64_t damaged; /* records shown without a format or text that a recording
                        * made of events must have */
     struct reader_inside *inside; /* reader.c's own */

@@ -143,8 +143,8 @@ static bool word_write(struct reader *reader, uint64_t address, uint64_t value)
 
 bool settings_write(struct settings *settings, struct reader *reader)
 {
-    bool written = !settings->clears || (!reader_take(reader) &&
-                                         reader_clear(reader, reader->end));
+    bool written = !settings->clears ||
+                   (!reader_take(reader) && reader_clear(reader, reader->end));
     for (size_t i = 0; i < settings->count && written; i++)
         written = word_write(reader, settings->all[i].address,
                              (uint64_t)settings->all[i].value);

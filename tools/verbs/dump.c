@@ -123,7 +123,7 @@ static void dump_text(struct call *calls, bool head, bool in_color,
     merge_begin(&merge, calls);
     while ((of = merge_next(&merge, &event))) {
         title_print(of, width);
-        line_print(of, &event, in_color, functions);
+        line_write(stdout, of, &event, in_color, functions);
         output_check(of);
     }
     merge_end(&merge);

@@ -23,7 +23,7 @@ static void show(struct call *call, bool in_color)
             json_event(stdout, call, &event);
             putchar('\n');
         } else {
-            line_print(call, &event, in_color, false);
+            line_write(stdout, call, &event, in_color, false);
         }
     if (fflush(stdout) != 0)
         fail(call, "stdout: %s", strerror(errno));

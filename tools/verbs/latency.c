@@ -94,11 +94,8 @@ static unsigned match(const struct latency *l, const char *text)
 static struct called *called_of(struct latency *l, uint64_t id)
 {
     bool is_new;
-    size_t i = ids_of(&l->names, id, 0, 0, &is_new);
-    ARRAY_NEED(l->called, l->names.count, l->called_max);
-    if (is_new)
-        l->called[i] = (struct called){0};
-    return &l->called[i];
+    return need(
+        array_at_key(l->called, &l->names, l->called_max, id, 0, 0, &is_new));
 }
 
 /* Notes the state of a switch's thread. False if it is running or waiting
@@ -222,11 +219,8 @@ static struct queue *queue_of(struct latency *l, const struct reader_event *e,
                       ? (uint64_t)argument->integer
                       : argument->word;
     }
-    i = ids_of(&l->keys, key, kind, 0, &is_new);
-    ARRAY_NEED(l->queues, l->keys.count, l->queues_max);
-    if (is_new)
-        l->queues[i] = (struct queue){0, 0};
-    return &l->queues[i];
+    return need(array_at_key(l->queues, &l->keys, l->queues_max, key, kind, 0,
+                             &is_new));
 }
 
 /* ----------------------------------------------------------------- pairs -- */
@@ -400,12 +394,11 @@ static void print_json(const struct latency *l)
     for (size_t i = 0; i < l->worst_count; i++) {
         const struct pair *pair = &l->worst[i];
         json_put(stdout,
-                   "{'late_ns':%" PRIu64 ",'ns':%" PRIu64
-                   ",'from_order':%" PRIu64 ",'to_order':%" PRIu64
-                   ",'from':%s,'to':%s}\n",
-                   pair->ns - l->deadline_ns, pair->ns, pair->from, pair->to,
-                   pair->texts[0] ? pair->texts[0] : "?",
-                   pair->texts[1] ? pair->texts[1] : "?");
+                 "{'late_ns':%" PRIu64 ",'ns':%" PRIu64 ",'from_order':%" PRIu64
+                 ",'to_order':%" PRIu64 ",'from':%s,'to':%s}\n",
+                 pair->ns - l->deadline_ns, pair->ns, pair->from, pair->to,
+                 pair->texts[0] ? pair->texts[0] : "?",
+                 pair->texts[1] ? pair->texts[1] : "?");
     }
     printf("{\"pairs\":%zu,\"without_end\":%" PRIu64
            ",\"without_beginning\":%" PRIu64,

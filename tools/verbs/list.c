@@ -27,12 +27,11 @@ static void recorder_json(const struct call *call,
     json_count("lost", figures->lost, true);
     json_count("missed", figures->missed, true);
     json_count("left_out", figures->left_out, true);
-    json_put(stdout,
-               ",'trace':%" PRId64
-               ",'watched':%hhd,'frozen':%hhd,'description':%s}\n",
-               recorder_trace_value_(r->trace),
-               recorder_trace_is_watched_(r->trace),
-               recorder_trace_is_frozen_(r->trace), r->description);
+    json_put(
+        stdout,
+        ",'trace':%" PRId64 ",'watched':%hhd,'frozen':%hhd,'description':%s}\n",
+        recorder_trace_value_(r->trace), recorder_trace_is_watched_(r->trace),
+        recorder_trace_is_frozen_(r->trace), r->description);
 }
 
 static void thread_json(const struct call *call, const struct reader_thread *t)
@@ -56,7 +55,7 @@ static void list_json(const struct call *call)
         putchar('{');
         json_source(stdout, call);
         json_put(stdout, "'orders':%s}\n",
-                   reader->clocked == UINT64_MAX ? "clock" : "counter");
+                 reader->clocked == UINT64_MAX ? "clock" : "counter");
     }
     for (size_t i = 0; i < reader->recorders_count; i++)
         if (reader->recorders[i]->chosen)

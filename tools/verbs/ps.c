@@ -166,8 +166,8 @@ static void line_show(const struct found *found, const struct figures *f,
 
 static void json_show(const struct found *found, const struct figures *f)
 {
-    json_put(stdout, "{'pid':%d,'program':%s,'records_per_second':",
-               found->pid, found->program);
+    json_put(stdout, "{'pid':%d,'program':%s,'records_per_second':", found->pid,
+             found->program);
     printf(f->rate >= 0 ? "%.1f" : "null", f->rate);
     json_count("kept", f->kept, true);
     json_count("span_ns", (uint64_t)f->span_ns, f->span_ns >= 0);

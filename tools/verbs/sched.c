@@ -1,9 +1,9 @@
 /* sched.c - recorder sched: running times, waits and interrupts. */
 /* SPDX-License-Identifier: MIT */
-#include "switches.h"
 #include "json.h"
 #include "kernel.h"
 #include "shown.h"
+#include "switches.h"
 #include "tables.h"
 
 enum { OPTION_FOR = OPTION_OWN };

@@ -38,22 +38,21 @@ static struct name *name_of(struct spans *s,
                             const char *text, size_t size, const char *format,
                             bool is_async)
 {
+    struct name *name;
     bool is_new;
-    size_t i;
     if (!size) {
         text = format;
         size = strlen(format);
     }
-    i = ids_of(&s->ids, recorder->address,
-               texts_of(&s->timeline.asyncs.texts, text, size), is_async,
-               &is_new);
-    ARRAY_NEED(s->names, s->ids.count, s->names_max);
+    name = need(array_at_key(s->names, &s->ids, s->names_max, recorder->address,
+                             texts_of(&s->timeline.asyncs.texts, text, size),
+                             is_async, &is_new));
     s->names_count = s->ids.count;
     if (is_new)
-        s->names[i] = (struct name){.recorder = recorder,
-                                    .text = need(strndup(text, size)),
-                                    .is_async = is_async};
-    return &s->names[i];
+        *name = (struct name){.recorder = recorder,
+                              .text = need(strndup(text, size)),
+                              .is_async = is_async};
+    return name;
 }
 
 static struct name *name_of_span(struct spans *s,
@@ -134,10 +133,10 @@ static void print_json(const struct name *name)
         size_t thousandths;
     } parts[] = {{"median", 500}, {"p90", 900}, {"p99", 990}, {"p999", 999}};
     json_put(stdout,
-               "{'recorder':%s,'span':%s,'by_id':%hhd,'count':%zu,'open':%" PRIu64
-               ",'total_ns':%" PRIu64,
-               name->recorder->name, name->text, name->is_async, name->count,
-               name->open, name->total);
+             "{'recorder':%s,'span':%s,'by_id':%hhd,'count':%zu,'open':%" PRIu64
+             ",'total_ns':%" PRIu64,
+             name->recorder->name, name->text, name->is_async, name->count,
+             name->open, name->total);
     for (size_t i = 0; name->count && i < sizeof parts / sizeof *parts; i++)
         printf(",\"%s_ns\":%" PRIu64, parts[i].key,
                histogram_within(name->ns, name->count, parts[i].thousandths));

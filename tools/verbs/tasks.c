@@ -296,10 +296,10 @@ static void stack_json(struct view *view, const struct task *task)
             fputs(between, stdout);
             between = ",";
             json_put(stdout,
-                       "{'address':'0x%llx','function':%s,'file':%s,"
-                       "'line':%d}",
-                       (unsigned long long)place->address, name, place->file,
-                       place->line);
+                     "{'address':'0x%llx','function':%s,'file':%s,"
+                     "'line':%d}",
+                     (unsigned long long)place->address, name, place->file,
+                     place->line);
         }
     putchar(']');
 }
@@ -308,27 +308,27 @@ static void task_json(struct view *view, const struct task *task)
 {
     const struct tasks *tasks = &view->tasks;
     char text[256];
-    const struct task_last *last =
-        task->records < tasks->lasts_count ? &tasks->lasts[task->records]
-                                           : NULL;
+    const struct task_last *last = task->records < tasks->lasts_count
+                                       ? &tasks->lasts[task->records]
+                                       : NULL;
     json_put(stdout,
-               "{'task':'0x%llx','scheduler':%s,'group':%s,'id':%lld,"
-               "'name':%s,'state':%s",
-               (unsigned long long)task->address,
-               tasks->layouts[task->layout].name, task_group(tasks, task),
-               (long long)task->id, task->name, task_state(tasks, task, text));
+             "{'task':'0x%llx','scheduler':%s,'group':%s,'id':%lld,"
+             "'name':%s,'state':%s",
+             (unsigned long long)task->address,
+             tasks->layouts[task->layout].name, task_group(tasks, task),
+             (long long)task->id, task->name, task_state(tasks, task, text));
     if (task->since_ns >= 0)
         printf(",\"state_ns\":%lld", (long long)task->since_ns);
     json_put(stdout, ",'internal':%hhd,'running':%hhd", task->internal,
-               task->running);
+             task->running);
     json_count("worker", (uint64_t)task->worker, task->worker);
     fputs(",\"waits\":", stdout);
     if (task->object && !task->running) {
         task_object(tasks, task, text);
         json_put(stdout, "{'object':'0x%llx','text':%s,'owner':",
-                   (unsigned long long)task->object, text);
+                 (unsigned long long)task->object, text);
         json_put(stdout, task->owner_at ? "'0x%llx'" : "null",
-                   (unsigned long long)task->owner_at);
+                 (unsigned long long)task->owner_at);
         json_put(stdout, ",'timed':%hhd}", task->timed);
     } else {
         fputs("null", stdout);

@@ -58,10 +58,10 @@ struct view_pack *view_pack_new(struct call *call, struct reader *reader,
 
 void view_pack_free(struct view_pack *pack)
 {
-    struct buffer *all[] = {
-        &pack->orders,        &pack->times,    &pack->packed,
-        &pack->event_sites,   &pack->messages, &pack->joined,
-        &pack->event_threads, &pack->arguments};
+    struct buffer *all[] = {&pack->orders,        &pack->times,
+                            &pack->packed,        &pack->event_sites,
+                            &pack->messages,      &pack->joined,
+                            &pack->event_threads, &pack->arguments};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         free(all[i]->at);
     for (size_t i = 0; i < pack->series_count; i++) {

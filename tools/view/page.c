@@ -61,10 +61,9 @@ static void write_sources(const struct view_page *page, FILE *to)
         fputs(next, to);
         next = ",";
         json_put_to(to, true,
-                      "{'title':%s,'program':%s,'pid':'%" PRIu64
-                      "','clock':%s}",
-                      c->title, call_program(c), c->reader.pid,
-                      sources_clock(c, clock) ? clock : "");
+                    "{'title':%s,'program':%s,'pid':'%" PRIu64 "','clock':%s}",
+                    c->title, call_program(c), c->reader.pid,
+                    sources_clock(c, clock) ? clock : "");
     }
     if (page->call->title)
         fputc(']', to);
@@ -79,13 +78,12 @@ static void write_about(struct view_page *page, FILE *to)
         fprintf(to, "\"%zu sources\"", sources_count(page->call));
     else
         json_put_to(to, true, "%s", page->call->name);
-    json_put(to,
-               ",'live':%hhd,'pid':'%" PRIu64 "','start':'%" PRIu64
-               "','block':%d",
-               page->live, reader->pid,
-               page->call->title ? sources_start(page->call)
-                                 : reader_start_realtime(reader),
-               VIEW_BLOCK);
+    json_put(
+        to, ",'live':%hhd,'pid':'%" PRIu64 "','start':'%" PRIu64 "','block':%d",
+        page->live, reader->pid,
+        page->call->title ? sources_start(page->call)
+                          : reader_start_realtime(reader),
+        VIEW_BLOCK);
     write_sources(page, to);
     fputs("}</script>\n", to);
 }
