@@ -94,7 +94,7 @@ static bool is_own(const struct process *p, const struct queue *q)
     return q->is_pipe && queue_of(p->queues, p->queues_count, q->inode, true);
 }
 
-static int64_t cpu_now(void)
+int64_t watch_cpu(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
@@ -103,7 +103,7 @@ static int64_t cpu_now(void)
 
 const struct queue *queues_look(struct process *p, int64_t now)
 {
-    int64_t begun = cpu_now();
+    int64_t begun = watch_cpu();
     size_t count;
     struct queue *all = queues_list(p, &count);
     const struct queue *waits = NULL;
@@ -125,7 +125,7 @@ const struct queue *queues_look(struct process *p, int64_t now)
     if (moved)
         p->unmoved_ns = now;
     p->queues_ns = now;
-    p->queues_cost_ns = cpu_now() - begun;
+    p->queues_cost_ns = watch_cpu() - begun;
     for (size_t i = 0; i < count; i++)
         if ((all[i].arrived || (all[i].listens && all[i].bytes)) &&
             !is_own(p, &all[i]) && (!waits || all[i].bytes > waits->bytes))

@@ -114,7 +114,7 @@ struct watcher {
     size_t targets_count;
     struct process **all;
     size_t count, max, incidents;
-    int64_t scan_ns;
+    int64_t scan_ns, scan_cost_ns;
     char tracer[64];
     int kernel, signals;     /* /dev/kmsg, trace_pipe; -1: not readable */
     char kernel_text[16384]; /* the newest lines of both */
@@ -124,6 +124,7 @@ struct watcher {
 /* ------------------------------------------------------------------ parts -- */
 
 int64_t watch_now(void);
+int64_t watch_cpu(void); /* the CPU time of this process */
 /* Reads a small file; false: it cannot be read. */
 bool watch_text(const char *path, char *to, size_t size);
 /* Reads /proc/PID/stat, of a thread unless that is 0, and returns the text from

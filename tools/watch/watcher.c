@@ -164,6 +164,17 @@ static bool goes_on(const struct watcher *w)
     return named;
 }
 
+/* True if a name or unit has no process. */
+static bool is_missing(const struct watcher *w)
+{
+    uint64_t found = 0;
+    for (size_t i = 0; i < w->targets_count; i++)
+        found |= (uint64_t)(w->targets[i].pid != 0) << i;
+    for (size_t i = 0; i < w->count; i++)
+        found |= UINT64_C(1) << w->all[i]->target;
+    return found != UINT64_MAX >> (64 - w->targets_count);
+}
+
 static void look_at_all(struct watcher *w)
 {
     char words[1024];
@@ -204,8 +215,11 @@ int watcher_run(struct watcher *w)
     service_notify("READY=1");
     while (!stopped && goes_on(w)) {
         int64_t now = watch_now();
-        if (now - w->scan_ns > 2 * w->every_ns || !w->count) {
+        int64_t cost = 2000 * w->scan_cost_ns, least = 2 * w->every_ns;
+        if (now - w->scan_ns > (cost > least ? cost : least) || is_missing(w)) {
+            w->scan_cost_ns = -watch_cpu();
             targets_scan(w);
+            w->scan_cost_ns += watch_cpu();
             w->scan_ns = now;
         }
         for (size_t i = 0; i < w->count; i++)
