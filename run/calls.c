@@ -14,6 +14,9 @@
 */
 #include "real_functions.h"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -72,11 +75,29 @@ static char *number_put(char *to, unsigned number)
     return to;
 }
 
+/* Writes " 127.0.0.1:80", the peer of a socket, or nothing. Returns the end. */
+static char *peer_put(char *to, int fd)
+{
+    struct sockaddr_in peer; /* of other families, the first bytes */
+    socklen_t size = sizeof peer;
+    const unsigned char *at = (const unsigned char *)&peer.sin_addr;
+    if (getpeername(fd, (struct sockaddr *)&peer, &size) != 0 ||
+        size != sizeof peer || peer.sin_family != AF_INET)
+        return to;
+    for (int i = 0; i < 4; i++) {
+        *to++ = i ? '.' : ' ';
+        to = number_put(to, at[i]);
+    }
+    *to++ = ':';
+    return number_put(to, ntohs(peer.sin_port));
+}
+
 /* Writes " 5 /tmp/file" for a descriptor. Returns its size. */
 static size_t file_text(char text[PATH], int fd)
 {
-    static const char folder[] = "/proc/thread-self/fd/";
-    char link[sizeof folder + 10], *end = text;
+    static const char folder[] = "/proc/thread-self/fd/", socket[] = "socket:[";
+    enum { PEER = 24 }; /* bytes of the longest */
+    char link[sizeof folder + 10], *end = text, *path;
     ssize_t size;
     if (fd < 0)
         return 0;
@@ -86,9 +107,16 @@ static size_t file_text(char text[PATH], int fd)
         return (size_t)(end - text);
     __builtin_memcpy(link, folder, sizeof folder);
     *number_put(link + sizeof folder - 1, (unsigned)fd) = '\0';
+    path = end + 1;
+    size = readlink(link, path, (size_t)(text + PATH - path));
+    if (size <= 0)
+        return (size_t)(end - text);
     *end = ' ';
-    size = readlink(link, end + 1, (size_t)(text + PATH - end - 1));
-    return (size_t)(end - text) + (size_t)(size > 0 ? size + 1 : 0);
+    end = path + size;
+    if (end < text + PATH - PEER && size > (ssize_t)sizeof socket &&
+        __builtin_memcmp(path, socket, sizeof socket - 1) == 0)
+        end = peer_put(end, fd);
+    return (size_t)(end - text);
 }
 
 /* Records a call if it was slow. */

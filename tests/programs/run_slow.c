@@ -92,6 +92,8 @@ static void sockets(void)
     getsockname(listens, (struct sockaddr *)&to, &size);
     SAY(connect(connects, (struct sockaddr *)&to, size));
     SAY(accept(listens, NULL, NULL) >= 0);
+    setsockopt(connects, SOL_SOCKET, SO_RCVTIMEO, &slice, sizeof slice);
+    SAY(recv(connects, bytes, few, 0));
     SAY(accept4(connects, NULL, NULL, SOCK_CLOEXEC));
     SAY(connect(connects, (struct sockaddr *)&to, size));
     SAY(socketpair(AF_UNIX, SOCK_DGRAM, 0, pair));
