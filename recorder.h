@@ -142,7 +142,11 @@ stands on a lower floor; no file includes one of the headers outside:
  *                                         others; for what many threads hammer.
  *                                         Where a lane's thread has ended, the
  *                                         next thread that begins takes it
- * RECORDER_DECLARE(name)                  for headers
+ * RECORDER_DECLARE(name)                  for headers: a recorder of this
+ *                                         program or library
+ * RECORDER_DECLARE_SHARED(name)           the same for all libraries of a
+ *                                         program, of which one defines it
+ *                                         after this line
  * RECORDER_AT(name, size, address)        without an operating system: in
  * RECORDER_AT(name, size, address, "")    memory that a reset leaves alone and
  *                                         no startup code clears. What it holds
@@ -208,6 +212,9 @@ stands on a lower floor; no file includes one of the headers outside:
  * C++, too, and one in a namespace is another than one of that name outside. */
 #define RECORDER_DECLARE(name)                                                 \
     extern struct recorder recorder_for_##name;                                \
+    __extension__
+#define RECORDER_DECLARE_SHARED(name)                                          \
+    extern RECORDER_SHARED_ struct recorder recorder_for_##name;               \
     __extension__
 #define RECORDER_RECORD(name, ...)                                             \
     RECORDER_PICK_(                                                            \

@@ -40,14 +40,21 @@ extern "C" {
 #else
 #define RECORDER_UNDEFINED_
 #endif
-/* Repeats a declaration that RECORDER_DECLARE may have made in a header. */
+/* Repeats a declaration that RECORDER_DECLARE may have made in a header. A
+ * recorder belongs to its module: without the pragma, two libraries with a
+ * recorder of one name would share one ring. A pragma, unlike an attribute,
+ * leaves the visibility that RECORDER_DECLARE_SHARED gave. */
 #define RECORDER_AGAIN_(declaration)                                           \
+    RECORDER_HIDES_                                                            \
     _Pragma("GCC diagnostic push")                                             \
         _Pragma("GCC diagnostic ignored \"-Wredundant-decls\"")                \
             RECORDER_UNDEFINED_ declaration;                                   \
-    _Pragma("GCC diagnostic pop")
+    _Pragma("GCC diagnostic pop") RECORDER_SHOWS_
 
+/* Begins with a function that nobody calls, so that a user may write `static`
+ * in front of RECORDER. */
 #define RECORDER_DEFINE_(name, size, lanes, description)                       \
+    __attribute__((unused)) inline void recorder_nothing_##name##_(void) {}    \
     RECORDER_CHECK_SIZE_(name, size, lanes, description)                       \
     RECORDER_DEFINE_SLOTS_(name, RECORDER_SLOTS_(size), lanes, description)
 #ifdef RECORDER_OFF

@@ -114,16 +114,22 @@
 #endif
 #ifdef _WIN32 /* its weak symbols are of another kind; it has no visibility */
 #define RECORDER_HIDDEN_
+#define RECORDER_SHARED_
 #define RECORDER_PROGRAM_ __attribute__((selectany))
 #define RECORDER_MODULE_ __attribute__((selectany))
 #else
 #define RECORDER_HIDDEN_ __attribute__((visibility("hidden")))
+#define RECORDER_SHARED_ __attribute__((visibility("default")))
 #define RECORDER_PROGRAM_ __attribute__((weak, visibility("default")))
 #define RECORDER_MODULE_ __attribute__((weak, visibility("hidden")))
 #endif
 #ifdef __ELF__ /* thread-local variables are accessed without a call */
 #define RECORDER_THREAD_LOCAL_ __attribute__((tls_model("initial-exec")))
+#define RECORDER_HIDES_ _Pragma("GCC visibility push(hidden)")
+#define RECORDER_SHOWS_ _Pragma("GCC visibility pop")
 #else
+#define RECORDER_HIDES_
+#define RECORDER_SHOWS_
 #define RECORDER_THREAD_LOCAL_
 #endif
 #ifdef __cplusplus /* in a macro that programs expand */

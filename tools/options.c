@@ -446,6 +446,22 @@ static void codes_open(struct call *call)
     codes_add(&call->codes, "/usr/share/recorder/formats", codes_say, call);
 }
 
+/* Two libraries may have a recorder of one name each: then lists name the
+ * libraries. */
+static void homes_find(struct call *call)
+{
+    struct reader *reader = &call->reader;
+    for (size_t i = 0; i < reader->recorders_count; i++)
+        for (size_t k = 0; k < reader->recorders_count; k++) {
+            struct reader_recorder *r = reader->recorders[i];
+            const struct module *m;
+            if (i != k && strcmp(r->name, reader->recorders[k]->name) == 0 &&
+                (m = module_at(&call->source, r->name_address)))
+                r->home = strrchr(m->path, '/') ? strrchr(m->path, '/') + 1
+                                                : m->path;
+        }
+}
+
 void call_reader_open(struct call *call)
 {
     const char *wrong =
@@ -454,6 +470,7 @@ void call_reader_open(struct call *call)
         wrong = reader_select(&call->reader, &call->selection);
     if (wrong)
         fail(call, "%s", wrong);
+    homes_find(call);
 }
 
 /* Returns how a call's options say that its source is opened. */

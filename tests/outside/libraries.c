@@ -200,7 +200,7 @@ Test(libraries, program_without_a_recorder)
 }
 
 /* Goal: a library may record into the program's recorder. Method: the part has
- * RECORDER_DECLARE(host), the program exports it. */
+ * RECORDER_DECLARE_SHARED(host), the program exports it. */
 Test(libraries, recorder_of_the_program)
 {
     build_must(
@@ -219,7 +219,7 @@ Test(libraries, recorder_of_another_library, .init = build_long)
 {
     static const char *const exports[] = {"", "-rdynamic"};
     unsigned i;
-    build_must("gcc " LIBRARY "-DPART=one -o one.so " PART);
+    build_must("gcc " LIBRARY "-DPART=one -DPART_SHARES -o one.so " PART);
     build_must(
         "gcc " LIBRARY
         "-DPART=guest -DPART_KEEPS=one -DPART_BORROWS -o guest.so " PART);
@@ -233,8 +233,8 @@ Test(libraries, recorder_of_another_library, .init = build_long)
     }
 }
 
-/* Goal: two libraries that define a recorder of the same name do no harm to
- * each other, not even when one of them is closed. */
+/* Goal: two libraries that define a recorder of the same name have a ring each,
+ * and do no harm to each other, not even when one of them is closed. */
 Test(libraries, same_name_twice, .init = build_long)
 {
     static const char *const exports[] = {"", "-rdynamic"};
@@ -248,6 +248,23 @@ Test(libraries, same_name_twice, .init = build_long)
         must_say_ok("./host twins ./a.so:a:g ./b.so:b:g # %s", exports[i]);
         must_say_ok("./host twins ./a.so:a:g ./b.so:b:l # %s", exports[i]);
     }
+}
+
+/* Goal: `recorder list` says which library a recorder is of, where another has
+ * the same name; `static` in front of RECORDER is permitted. */
+Test(libraries, lists_name_the_library)
+{
+    build_must("echo \"#include \\\"recorder.h\\\"\nstatic RECORDER(net, SIZE);\" "
+               ">net.c && for size in 16 256; do gcc " LIBRARY
+               "-DSIZE=$size -o net$size.so net.c; done");
+    build_must("printf \"#include \\\"recorder_dump.h\\\"\nint main(void) "
+               "{ return system(LIST \\\" \\$PPID\\\"); }\" | "
+               "gcc -include stdlib.h " WITH "-DLIST=\\\"" TEST_ROOT
+               "/build/recorder\\ list\\\" -x c -o two - -x none "
+               "-Wl,--no-as-needed ./net16.so ./net256.so && ./two");
+    cr_expect(strstr(build_text, " net16.so\n") &&
+                  strstr(build_text, " net256.so\n"),
+              "%s", build_text);
 }
 
 /* Goal: modules that were compiled for tables of different sizes keep to the

@@ -8,7 +8,7 @@
 #ifdef PART
 #include "recorder.h"
 
-RECORDER_DECLARE(net)
+RECORDER_DECLARE_SHARED(net)
 void work(int number);
 void work(int number)
 {
@@ -21,6 +21,7 @@ void work(int number)
 #include <stdio.h>
 #include <unistd.h>
 
+RECORDER_DECLARE_SHARED(net)
 RECORDER(net, 64, "What libraries record")
 
 int main(int count, char **arguments)

@@ -3,6 +3,7 @@
 /*
     -DPART=name         the part is called part_name, its recorder name
     -DPART_KEEPS=name   its recorder is called so instead
+    -DPART_SHARES       all libraries of the program see its recorder
     -DPART_BORROWS      its recorder is defined elsewhere
 
     Compiled as C and as C++.
@@ -16,10 +17,11 @@
 #define JOIN(a, b) JOIN_2(a, b)
 #define JOIN_2(a, b) a##b
 
-#ifdef PART_BORROWS
-#define DECLARE(name) RECORDER_DECLARE(name)
+#if defined(PART_BORROWS) || defined(PART_SHARES)
+#define DECLARE(name) RECORDER_DECLARE_SHARED(name)
 DECLARE(PART_KEEPS)
-#else
+#endif
+#ifndef PART_BORROWS
 RECORDER(PART_KEEPS, 64, "A recorder of a part");
 #endif
 

@@ -27,6 +27,7 @@
 #include "recording.h"
 
 RECORDER(tiny, 16, "The smallest")
+RECORDER_DECLARE_SHARED(shared)
 RECORDER(shared, 1024, "All threads")
 RECORDER_LANES(own, OWN_SLOTS, THREADS, "A ring for each thread")
 RECORDER(text, 32768, "Copied texts")

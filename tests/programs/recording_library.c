@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "recorder.h"
 
-RECORDER_DECLARE(shared)
+RECORDER_DECLARE_SHARED(shared)
 #ifdef OWN /* else it only records into another one */
 RECORDER(library, 64, NAME)
 #endif

@@ -122,6 +122,10 @@ static void recorders(FILE *to, const struct reader *reader, bool slots)
                                 overwritten),
                     (unsigned long long)r->figures.lost, state);
         }
+        if (r->home) {
+            table_column(to, r->home, 0);
+            fputs(*r->description ? ": " : "", to);
+        }
         table_column(to, r->description, 0);
         putc('\n', to);
     }

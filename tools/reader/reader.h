@@ -105,6 +105,7 @@ struct reader_recorder {
     int64_t trace; /* below 0: off; 0: records; above: prints, too */
     uint64_t name_address;
     char *name, *description;
+    const char *home;  /* the file's name, if several have this name; or null */
     bool chosen;       /* by the selection's names */
     const char *wrong; /* why its rings cannot be read; null: they can */
     size_t lane; /* 1 + where its rings begin among those taken; 0: nowhere */

@@ -29,9 +29,12 @@ static void recorder_json(const struct call *call,
     json_count("left_out", figures->left_out, true);
     json_put(
         stdout,
-        ",'trace':%" PRId64 ",'watched':%hhd,'frozen':%hhd,'description':%s}\n",
+        ",'trace':%" PRId64 ",'watched':%hhd,'frozen':%hhd,'description':%s",
         recorder_trace_value_(r->trace), recorder_trace_is_watched_(r->trace),
         recorder_trace_is_frozen_(r->trace), r->description);
+    if (r->home)
+        json_put(stdout, ",'module':%s", r->home);
+    puts("}");
 }
 
 static void thread_json(const struct call *call, const struct reader_thread *t)
