@@ -17,6 +17,7 @@ install:Install
 How to
 server:A server
 library:A library
+tests:A failed test
 container:Container and systemd
 rtos:RTOS and bare metal
 diff:A good run and a bad one

@@ -29,7 +29,7 @@ Test(site, readme)
 Test(site, pages, .init = build_long)
 {
     static const char *const pages[] = {"server", "library", "own-ring",
-                                        "files"};
+                                        "files", "tests"};
     for (size_t i = 0; i < sizeof pages / sizeof *pages; i++)
         build_must("mkdir %s && cd %s && export RECORDER=" TEST_ROOT
                    " PATH=" TEST_ROOT "/build:$PATH && " SITE
