@@ -31,6 +31,9 @@ TestSuite(view, .init = build_begin, .fini = build_end, .timeout = 400);
 
 /* The page contains `dump --json`'s fields, event by event. */
 PROMISE(round_trip, "")
+/* The strip of the whole recording; a span zoomed to, threads pinned, arguments
+ * plotted, spans added up. */
+PROMISE(overview, "")
 /* States: a strip below each thread, a lane for each processor. */
 Test(view, switches, .init = build_long)
 {

@@ -54,7 +54,7 @@ export const tests = {
     await keyboard.press('Escape');
     // Tab comes to all that can be used, each shows it, and round again.
     const wanted = await page.evaluate(() => [...document.querySelectorAll(
-      'button, input, select, canvas, #table, [role=treeitem][tabindex="0"]')]
+      'button, input, select, #canvas, #table, [role=treeitem][tabindex="0"]')]
       .filter(it => it.offsetParent && !it.disabled)
       .map(it => it.id || it.getAttribute('role') || it.textContent));
     must(wanted.length > 20, `${wanted.length} to be reached`);

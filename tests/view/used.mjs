@@ -95,6 +95,57 @@ export const tests = {
     quiet(page);
   },
 
+  // The strip of the whole recording, and spans, plots and pins by the user.
+  async overview() {
+    const {pid} = await startProgram(), page = await open(view(pid));
+    const seen = () => page.evaluate(() =>
+      [window.recorder.view.from, window.recorder.view.to]);
+    const all = await seen();
+    const [from, to] = await page.evaluate(() => {
+      const {events, zoomToSpan, select, spanEnds} = window.recorder;
+      const row = [...events.at.keys()].find(row => row < events.count &&
+        spanEnds(row));
+      select(row);
+      zoomToSpan();
+      return spanEnds(row).map(end => events.at[end]);
+    });
+    const near = await seen();
+    must(near[0] < from && near[1] > to && near[1] - near[0] < all[1] - all[0],
+      'the span fills the view');
+    const box = await page.locator('#overview').boundingBox();
+    await page.mouse.move(box.x + 300, box.y + 10);
+    await page.mouse.down();
+    await page.mouse.move(box.x + 1300, box.y + 10);
+    await page.mouse.up();
+    const moved = await seen();
+    must(moved[0] !== near[0] && Math.abs((moved[1] - moved[0]) /
+      (near[1] - near[0]) - 1) < 1e-6,
+    `the strip moves the view, and keeps its length: ${near}, ${moved}`);
+    await page.keyboard.press('p');
+    const titles = () => page.evaluate(() => window.recorder.layout()
+      .filter(line => line.title).map(line => line.title)[0]);
+    equal(await titles(), 'Pinned', 'the first heading');
+    await page.keyboard.press('p');
+    must(await titles() !== 'Pinned', 'unpinned');
+    const key = await page.evaluate(() =>
+      document.getElementById('plot').options[1].value);
+    await page.evaluate(key => window.recorder.choosePlot(key), key);
+    equal(await page.locator('.plot').count(), 1, 'plots');
+    await page.evaluate(key => window.recorder.choosePlot(key), key);
+    equal(await page.locator('.plot').count(), 0, 'removed');
+    await page.keyboard.press('0');
+    await page.locator('#show-spans').click();
+    await page.waitForSelector('.flame button');
+    const tree = await page.evaluate(() => {
+      const check = node => [...node.children.values()].every(child =>
+        child.total <= node.total * 1.000001 && check(child));
+      const root = window.recorder.flameInView();
+      return root.total > 0 && check(root);
+    });
+    must(tree, 'no span is longer than the span around it');
+    quiet(page);
+  },
+
   async search() {
     const {pid} = await startProgram(), page = await open(view(pid));
     const wanted = dumped(pid).filter(e => /job 1\d of/i.test(e.message));
@@ -106,7 +157,6 @@ export const tests = {
     await page.keyboard.press('Enter');
     await page.waitForFunction(() => document.getElementById('hits')
       .textContent === '1 of 20 hits');
-    await page.keyboard.press('Escape');
     for (const [key, place] of [['n', 1], ['n', 2], ['Shift+N', 1],
       ['Shift+N', 0], ['Shift+N', 19], ['n', 0]]) {
       await page.keyboard.press(key);

@@ -32,8 +32,11 @@ PART(plot, "uplot/uPlot.iife.min.js")
     PART(clock, "clock.js")                                                    \
     PART(filter, "filter.js")                                                  \
     PART(draw, "draw.js")                                                      \
+    PART(plots, "plots.js")                                                    \
     PART(panes, "panes.js")                                                    \
     PART(page, "page.js")                                                      \
+    PART(overview, "overview.js")                                              \
+    PART(flame, "flame.js")                                                    \
     PART(access, "access.js")                                                  \
     PART(input, "input.js")
 SCRIPTS(PART)
@@ -78,6 +81,8 @@ static void write_about(struct view_page *page, FILE *to)
         fprintf(to, "\"%zu sources\"", sources_count(page->call));
     else
         json_put_to(to, true, "%s", page->call->name);
+    fputs(",\"program\":", to);
+    json_put_to(to, true, "%s", call_program(page->call));
     json_put(
         to, ",'live':%hhd,'pid':'%" PRIu64 "','start':'%" PRIu64 "','block':%d",
         page->live, reader->pid,

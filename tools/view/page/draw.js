@@ -1,4 +1,4 @@
-// draw.js - the timeline: a ruler and lanes on a canvas, plots below them.
+// draw.js - the timeline: a ruler and lanes on a canvas.
 // SPDX-License-Identifier: MIT
 'use strict';
 
@@ -57,6 +57,8 @@ function readColours() {
 
 // ------------------------------------------------------------------- layout --
 
+const heightOfThread = lane => LANE + SPAN * lane.depth +
+  (stripOf(lane) ? STRIP : 0);
 function makeLayout() {
   let top = 0;
   layout = [];
@@ -73,16 +75,18 @@ function makeLayout() {
   if (view.threads && processors.length)
     add('Processors', processors.filter(cpu => cpu), cpu =>
       LANE + SPAN * cpu.levels.length);
+  const pinned = view.threads ? threadLanes.filter(lane => lane &&
+    isPinned(lane)) : [];
+  if (pinned.length) add('Pinned', pinned, heightOfThread);
   // Of several sources, each has its threads and recorders under its name.
   for (const [i, source] of (about.sources ?? [null]).entries()) {
     const is = source ? `${source.title}: ${source.program} ${source.pid}` : '';
     const own = lane => lane && (!source || lane.thing.source === i);
     if (view.threads) {
       const {lines, words} = threadLines(i, threadLanes.filter(lane =>
-        own(lane) && (lane.rows.count || stripOf(lane))));
+        own(lane) && !isPinned(lane) && (lane.rows.count || stripOf(lane))));
       addLines((source ? `${is}${source.clock && `, clock ${source.clock}`}`
-        : 'Threads') + words, lines,
-      lane => LANE + SPAN * lane.depth + (stripOf(lane) ? STRIP : 0));
+        : 'Threads') + words, lines, heightOfThread);
     }
     const byId = asyncLanes.filter(lane => !lane.thing.recorder.hidden &&
       (!source || lane.thing.recorder.source === i));
@@ -106,7 +110,7 @@ function resize() {
   const scale = window.devicePixelRatio || 1, labels = LABELS;
   LABELS = box.width < 640 ? 108 : 208;
   $('stage').style.setProperty('--labels', `${LABELS}px`);
-  if (LABELS !== labels && values.length) makePlots();
+  if (LABELS !== labels && plotted().length) makePlots();
   width = Math.max(LABELS + 100, Math.floor(box.width));
   height = Math.floor(box.height);
   const wide = Math.round(width * scale), tall = Math.round(height * scale);
@@ -481,6 +485,7 @@ function draw() {
   pen.fillStyle = ink.line;
   pen.fillRect(LABELS - 1, 0, 1, height);
   drawThumb();
+  drawOverview();
   canvas.hidden = false;
   $('lanes').firstElementChild.style.transform =
     `translateY(${-view.scrolled}px)`;
@@ -510,99 +515,4 @@ function rowAt(x, y) {
     .map(p => rows.list[p])
     .sort((a, b) => Math.abs(at[a] - ns) - Math.abs(at[b] - ns))[0];
   return near !== undefined && Math.abs(toX(at[near]) - x) < 7 ? near : -1;
-}
-
-// -------------------------------------------------------------------- plots --
-
-function sortValue(value) {
-  const places = value.at.map((_, i) => i)
-    .filter(i => !Number.isNaN(value.at[i]))
-    .sort((a, b) => value.at[a] - value.at[b]);
-  for (const name of ['rows', 'at', 'value']) {
-    const old = value[name];
-    value[name] = places.map(i => old[i]);
-  }
-  value.sorted = true;
-}
-
-const PLOT = 96;
-function makePlots() {
-  $('plots').replaceChildren();
-  $('plots').hidden = values.length === 0;
-  for (const value of values) {
-    const box = document.createElement('div');
-    const name = document.createElement('p');
-    const colour = colourOf(value.recorder.colour);
-    box.className = 'plot';
-    name.textContent = value.name;
-    name.title = `${value.argument ? `argument ${value.argument}`
-      : value.name} of ${value.recorder.name}`;
-    box.append(name);
-    $('plots').append(box);
-    const axis = {stroke: ink.dim, font: `11px ${ink.mono}`,
-      grid: {stroke: ink.faint, width: 1}, ticks: {show: false}};
-    value.plot = new uPlot({
-      width, height: PLOT, padding: [8, 0, 4, 0], legend: {show: false},
-      cursor: {drag: {x: false, y: false}, points: {size: 5}, y: false},
-      scales: {x: {time: false, auto: false,
-        range: () => [view.from, view.to]}},
-      axes: [{show: false}, {...axis, size: LABELS, space: 24}],
-      series: [{}, {stroke: colour, width: 1.2, points: {size: 4},
-        paths: uPlot.paths.stepped({align: 1}), spanGaps: false}],
-      hooks: {setCursor: [plot => {
-        const real = plot.cursor.left < 0 ? null
-          : plot.data[1][plot.cursor.idx] ?? null;
-        name.textContent = real === null ? value.name : `${value.name} ${real}`;
-      }]},
-    }, [[], []], box);
-  }
-  fillPlots();
-}
-function fillPlots() {
-  for (const value of values) {
-    if (!value.sorted) sortValue(value);
-    value.shown = shownOf(value);
-  }
-  drawPlots();
-}
-// The values of the events that the filter and the severity leave.
-function shownOf(value) {
-  if (!picked.flags && !leastSeverity) return value;
-  const shown = {at: [], value: []};
-  for (const [i, row] of value.rows.entries()) {
-    if (isUnpicked(row) || formatOf(row).hidden) continue;
-    shown.at.push(value.at[i]);
-    shown.value.push(value.value[i]);
-  }
-  return shown;
-}
-// The points of a plot: the least and the greatest value of each pixel.
-function thinned({at, value}) {
-  const perPixel = (view.to - view.from) / (width - LABELS);
-  const xs = [], ys = [], end = placeOf(at, view.to) + 1;
-  let i = Math.max(0, placeOf(at, view.from) - 1);
-  while (i < Math.min(end, at.length)) {
-    const until = at[i] + perPixel, first = i;
-    let least = i, most = i;
-    for (; i < end && at[i] < until; i++) {
-      if (value[i] < value[least]) least = i;
-      if (value[i] > value[most]) most = i;
-    }
-    i = Math.max(i, first + 1);
-    for (const k of new Set([Math.min(least, most), Math.max(least, most)])) {
-      xs.push(at[k]);
-      ys.push(value[k]);
-    }
-  }
-  return [xs, ys];
-}
-function drawPlots() {
-  for (const value of values) {
-    const {plot} = value;
-    if (plot.width !== width) plot.setSize({width, height: PLOT});
-    plot.batch(() => {
-      plot.setData(thinned(value.shown), false);
-      plot.setScale('x', {min: view.from, max: view.to});
-    });
-  }
 }

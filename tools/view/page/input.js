@@ -46,7 +46,8 @@ canvas.addEventListener('pointerup', event => {
   if (drag?.measures && Math.abs(x - drag.x) < 3) view.measure = null;
   const line = lineAt(y);
   if (drag && !drag.moved && !drag.measures)
-    if (x < LABELS && line?.folds) toggleFold(line.lane.thing.fold);
+    if (x < LABELS && event.altKey) pin(line?.lane.thing);
+    else if (x < LABELS && line?.folds) toggleFold(line.lane.thing.fold);
     else select(rowAt(x, y));
   drag = null;
   view.pointer = {x, y};
@@ -72,8 +73,9 @@ canvas.addEventListener('wheel', event => {
     zoom(Math.exp(Math.max(-1, Math.min(1, event.deltaY * unit / 400))), x);
 }, {passive: false});
 canvas.addEventListener('dblclick', event => {
-  const {x} = pointOf(event);
-  if (x >= LABELS) zoom(0.25, x);
+  const {x, y} = pointOf(event), row = rowAt(x, y);
+  if (x >= LABELS && row >= 0 && spanEnds(row)) zoomToSpan(row);
+  else if (x >= LABELS) zoom(0.25, x);
 });
 $('rows').addEventListener('wheel', event => {
   const unit = event.deltaMode === 1 ? 1 : event.deltaMode === 2 ? tableFit()
@@ -106,6 +108,8 @@ const keys = {
   ArrowUp: () => step(-1), ArrowDown: () => step(1),
   PageUp: () => step(-tableFit()), PageDown: () => step(tableFit()),
   Home: () => step(-tableCount()), End: () => step(tableCount()),
+  z: () => zoomToSpan(),
+  p: () => view.selected >= 0 && pin(threads[events.thread[view.selected]]),
   n: () => nextHit(1), N: () => nextHit(-1),
   q: () => scrollLanes(-4 * LANE), e: () => scrollLanes(4 * LANE),
   m: measure, g: () => $('filter').select(), c: () => colourBySpans(!bySpans),
@@ -143,6 +147,7 @@ $('search-form').addEventListener('submit', event => {
   event.preventDefault();
   clearTimeout(typing);
   find($('search').value).then(() => nextHit(1));
+  canvas.focus(); // so that n is the next hit, and no letter of the search
 });
 $('lane-filter').addEventListener('input', () => {
   clearTimeout(typing);
@@ -162,6 +167,10 @@ $('severity').addEventListener('change', () =>
   filterSeverity($('severity').value));
 $('colour').addEventListener('change', () =>
   colourBySpans($('colour').value === 'spans'));
+$('plot').addEventListener('change', () => {
+  choosePlot($('plot').value);
+  $('plot').value = '';
+});
 $('search-next').addEventListener('click', () => nextHit(1));
 $('search-previous').addEventListener('click', () => nextHit(-1));
 $('zoom-in').addEventListener('click', () => zoom(0.6));
@@ -183,6 +192,7 @@ function paint() {
   readColours();
   makePlots();
   showRecorders();
+  spansShown = ''; // their colours changed
   invalidate();
 }
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', paint);
@@ -211,6 +221,8 @@ async function takeLive(batches) {
   giveColours();
   pickMore();
   if (values.length > plots) makePlots();
+  showPlotNames();
+  await collectPlots();
   if (!shownRows && recorders.slice(length).some(r => r.hidden)) makeLanes();
   else addToLanes(from, events.count);
   showRecorders();
@@ -219,7 +231,7 @@ async function takeLive(batches) {
   setBar();
   if (events.count > from) {
     const span = view.to - view.from;
-    if (values.length) fillPlots();
+    if (plotted().length) fillPlots();
     if (all) showAll();
     else if (follows)
       show(events.last - span * 0.98, events.last + span * 0.02);
@@ -307,8 +319,9 @@ async function takeAll() {
 
 async function start() {
   $('source').textContent = /^\d+$/.test(about.source)
-    ? `process ${about.source}` : about.source;
+    ? `${about.program}, process ${about.source}` : about.source;
   await takeAll();
+  showPlotNames();
   nameZone();
   resize();
   paint();
@@ -339,8 +352,8 @@ function failed(error) {
 
 // For scripts and tests.
 window.recorder = {
-  events, recorders, threads, formats, sites, values, blocks, hits, view,
-  eventOf, pick, picked, isHidden, show, showAll, pan, zoom, select, find, hide, link, toX,
+  events, recorders, threads, formats, sites, values, chosen, blocks, hits, view,
+  eventOf, choosePlot, zoomToSpan, spanEnds, flameInView, pin, pick, picked, isHidden, show, showAll, pan, zoom, select, find, hide, link, toX,
   rowAt, layout: () => layout, search, table, late,
   strips, processors, stateAt, asyncLanes, arrows, spansInView,
   releases, lanes, tree, clockTick, clockStep, PALETTE, recorderColours, spanColours, painted, colourBySpans,

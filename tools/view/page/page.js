@@ -11,7 +11,7 @@ function invalidate() {
     wanted = 0;
     drawTable();
     draw();
-    if (values.length) drawPlots();
+    if (plotted().length) drawPlots();
     showTip();
     showStatus();
     showSpans();
@@ -115,6 +115,13 @@ function select(row) {
   remember();
   invalidate();
 }
+// Shows the span of an event, or the selected one's, in full.
+function zoomToSpan(row = view.selected) {
+  const ends = row < 0 ? null : spanEnds(row);
+  if (!ends) return;
+  const [from, to] = ends.map(end => events.at[end]), room = (to - from) / 20;
+  show(from - room, to + room);
+}
 // Measures the times from the selected event to the ones selected next.
 function measure() {
   const at = view.selected < 0 ? NaN : events.at[view.selected];
@@ -141,7 +148,7 @@ function recordersChanged() {
     if (recorder.hidden) hiddenNames.add(recorder.name);
   if (view.selected >= 0 && isHidden(view.selected)) select(-1);
   makeLanes();
-  if (values[0]?.plot) fillPlots();
+  if (plotted()[0]?.plot) fillPlots();
   showRecorders();
   showHits();
   relayout();

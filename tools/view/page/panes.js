@@ -230,20 +230,26 @@ async function showRecord() {
       ?.focus();
 }
 
-// How long a span lasts, for the record of either end.
-function spanOf(row) {
-  const at = events.at, lane = formatOf(row).step
-    ? asyncs.get(asyncKeys.get(row))?.lane ??
-      asyncLanes.find(({rows}) => rows.list.includes(row))
-    : threadLanes[events.thread[row]];
-  for (const {open, close} of lane?.spans ?? []) {
+// The records that open and close a span, for the record of either end; null:
+// none.
+const laneOfSpan = row => formatOf(row).step
+  ? asyncs.get(asyncKeys.get(row))?.lane ??
+    asyncLanes.find(({rows}) => rows.list.includes(row))
+  : threadLanes[events.thread[row]];
+function spanEnds(row) {
+  for (const {open, close} of laneOfSpan(row)?.spans ?? []) {
     const i = open.list.subarray(0, open.count).indexOf(row);
     const k = i < 0 ? close.list.subarray(0, close.count).indexOf(row) : i;
-    if (k >= 0)
-      return `${duration(at[close.list[k]] - at[open.list[k]])}, from order ${
-        events.order[open.list[k]]} to ${events.order[close.list[k]]}`;
+    if (k >= 0) return [open.list[k], close.list[k]];
   }
-  return lane?.open.includes(row) ? 'not closed' : null;
+  return null;
+}
+// How long it lasts.
+function spanOf(row) {
+  const ends = spanEnds(row), {at, order} = events;
+  return ends ? `${duration(at[ends[1]] - at[ends[0]])}, from order ${
+    order[ends[0]]} to ${order[ends[1]]}`
+    : laneOfSpan(row)?.open.includes(row) ? 'not closed' : null;
 }
 
 // ---------------------------------------------------------------------- tip --

@@ -214,7 +214,7 @@ function makeSpans() {
     table.appendChild(make('thead', '')).append(head);
     table.append(body);
   }
-  $('spans').replaceChildren(table);
+  $('spans').replaceChildren(makeFlame(), table);
 }
 function toggleSpans() {
   const shown = $('spans').hidden;

@@ -7,6 +7,7 @@ const lanes = {
   order: 'number', text: '', regex: null, // of the filter
   names: null, // fold threads with similar names; null: if they are many
   idle: false, // fold threads that have nothing in view
+  pinned: new Set(), // keys of threads that come first
   opened: new Set(), // keys of folds that show their members
 };
 const folds = new Map(); // lanes by key; each has the events of all its members
@@ -46,6 +47,15 @@ function fillFolds(list) {
     for (const rows of [fold.rows, fold.hits, ...Object.values(fold.severe)])
       if (!rows.sorted) rows.sort();
   }
+}
+// Threads that the user pinned are above all others.
+const pinOf = ({source = 0, number}) => `${source}.${number}`;
+const isPinned = lane => lanes.pinned.has(pinOf(lane.thing));
+function pin(thing) {
+  if (thing?.number === undefined || thing.overwritten !== undefined) return;
+  if (!lanes.pinned.delete(pinOf(thing))) lanes.pinned.add(pinOf(thing));
+  relayout();
+  remember();
 }
 // Forgets the folds, after a change of shown events, hits or thread names.
 const forgetFolds = () => folds.clear();
@@ -198,6 +208,7 @@ function settle() {
 function lanesInLink() {
   const parts = [];
   if (lanes.order !== 'number') parts.push(`o=${lanes.order}`);
+  if (lanes.pinned.size) parts.push(`p=${[...lanes.pinned].join(',')}`);
   if (lanes.text) parts.push(`n=${encodeURIComponent(lanes.text)}`);
   if (lanes.names !== null || lanes.idle)
     parts.push(`f=${{true: 'n', false: 'a'}[lanes.names] ?? ''}${
@@ -213,6 +224,7 @@ function lanesFromLink(parts) {
   lanes.idle = letters.includes('i');
   lanes.opened = new Set((parts.get('g') ?? '').split(',').filter(k => k)
     .map(decoded));
+  lanes.pinned = new Set((parts.get('p') ?? '').split(',').filter(k => k));
   orderLanes(parts.get('o') ?? '');
   filterLanes(decoded(parts.get('n') ?? ''));
 }
