@@ -62,7 +62,7 @@ for page in docs/*.md; do
 done
 rm -rf "$out"
 mkdir -p "$out/reference" "$out/source"
-cp site/site.css docs/*.png "$out"
+cp site/site.css site/search.js docs/*.png "$out"
 
 # The menu, as seen from a page: PAGE
 menu()
@@ -91,10 +91,13 @@ frame()
 <link rel="stylesheet" href="${up}site.css">
 </head>
 <body><div class="page">
-<nav aria-label="Pages"><a class="name" href="${up}index.html">Recorder</a>
+<nav id="pages" aria-label="Pages"><a class="name" href="${up}index.html">Recorder</a>
+<form role="search" onsubmit="return false"><input id="search" type="search" data-up="$up" aria-label="Search the documentation" placeholder="Search (/)" autocomplete="off"></form>
+<div role="status"><ol id="found"></ol></div>
 $(menu "$1")
 </nav>
 <main>
+<p class="menu"><a href="#pages">Search and pages</a></p>
 $body
 <p class="turns">$(printf '%s\n' "$pages" | grep : | grep -C 1 "^$1:" |
         sed -n "\\|^$1:|!s|\(.*\):\(.*\)|<a href=\"$up\1.html\">\2</a>|p")</p>
@@ -103,7 +106,7 @@ $body
 $(printf '%s\n' "$body" |
         sed -n 's|.*<h2 id="\([^"]*\)">\(.*\)</h2>.*|<a href="#\1">\2</a>|p')
 </aside>
-</div></body>
+</div><script src="${up}search.js"></script></body>
 </html>
 END
 }
@@ -229,5 +232,12 @@ escaped()
         echo '</code></pre>'
     done
 } | frame reference/command "The command"
-rm "$reference/text" "$reference/text.index" "$reference/names"
+# The text of each section, for search.js.
+for page in $(printf '%s\n' "$pages" | sed -n 's/:.*//p' | grep -v ' '); do
+    [ -f "$out/$page.html" ] || continue
+    awk -v page="$page" -f site/sections.awk "$out/$page.html"
+done >"$out/sections"
+{ echo 'window.sections = [' && cat "$out/sections" && echo '];'; } \
+    >"$out/search-index.js"
+rm "$out/sections" "$reference/text" "$reference/text.index" "$reference/names"
 echo "$out/index.html"
