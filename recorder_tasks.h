@@ -169,8 +169,8 @@ RECORDER_LOUD_
         table,                                                                 \
         max,                                                                   \
         NULL};                                                                 \
-    __attribute__((constructor(101))) static void recorder_tasks_enter_##name( \
-        void)                                                                  \
+    RECORDER_UNSEEN_ __attribute__((                                           \
+        constructor(101))) static void recorder_tasks_enter_##name(void)       \
     {                                                                          \
         recorder_tasks_enter(&recorder_tasks_##name);                          \
     }                                                                          \
@@ -178,8 +178,8 @@ RECORDER_LOUD_
     __extension__
 #ifdef RECORDER_IN_LIBRARY_
 #define RECORDER_TASKS_LEAVE_(name)                                            \
-    __attribute__((destructor(101))) static void recorder_tasks_leave_##name(  \
-        void)                                                                  \
+    RECORDER_UNSEEN_ __attribute__((                                           \
+        destructor(101))) static void recorder_tasks_leave_##name(void)        \
     {                                                                          \
         recorder_tasks_leave_(&recorder_tasks_##name);                         \
     }

@@ -123,7 +123,7 @@ RECORDER_ASSERT_((RECORDER_SEVERITY_LEAST) >= 0 && (RECORDER_SEVERITY_LEAST) < 5
 #else
 #define RECORDER_PRINTF_ printf
 #endif
-__attribute__((format(RECORDER_PRINTF_, 1, 2))) static inline int
+__attribute__((format(RECORDER_PRINTF_, 1, 2))) RECORDER_LOCAL_ int
 recorder_check_(const char *format, ...)
 {
     (void)format;
@@ -321,7 +321,7 @@ template <bool qualified> struct recorder_named_ {
 template <bool literal> struct recorder_formatted_ {
     static_assert(literal, RECORDER_NO_FORMAT_);
 };
-constexpr bool recorder_is_qualified_(const char *name)
+RECORDER_UNSEEN_ constexpr bool recorder_is_qualified_(const char *name)
 {
     return *name && (*name == ':' || recorder_is_qualified_(name + 1));
 }

@@ -23,7 +23,8 @@ extern "C" {
  * records made at exit can be dumped. */
 #ifdef RECORDER_IN_LIBRARY_
 #define RECORDER_LEAVES_(name)                                                 \
-    __attribute__((destructor(101))) static void recorder_leave_##name(void)   \
+    RECORDER_UNSEEN_ __attribute__((                                           \
+        destructor(101))) static void recorder_leave_##name(void)              \
     {                                                                          \
         if (recorder_entered_##name)                                           \
             recorder_leave(&recorder_for_##name);                              \
@@ -79,7 +80,8 @@ extern "C" {
         #name, "" description, &recorder_rings_for_##name[0].ring,             \
         sizeof recorder_rings_for_##name[0], slots, lanes);                    \
     static bool recorder_entered_##name;                                       \
-    __attribute__((constructor(101))) static void recorder_enter_##name(void)  \
+    RECORDER_UNSEEN_ __attribute__((                                           \
+        constructor(101))) static void recorder_enter_##name(void)             \
     {                                                                          \
         recorder_entered_##name =                                              \
             (lanes) == 1 ? recorder_enter(&recorder_for_##name)                \
@@ -106,7 +108,8 @@ extern "C" {
                 (sizeof(struct recorder_record) + sizeof(uintptr_t) +          \
                  sizeof(struct recorder_turn)),                                \
         RECORDER_SLOTS_(size), 1);                                             \
-    __attribute__((constructor(101))) static void recorder_enter_##name(void)  \
+    RECORDER_UNSEEN_ __attribute__((                                           \
+        constructor(101))) static void recorder_enter_##name(void)             \
     {                                                                          \
         recorder_resume(&recorder_for_##name);                                 \
         recorder_enter(&recorder_for_##name);                                  \
@@ -123,14 +126,16 @@ extern "C" {
 #define RECORDER_TWEAK_ENTERS_(function, tweak)
 #else
 #define RECORDER_TWEAK_ENTERS_(function, tweak)                                \
-    __attribute__((constructor(101))) static void function(void)               \
+    RECORDER_UNSEEN_ __attribute__((constructor(101))) static void function(   \
+        void)                                                                  \
     {                                                                          \
         recorder_tweak_enter_(&tweak);                                         \
     }
 #endif
 #if defined(RECORDER_IN_LIBRARY_) && !defined(RECORDER_NOTHING_)
 #define RECORDER_TWEAK_LEAVES_(function, tweak)                                \
-    __attribute__((destructor(101))) static void function(void)                \
+    RECORDER_UNSEEN_ __attribute__((destructor(101))) static void function(    \
+        void)                                                                  \
     {                                                                          \
         recorder_tweak_leave_(&tweak);                                         \
     }

@@ -593,7 +593,8 @@ RECORDER_CALLED_ size_t recorder_event_text(const struct recorder_event *event,
     return length;
 }
 
-__attribute__((constructor(102))) static void recorder_dump_enter_(void)
+RECORDER_UNSEEN_ __attribute__((constructor(102))) static void
+recorder_dump_enter_(void)
 {
     recorder_start_();
     if (recorder_home_.registry->hook)
@@ -602,7 +603,8 @@ __attribute__((constructor(102))) static void recorder_dump_enter_(void)
     recorder_line(recorder_os_environment_("RECORDER_LINE"));
 }
 #ifdef RECORDER_IN_LIBRARY_
-__attribute__((destructor(102))) static void recorder_dump_leave_(void)
+RECORDER_UNSEEN_ __attribute__((destructor(102))) static void
+recorder_dump_leave_(void)
 {
     if (recorder_home_.registry->hook == recorder_print_)
         recorder_home_.registry->hook = NULL;

@@ -410,7 +410,8 @@ RECORDER_SELDOM_ void recorder_file_forget_in_child_(void)
 }
 
 #ifdef RECORDER_IN_LIBRARY_
-__attribute__((destructor(103))) static void recorder_file_leave_(void)
+RECORDER_UNSEEN_ __attribute__((destructor(103))) static void
+recorder_file_leave_(void)
 {
     if (recorder_home_.registry->file == recorder_file_notify_)
         recorder_home_.registry->file = NULL;
@@ -439,7 +440,8 @@ RECORDER_ANY_ bool recorder_file(const char *path)
 
 /* A library that is preloaded into programs leaves RECORDER_FILE to them. */
 #ifndef RECORDER_FILE_PRELOADED
-__attribute__((constructor(103))) static void recorder_file_enter_(void)
+RECORDER_UNSEEN_ __attribute__((constructor(103))) static void
+recorder_file_enter_(void)
 {
     const char *path = recorder_os_environment_("RECORDER_FILE");
     struct recorder_registry *registry = recorder_home_.registry;

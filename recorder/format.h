@@ -56,15 +56,15 @@ extern "C" {
 #endif
 
 RECORDER_PROTOTYPE_ void recorder_format_parse_(struct recorder_formatter_ *f);
-static inline void recorder_format_reset_(struct recorder_formatter_ *f);
-static inline uint64_t recorder_format_word_(struct recorder_formatter_ *f,
-                                             unsigned i);
-static inline void recorder_format_convert_(struct recorder_formatter_ *f);
+RECORDER_LOCAL_ void recorder_format_reset_(struct recorder_formatter_ *f);
+RECORDER_LOCAL_ uint64_t recorder_format_word_(struct recorder_formatter_ *f,
+                                               unsigned i);
+RECORDER_LOCAL_ void recorder_format_convert_(struct recorder_formatter_ *f);
 RECORDER_PROTOTYPE_ void recorder_format_own_(struct recorder_formatter_ *f);
 RECORDER_PROTOTYPE_ void
 recorder_format_integer_(struct recorder_formatter_ *f);
-static inline void recorder_format_plain_(struct recorder_formatter_ *f);
-static inline void recorder_format_character_(struct recorder_formatter_ *f);
+RECORDER_LOCAL_ void recorder_format_plain_(struct recorder_formatter_ *f);
+RECORDER_LOCAL_ void recorder_format_character_(struct recorder_formatter_ *f);
 RECORDER_PROTOTYPE_ void recorder_format_string_(struct recorder_formatter_ *f);
 
 /* size_t recorder_format_(char *to, size_t size, const char *format,
@@ -77,17 +77,17 @@ RECORDER_PROTOTYPE_ void recorder_format_string_(struct recorder_formatter_ *f);
    How many argument words the format consumes; may be more than 12. */
 
 /* Returns the end of the format, or the newline that is dropped before it. */
-static inline bool recorder_format_ended_(const char *s)
+RECORDER_LOCAL_ bool recorder_format_ended_(const char *s)
 {
     return !s[0] || (s[0] == '\n' && !s[1]);
 }
 
 /* Keeps the part of a format that ends at f->at, if there is room and other
    words need no other parsing. */
-static inline void recorder_plan_add_(struct recorder_plan_ *plan,
-                                      const struct recorder_formatter_ *f,
-                                      const char *format, const char *literal,
-                                      size_t size)
+RECORDER_LOCAL_ void recorder_plan_add_(struct recorder_plan_ *plan,
+                                        const struct recorder_formatter_ *f,
+                                        const char *format, const char *literal,
+                                        size_t size)
 {
     struct recorder_planned_ *part = &plan->part[plan->count];
     if (plan->count == sizeof plan->part / sizeof *part || f->varies ||
@@ -190,8 +190,8 @@ RECORDER_SELDOM_ unsigned recorder_format_count_(const char *format)
 }
 
 /* Returns word i. */
-static inline uint64_t recorder_format_word_(struct recorder_formatter_ *f,
-                                             unsigned i)
+RECORDER_LOCAL_ uint64_t recorder_format_word_(struct recorder_formatter_ *f,
+                                               unsigned i)
 {
     const struct recorder_arguments_ *a = f->arguments;
     if (!a || i >= a->count || (i < 32 && (a->missing >> i & 1))) {
@@ -222,7 +222,8 @@ RECORDER_SELDOM_ unsigned recorder_format_number_(const char **s)
 
 /* Returns the n of n$ and skips both; returns 0 and skips nothing if there is
    none. */
-static inline unsigned recorder_format_position_(struct recorder_formatter_ *f)
+RECORDER_LOCAL_ unsigned
+recorder_format_position_(struct recorder_formatter_ *f)
 {
     const char *s = f->at;
     unsigned n = recorder_format_number_(&s);
@@ -244,7 +245,7 @@ RECORDER_SELDOM_ int64_t recorder_format_size_(struct recorder_formatter_ *f)
 }
 
 /* Returns the index of c in a list of characters, or the list's length. */
-static inline unsigned recorder_format_index_(const char *list, char c)
+RECORDER_LOCAL_ unsigned recorder_format_index_(const char *list, char c)
 {
     unsigned i = 0;
     while (list[i] && list[i] != c)
@@ -252,7 +253,7 @@ static inline unsigned recorder_format_index_(const char *list, char c)
     return i;
 }
 
-static inline bool recorder_format_is_modifier_(char c)
+RECORDER_LOCAL_ bool recorder_format_is_modifier_(char c)
 {
     switch (c) {
     case 'h':
@@ -267,7 +268,7 @@ static inline bool recorder_format_is_modifier_(char c)
 }
 
 /* Reads the length modifier, which says how many bits an integer has. */
-static inline void recorder_format_modifier_(struct recorder_formatter_ *f)
+RECORDER_LOCAL_ void recorder_format_modifier_(struct recorder_formatter_ *f)
 {
     const struct recorder_arguments_ *a = f->arguments;
     char c = *f->at;
@@ -315,7 +316,7 @@ RECORDER_SELDOM_ unsigned recorder_format_fields_(struct recorder_formatter_ *f)
     return position;
 }
 
-static inline void recorder_format_reset_(struct recorder_formatter_ *f)
+RECORDER_LOCAL_ void recorder_format_reset_(struct recorder_formatter_ *f)
 {
     struct recorder_conversion_ none = {0, 0, -1, 0, '\0', '\0', false, false};
     f->how = none;
@@ -409,7 +410,7 @@ RECORDER_SELDOM_ void recorder_format_rare_(struct recorder_formatter_ *f)
 }
 
 /* Every conversion writes its text without regard to the width. */
-static inline void recorder_format_convert_(struct recorder_formatter_ *f)
+RECORDER_LOCAL_ void recorder_format_convert_(struct recorder_formatter_ *f)
 {
     size_t start = f->text.size;
     if (f->how.plain && !f->missing)
@@ -450,7 +451,7 @@ RECORDER_SELDOM_ void recorder_format_own_(struct recorder_formatter_ *f)
 /* -------------------------------------------------------------- integers -- */
 
 /* Writes a decimal number that has no flags and no precision. */
-static inline void recorder_format_plain_(struct recorder_formatter_ *f)
+RECORDER_LOCAL_ void recorder_format_plain_(struct recorder_formatter_ *f)
 {
     char digit[24], *end = digit + sizeof digit, *start;
     unsigned unused = 64 - f->how.bits;
@@ -506,9 +507,9 @@ RECORDER_SELDOM_ void recorder_format_integer_(struct recorder_formatter_ *f)
 /* --------------------------------------------------------------- strings -- */
 
 /* Copies up to size bytes at address. Returns how many could be read. */
-static inline size_t recorder_format_read_(const struct recorder_arguments_ *a,
-                                           uint64_t address, char *to,
-                                           size_t size)
+RECORDER_LOCAL_ size_t
+recorder_format_read_(const struct recorder_arguments_ *a, uint64_t address,
+                      char *to, size_t size)
 {
     ptrdiff_t got = a->text ? a->text(a->context, address, to, size) : 0;
     return got < 0 ? 0 : (size_t)got < size ? (size_t)got : size;
@@ -593,7 +594,7 @@ RECORDER_SELDOM_ bool recorder_format_wides_(struct recorder_formatter_ *f,
     return false;
 }
 
-static inline void recorder_format_character_(struct recorder_formatter_ *f)
+RECORDER_LOCAL_ void recorder_format_character_(struct recorder_formatter_ *f)
 {
     char utf8[4] = {(char)f->word};
     unsigned n = 1;

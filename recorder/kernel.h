@@ -60,7 +60,8 @@ struct recorder recorder_for_switches = RECORDER_INIT_(
 }
 #endif
 #pragma GCC diagnostic pop
-__attribute__((constructor(101))) static void recorder_enter_switches_(void)
+RECORDER_UNSEEN_ __attribute__((constructor(101))) static void
+recorder_enter_switches_(void)
 {
     recorder_enter(&recorder_for_switches);
 }

@@ -474,7 +474,8 @@ RECORDER_SELDOM_ void recorder_kernel_environment_(const char *text)
 }
 
 /* After the constructor that makes a recording, which needs a single thread. */
-__attribute__((constructor(104))) static void recorder_kernel_enter_all_(void)
+RECORDER_UNSEEN_ __attribute__((constructor(104))) static void
+recorder_kernel_enter_all_(void)
 {
     const char *text = recorder_os_environment_("RECORDER_SWITCHES");
     if (recorder_kernel_.asked)
@@ -485,7 +486,8 @@ __attribute__((constructor(104))) static void recorder_kernel_enter_all_(void)
 }
 
 /* At the end of the program, the last switches go into its recording. */
-__attribute__((destructor(104))) static void recorder_kernel_leave_(void)
+RECORDER_UNSEEN_ __attribute__((destructor(104))) static void
+recorder_kernel_leave_(void)
 {
     struct recorder_kernel_ *k = &recorder_kernel_;
     recorder_kernel_ask_();

@@ -28,6 +28,9 @@
 #define RECORDER_NOTHING_
 #endif
 
+/* Of each function of the headers: -finstrument-functions has no calls of it
+ * (recorder_functions.h). */
+#define RECORDER_UNSEEN_ __attribute__((no_instrument_function))
 /* RECORDER_SELDOM_: the compiler makes the function small. Variables that the
  * whole program shares are weak and exported; variables of one module are weak
  * and hidden. Functions are static in C, and hidden inline ones in C++, which
@@ -35,17 +38,21 @@
  * unmap. */
 #ifdef __cplusplus
 #define RECORDER_ASSERT_(condition, text) static_assert(condition, text)
-#define RECORDER_FUNCTION_ inline __attribute__((noinline)) RECORDER_HIDDEN_
-#define RECORDER_SELDOM_ inline __attribute__((noinline, cold)) RECORDER_HIDDEN_
+#define RECORDER_FUNCTION_                                                     \
+    inline __attribute__((noinline)) RECORDER_UNSEEN_ RECORDER_HIDDEN_
+#define RECORDER_SELDOM_                                                       \
+    inline __attribute__((noinline, cold)) RECORDER_UNSEEN_ RECORDER_HIDDEN_
 /* Declares the function in a door: g++ wants `inline` at the definition. */
 #define RECORDER_PROTOTYPE_ RECORDER_HIDDEN_
 #else
 #define RECORDER_ASSERT_(condition, text)                                      \
     __extension__ _Static_assert(condition, text) /* gnu99 -pedantic asks */
 #ifdef __clang__ /* reports a function that is marked unused and used */
-#define RECORDER_STATIC_(...) static inline __attribute__((__VA_ARGS__))
+#define RECORDER_STATIC_(...)                                                  \
+    static inline RECORDER_UNSEEN_ __attribute__((__VA_ARGS__))
 #else
-#define RECORDER_STATIC_(...) static __attribute__((unused, __VA_ARGS__))
+#define RECORDER_STATIC_(...)                                                  \
+    static RECORDER_UNSEEN_ __attribute__((unused, __VA_ARGS__))
 #endif
 #define RECORDER_FUNCTION_ RECORDER_STATIC_(noinline)
 #define RECORDER_SELDOM_ RECORDER_STATIC_(noinline, cold)
@@ -82,7 +89,8 @@
  * RECORDER_COMPILE_HERE, too, contains them. RECORDER_DECLARED_ is defined in
  * all files but that one. */
 #if defined(RECORDER_COMPILE_HERE)
-#define RECORDER_CALLED_ __attribute__((noinline, visibility("default")))
+#define RECORDER_CALLED_                                                       \
+    RECORDER_UNSEEN_ __attribute__((noinline, visibility("default")))
 #define RECORDER_CALLED_SELDOM_ RECORDER_CALLED_ __attribute__((cold))
 #define RECORDER_CALLED_PROTOTYPE_ extern
 #define RECORDER_ANY_ RECORDER_CALLED_SELDOM_
@@ -99,11 +107,13 @@
 #define RECORDER_ANY_ RECORDER_SELDOM_
 #define RECORDER_ANY_PROTOTYPE_ RECORDER_PROTOTYPE_
 #else
-#define RECORDER_ANY_ __attribute__((noinline, cold, weak)) RECORDER_HIDDEN_
+#define RECORDER_ANY_                                                          \
+    RECORDER_UNSEEN_ __attribute__((noinline, cold, weak)) RECORDER_HIDDEN_
 #define RECORDER_ANY_PROTOTYPE_ extern RECORDER_HIDDEN_
 #endif
 #endif
-#define RECORDER_INLINE_ static inline __attribute__((always_inline))
+#define RECORDER_LOCAL_ static inline RECORDER_UNSEEN_
+#define RECORDER_INLINE_ RECORDER_LOCAL_ __attribute__((always_inline))
 /* A function that calls the C library, in a part that all programs include. gcc
  * -O0 omits only unused inline functions; g++ -O0 makes an exception table if
  * it inlines one of these. */

@@ -234,7 +234,7 @@ recorder_format_hexadecimal_(struct recorder_formatter_ *f, uint64_t mantissa,
 }
 
 /* Returns the bits of the double that equals the float of these bits. */
-static inline uint64_t recorder_format_widen_(uint32_t bits)
+RECORDER_LOCAL_ uint64_t recorder_format_widen_(uint32_t bits)
 {
     uint64_t sign = (uint64_t)(bits >> 31) << 63, mantissa = bits & 0x7fffff;
     int exponent = (int)(bits >> 23 & 255);

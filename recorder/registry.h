@@ -422,14 +422,15 @@ RECORDER_CALLED_ void recorder_tweak_leave_(struct recorder_tweak *tweak)
 
 #ifdef RECORDER_IN_LIBRARY_
 /* Starts a module that defines no recorder, too: it may use others'. */
-__attribute__((constructor(101), used)) static void
+__attribute__((constructor(101), used)) RECORDER_UNSEEN_ static void
 recorder_start_library_(void)
 {
     recorder_start_();
 }
 /* Takes out the functions that number threads and give them lanes, if they are
  * this library's. */
-__attribute__((destructor(101), used)) static void recorder_stop_library_(void)
+RECORDER_UNSEEN_ __attribute__((destructor(101), used)) static void
+recorder_stop_library_(void)
 {
     struct recorder_registry *registry = recorder_home_.registry;
     bool numbers = recorder_home_.numbers && registry->thread;

@@ -347,7 +347,8 @@ RECORDER_CALLED_SELDOM_ int recorder_trace_set(const char *specification)
 RECORDER_PROGRAM_ bool recorder_set_started_ = false;
 
 #ifndef RECORDER_SET_LATER_ /* compat/recorder reads it on request */
-__attribute__((constructor(103))) static void recorder_set_enter_(void)
+RECORDER_UNSEEN_ __attribute__((constructor(103))) static void
+recorder_set_enter_(void)
 {
     if (recorder_set_started_)
         return;

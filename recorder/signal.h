@@ -343,7 +343,8 @@ RECORDER_MODULE_ void (*recorder_signal_handler_)(
 
 RECORDER_PROGRAM_ unsigned char recorder_crash_asked_ = 0;
 /* In compat, RECORDER_DUMP of the environment has the meaning of 1.x. */
-__attribute__((constructor(102))) static void recorder_crash_enter_(void)
+RECORDER_UNSEEN_ __attribute__((constructor(102))) static void
+recorder_crash_enter_(void)
 {
     if (recorder_crash_asked_)
         return;
@@ -442,7 +443,8 @@ RECORDER_ANY_ void recorder_dump_on_common_signals(unsigned add,
 #ifdef RECORDER_IN_LIBRARY_
 /* Restores the program's actions: the code of our handler goes with the
  * library. */
-__attribute__((destructor(102))) static void recorder_signal_leave_(void)
+RECORDER_UNSEEN_ __attribute__((destructor(102))) static void
+recorder_signal_leave_(void)
 {
     struct recorder_action_ now;
     int sig;

@@ -176,12 +176,13 @@ class recorder_span_guard_
 {
   public:
     struct recorder_span_ span;
-    __attribute__((always_inline)) explicit recorder_span_guard_(
-        const struct recorder_span_ &from)
+    RECORDER_UNSEEN_
+        __attribute__((always_inline)) explicit recorder_span_guard_(
+            const struct recorder_span_ &from)
         : span(from)
     {
     }
-    __attribute__((always_inline)) ~recorder_span_guard_()
+    RECORDER_UNSEEN_ __attribute__((always_inline)) ~recorder_span_guard_()
     {
         recorder_span_close_(&span);
     }

@@ -499,7 +499,8 @@ RECORDER_CALLED_SELDOM_ void recorder_trigger_thaw(void)
     recorder_action_change_(recorder_trace_thawed_);
 }
 
-__attribute__((constructor(103))) static void recorder_trigger_ask_(void)
+RECORDER_UNSEEN_ __attribute__((constructor(103))) static void
+recorder_trigger_ask_(void)
 {
     if (recorder_triggers_.asked)
         return;
@@ -508,7 +509,8 @@ __attribute__((constructor(103))) static void recorder_trigger_ask_(void)
 }
 #ifdef RECORDER_IN_LIBRARY_
 /* Removes a closed library's hook, unless another one precedes it. */
-__attribute__((destructor(103))) static void recorder_trigger_leave_(void)
+RECORDER_UNSEEN_ __attribute__((destructor(103))) static void
+recorder_trigger_leave_(void)
 {
     struct recorder_registry *registry = recorder_home_.registry;
     unsigned i;
