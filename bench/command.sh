@@ -125,3 +125,30 @@ if [ "$room" -gt 6000000 ]; then
     row 'memory for a recording of 2 GiB / its size' \
         "$(awk '{ print $1 / $2 }' memory)" 2 ''
 fi
+
+# A call: with the hooks of recorder_functions.h on and off, and by uftrace.
+if command -v uftrace >/dev/null; then
+    ${CC:-cc} -O2 -finstrument-functions -c "$here/target/calls.c"
+    ${CC:-cc} -O2 calls.o -o theirs
+    echo '#include "recorder_functions.h"' >on.c
+    echo '__attribute__((constructor)) static void off(void)
+    { RECORDER_TRACE(functions) = -1; }' | cat on.c - >off.c
+    echo 'void __cyg_profile_func_enter(void *f, void *c) { (void)f, (void)c; }
+    void __cyg_profile_func_exit(void *f, void *c) { (void)f, (void)c; }' >none.c
+    for hooks in on off none; do
+        ${CC:-cc} -O2 -I "$here/.." $hooks.c calls.o -o $hooks
+        for i in 1 2 3 4 5; do ./$hooks; done | sort -n | sed -n 3p >$hooks.ns
+    done
+    for i in 1 2 3 4 5; do
+        uftrace record -d data ./theirs | tail -n 1
+    done | sort -n | sed -n 3p >theirs.ns
+    read -r on <on.ns
+    read -r off <off.ns
+    read -r none <none.ns
+    read -r theirs <theirs.ns
+    row 'a call of an instrumented function' "$on" 30 ' ns'
+    row "that / uftrace's, of $theirs ns" \
+        "$(awk "BEGIN { print $on / $theirs }")" 0.35 ''
+    row 'a call while they are off, more than empty hooks' \
+        "$(awk "BEGIN { print $off - $none }")" 2 ' ns'
+fi

@@ -12,7 +12,7 @@ test) packages="$libraries g++ gcc-multilib g++-multilib clang
     gtkwave sigrok-cli protobuf-compiler sqlite3 xvfb xauth python3 chromium pkg-config cmake meson
     build-essential debhelper dh-python lintian rustc cargo golang-go
     nodejs npm pigz pbzip2 lbzip2 xz-utils zstd memcached redis-server libjemalloc2
-    libtcmalloc-minimal4 linux-perf valgrind python3-numpy python3-pandas nats-server libnats-dev libssl-dev openssl lowdown openssh-server openssh-client" ;;
+    libtcmalloc-minimal4 linux-perf uftrace valgrind python3-numpy python3-pandas nats-server libnats-dev libssl-dev openssl lowdown openssh-server openssh-client" ;;
 fleet) packages="$libraries libnats-dev libssl-dev" ;;
 fuzz) packages="$libraries clang-14 libclang-rt-14-dev" ;;
 litmus)

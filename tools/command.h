@@ -54,6 +54,7 @@ struct verb {
     int (*run)(struct call *);
     bool follows;    /* --last 0 says something */
     bool unprepared; /* of programs without recorders, too */
+    bool calls;      /* shows calls one by one: recorder_functions.h */
     bool kernel;     /* shows switches that the kernel has, too */
     bool starts;     /* a program, whose arguments are no options of the verb */
     int trouble;     /* exit status for trouble; 0: 1 */
@@ -66,7 +67,7 @@ struct verb {
 extern const struct verb verb_list, verb_dump, verb_follow, verb_set, verb_save,
     verb_log, verb_watch, verb_export, verb_view, verb_diff, verb_explain,
     verb_threads, verb_tasks, verb_sched, verb_latency, verb_spans, verb_run,
-    verb_ps, verb_why;
+    verb_ps, verb_why, verb_functions;
 
 struct call_option {
     int key;

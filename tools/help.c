@@ -3,10 +3,10 @@
 #include "command.h"
 
 static const struct verb *const verbs[] = {
-    &verb_ps,      &verb_list,  &verb_dump,    &verb_follow, &verb_watch,
-    &verb_set,     &verb_save,  &verb_log,     &verb_export, &verb_view,
-    &verb_explain, &verb_run,   &verb_threads, &verb_tasks,  &verb_latency,
-    &verb_spans,   &verb_sched, &verb_why,     &verb_diff};
+    &verb_ps,      &verb_list,  &verb_dump,    &verb_follow,    &verb_watch,
+    &verb_set,     &verb_save,  &verb_log,     &verb_export,    &verb_view,
+    &verb_explain, &verb_run,   &verb_threads, &verb_tasks,     &verb_latency,
+    &verb_spans,   &verb_sched, &verb_why,     &verb_functions, &verb_diff};
 enum { VERBS = sizeof verbs / sizeof *verbs };
 
 const struct verb *help_verb(const char *name)
@@ -162,7 +162,7 @@ static void command_help(void)
             printf("\n%s: %s\n", groups[group].title, groups[group].example);
             group++;
         }
-        printf("  %-9s %s\n", verbs[i]->name, verbs[i]->summary);
+        printf("  %-10s %s\n", verbs[i]->name, verbs[i]->summary);
     }
     putchar('\n');
     wrapped(stdout, sources, 0, 0);

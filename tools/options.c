@@ -462,10 +462,27 @@ static void homes_find(struct call *call)
         }
 }
 
+/* Returns the name of a function that begins at an address. */
+static const char *function_at(void *of, uint64_t address)
+{
+    static const char first[] = "+0x1"; /* it follows the first byte */
+    static char text[256];
+    const char *name = source_function(of, address + 1);
+    size_t size = name ? strlen(name) : 0;
+    if (!name)
+        return NULL;
+    if (size >= sizeof first && strcmp(name + size - 4, first) == 0)
+        size -= sizeof first - 1;
+    snprintf(text, sizeof text, "%.*s", (int)size, name);
+    return text;
+}
 void call_reader_open(struct call *call)
 {
     const char *wrong =
         reader_open(&call->reader, call->source.memory, call->source.registry);
+    call->reader.calls = call->verb->calls;
+    call->reader.function = function_at;
+    call->reader.function_context = &call->source;
     if (!wrong)
         wrong = reader_select(&call->reader, &call->selection);
     if (wrong)

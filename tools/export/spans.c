@@ -18,6 +18,8 @@ const char *spans_name(const char *format, size_t *size)
     size_t end;
     format += strspn(format, "<>= ");
     end = *size = strcspn(format, "%,:;=(");
+    while (format[*size] == ':' && format[*size + 1] == ':') /* of C++ */
+        end = *size += 2 + strcspn(format + *size + 2, "%,:;=(");
     while (format[*size] == '=' && end && is_word(format[end - 1]))
         end--;
     if (end) /* "request id=%d": id is an argument's name */

@@ -8,7 +8,7 @@
     << NAME %u ...  closes the span of that recorder, name and id, in any thread
 
 NAME ends before the first conversion, argument's name
-("request" of "> request id=%d"), or one of ,:;=( and may have
+("request" of "> request id=%d"), or one of ,:;=( but not :: and may have
 fewer whole words on one side than on the other: "< read, %u bytes" closes
 "> read block %u". Without a name, "<" closes the innermost of the recorder.
 */

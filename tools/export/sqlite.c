@@ -296,6 +296,8 @@ static void put_event(struct sqlite *s, const struct timeline_event *e)
     int64_t format = format_of(s, e);
     const char *message;
     size_t size;
+    if (read->kind && strcmp(read->kind, "left") == 0)
+        return; /* it has the number of the call that showed it */
     bind_integer(s->event, 1, (int64_t)read->event.order);
     if (read->ns != RECORDER_TIME_UNKNOWN_) {
         bind_integer(s->event, 2, read->ns);

@@ -58,6 +58,8 @@ static bool is_head_at(const struct reader *reader, const struct key *key)
     const struct memory *m = reader->memory;
     const struct offsets *at = offsets_of(m);
     unsigned char raw[RECORD_MAX_BYTES];
+    if (key->call)
+        return true;
     return key_record(reader, key, raw) &&
            order_key(reader, bytes_word(m, raw + at->record_order)) ==
                key->order &&
@@ -95,6 +97,11 @@ static bool event_at(struct reader *reader, size_t *i, struct reader_event *to)
     const struct key *key = &inside->keys[*i];
     struct recorder_event *event = &to->event;
     struct words head;
+    if (key->call) {
+        ++*i;
+        calls_event(reader, key, to);
+        return true;
+    }
     if (!words_at(reader, key, &head)) {
         ++*i;
         reader->missed++;
@@ -172,9 +179,9 @@ bool reader_next(struct reader *reader, struct reader_event *event)
         uint64_t missed = reader->missed;
         size_t at = inside->at;
         bool made = event_at(reader, &inside->at, event);
-        if (reader->missed == missed)
+        if (reader->missed == missed && !inside->keys[at].call)
             lane->seen += inside->at - at;
-        lane->events += made && event->event.format;
+        lane->events += made && event->event.format && !inside->keys[at].call;
         if (made && (event->event.format ? is_chosen(reader, event)
                                          : event->recorder->chosen))
             return true;

@@ -54,6 +54,20 @@ struct key {
     uint32_t held;   /* 1 + its index among those held back; 0: in its lane */
     uint32_t number; /* of a switch of the kernel (kernel.c), else 0: several
                       * may have one order */
+    uint32_t call;   /* 1 + its index among the calls; 0: it is none */
+};
+
+/* A call, or a return, of a slot of calls (calls.c). */
+struct call_event {
+    uint64_t order, ticks, function, stack;
+    unsigned thread;
+    enum {
+        CALL_NONE,
+        CALL_CALLS,
+        CALL_RETURNS,
+        CALL_LEFT, /* this frame is gone, without a return */
+        CALL_LATE  /* of a frame that was taken for gone */
+    } kind;
 };
 
 /* A copy of a record that a later take delivers: its slot may change before. */
@@ -121,6 +135,7 @@ struct reader_inside {
     size_t keys_count, keys_max, at, deliver;
     struct held *held;
     size_t held_count;
+    struct call_event *calls;
     struct kernel *kernel;   /* kernel.c's own; null: none */
     uint64_t kernel_address; /* of the program's; 0: it has none */
     uint64_t threads_max;    /* rows of its table */
@@ -338,6 +353,9 @@ void kernel_close(struct reader *);
 
 /* --------------------------------------------------------------- message -- */
 
+/* Makes a format of three parts, once for a number. Returns its address. */
+uint64_t format_made(struct reader *, uint64_t number, const char *a,
+                     const char *b, const char *c);
 /* The event whose strings are read, and a bound of their bytes. */
 struct text_context {
     struct reader *reader;
@@ -370,6 +388,11 @@ char *text_room(char **at, size_t size);
 
 /* ---------------------------------------------------------------- events -- */
 
+/* calls.c: makes keys of the calls in delivered slots, and sorts all by time.
+ * False: out of memory. */
+bool calls_expand(struct reader *);
+/* Makes the event of such a key. */
+void calls_event(struct reader *, const struct key *, struct reader_event *);
 /* Makes the messages of the newest held-back events once, so that their strings
  * are cached when the program ends. */
 void events_look(struct reader *);

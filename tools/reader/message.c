@@ -290,6 +290,35 @@ static void coded_apply(struct reader *reader, struct recorder_event *event,
     memcpy(event->argument, coded.argument, sizeof event->argument);
 }
 
+uint64_t format_made(struct reader *reader, uint64_t number, const char *a,
+                     const char *b, const char *c)
+{
+    struct reader_inside *inside = reader->inside;
+    struct format *format;
+    bool is_new;
+    format = format_add(reader, CODED_FORMATS, number,
+                        (uint64_t)(unsigned char)*a << 8 | (unsigned char)*c,
+                        &is_new);
+    if (!format)
+        return CODED_FORMATS - 1;
+    inside->formats_bytes += is_new ? strlen(b) + 64 : 0;
+    if (is_new &&
+        inside->formats_bytes <= reader->memory->size + FORMATS_SLACK) {
+        char *made;
+        size_t size;
+        FILE *text = open_memstream(&made, &size);
+        format->event = true;
+        if (!text)
+            return CODED_FORMATS - 1;
+        fputs(a, text);
+        for (; *b; b++) /* a format has each % twice */
+            fprintf(text, *b == '%' ? "%%%%" : "%c", *b);
+        fputs(c, text);
+        format->text = fclose(text) == 0 ? made : NULL;
+    }
+    return CODED_FORMATS + (uint64_t)(format - inside->formats);
+}
+
 static const char *format_location(const struct format *format)
 {
     return format && format->location ? format->location : "?";

@@ -23,6 +23,7 @@ LIMITS
 FLOORS (a file calls only files of lower floors; inside.h declares the calls)
     take        opens a reader, and takes the records of its program
     events      makes events of records, chooses among them
+    calls       makes events of the calls in a record
     filters     chooses by messages and arguments
     arguments   the arguments of an event
     message     the message of an event: formats, strings, lines
@@ -223,6 +224,10 @@ struct reader {
     size_t (*words)(void *context, const struct reader_event *, char *to,
                     size_t max);
     void *words_context;
+    bool calls; /* set it to have calls one by one, and all events by time */
+    /* Returns the name of a function; null: unknown. Null pointer: all are. */
+    const char *(*function)(void *context, uint64_t address);
+    void *function_context;
     struct reader_recorder **recorders;
     size_t recorders_count;
     struct reader_thread *threads;
@@ -309,6 +314,15 @@ const char *reader_head(struct reader *, size_t *size);
  * valid until the next call. */
 unsigned reader_arguments(struct reader *, const struct reader_event *,
                           struct reader_argument to[12]);
+
+/* A call, or a return, of a record of the kind `calls`. */
+struct reader_call {
+    uint64_t function, stack, since; /* in ticks */
+    bool returns;
+};
+/* Reads the calls in the words of such an event, at most 4; how many. */
+unsigned reader_calls(const struct reader *, const struct recorder_event *,
+                      struct reader_call to[4]);
 
 /* Copies the text that argument `i` is the address or token of, whatever the
  * format says: up to max - 1 bytes and a NUL. Returns how many, 0: none. */

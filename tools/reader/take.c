@@ -149,6 +149,7 @@ void reader_close(struct reader *reader)
     free(inside->line);
     free(inside->line_format.text);
     free(inside->strings);
+    free(inside->calls);
     free(inside->names);
     free(inside->thread);
     free(inside);
@@ -418,7 +419,9 @@ const char *reader_take(struct reader *reader)
     keys_sort(inside, limit);
     clock_settle(reader);
     inside->taken_before = true;
-    if (reader->by_time && !keys_by_time(reader) && !wrong)
+    if (((reader->by_time && !keys_by_time(reader)) ||
+         (reader->calls && !calls_expand(reader))) &&
+        !wrong)
         wrong = "there is no memory for its records";
     if (reader->follows)
         events_look(reader);

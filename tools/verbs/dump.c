@@ -285,6 +285,7 @@ static const struct option_row rows[] = {
     {0, NULL, NULL, NULL}};
 
 const struct verb verb_dump = {
+    .calls = true,
     .name = "dump",
     .arguments = "SOURCE...",
     .summary =

@@ -153,6 +153,7 @@ const struct verb verb_export = {
     .for_people = true,
     .rows = rows,
     .selects = true,
+    .calls = true,
     .run = run,
     .kernel = true,
     .words = "perfetto ctf vcd sqlite json csv"};

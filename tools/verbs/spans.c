@@ -94,6 +94,8 @@ static void add_event(struct spans *s, const struct timeline_event *e)
         name_of_async(s, &e->async)->open++;
     if (e->step == SPANS_CLOSES && e->was_open)
         add(name_of_async(s, &e->async), e->ns - e->async.ns, e->async.order);
+    else if (e->ended && e->read.kind && strcmp(e->read.kind, "left") == 0)
+        name_of_span(s, e->ended)->open++; /* it did not return */
     else if (e->ended)
         add(name_of_span(s, e->ended), e->ns - e->ended->ns, e->ended->order);
     else if (e->step == SPANS_CLOSES || (!e->step && e->format[0] == '<'))
@@ -273,4 +275,5 @@ const struct verb verb_spans = {
         "recorder why takes the slowest apart.",
     .rows = rows,
     .selects = true,
+    .calls = true,
     .run = run};

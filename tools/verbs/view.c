@@ -160,5 +160,6 @@ const struct verb verb_view = {
     .for_people = true,
     .rows = rows,
     .selects = true,
+    .calls = true,
     .run = run,
     .kernel = true};

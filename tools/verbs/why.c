@@ -126,4 +126,5 @@ const struct verb verb_why = {
     .rows = rows,
     .selects = true,
     .kernel = true,
+    .calls = true,
     .run = run};

@@ -5,7 +5,7 @@
 // As in tools/export/spans.h: the name ends at the first conversion or one of
 // ,:;=( and agrees with another by whole words.
 function spanName(text) {
-  const [, name, end] = /^[<>= ]*([^%,:;=(]*)(.?)/s.exec(text);
+  const [, name, end] = /^[<>= ]*((?:::|[^%,:;=(])*)(.?)/s.exec(text);
   const without = end === '=' ? name.replace(/\w+$/, '') : name;
   return (without || name).trimEnd();
 }
