@@ -10,6 +10,7 @@
 */
 #include "watch.h"
 
+#include <dirent.h>
 #include <sys/ioctl.h>
 #include <sys/wait.h>
 
@@ -26,6 +27,20 @@ enum { TRIES = 40 }; /* of 50 ms, for a status */
 
 /* ------------------------------------------------------------ the kernel -- */
 
+/* Removes the tracer's instances of watches that were killed. */
+static void instances_forget(void)
+{
+    DIR *folder = opendir("/sys/kernel/tracing/instances");
+    struct dirent *entry;
+    int pid;
+    while (folder && (entry = readdir(folder)))
+        if (sscanf(entry->d_name, "recorder-%d", &pid) == 1 &&
+            kill(pid, 0) != 0 && errno == ESRCH)
+            unlinkat(dirfd(folder), entry->d_name, AT_REMOVEDIR);
+    if (folder)
+        closedir(folder);
+}
+
 /* Opens the kernel log, and an instance of the tracer. */
 void death_open(struct watcher *w)
 {
@@ -39,6 +54,7 @@ void death_open(struct watcher *w)
     if (w->kernel >= 0)
         lseek(w->kernel, 0, SEEK_END);
     w->signals = -1;
+    instances_forget();
     snprintf(w->tracer, sizeof w->tracer,
              "/sys/kernel/tracing/instances/recorder-%d", (int)getpid());
     if (mkdir(w->tracer, 0700) != 0)
