@@ -16,7 +16,6 @@ RECORDER(net, 64, "Records among calls")
 #define record(...) ((void)0)
 #endif
 #define KEPT __attribute__((noinline, noclone))
-#define UNUSED __attribute__((unused))
 
 static volatile int sink;
 KEPT static int leaf(int x)
