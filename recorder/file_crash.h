@@ -5,6 +5,8 @@ PROMISES
     * gdb shows the backtrace of a crash from a recording as from a core file.
       -> tests/outside/explain.c
     * Memory that cannot be read is left out. -> tests/outside/explain.c
+    * The strings of arguments and environment, which the kernel puts at the end
+      of the main thread's stack, are left out. -> tests/outside/secrets.c
 
 LIMITS
     * Of other threads than the crashed one, a recording has the names.
@@ -111,6 +113,8 @@ recorder_crash_save_(struct recorder_crash_copy_ *w, uintptr_t from,
     *bytes = 0;
     if (to < from || w->segments == RECORDER_CRASH_SEGMENTS_)
         return NULL;
+    if (file->strings && to > file->strings)
+        to = file->strings;
     recorder_crash_cut_off_(file, &from, &to);
     if (to > from && left)
         count = recorder_memory_copy_(&w->memory, from, at,

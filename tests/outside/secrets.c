@@ -110,6 +110,21 @@ Test(secrets, are_not_in_a_recording)
     command_must("dump recording | grep \"at start 3\"");
 }
 
+/* Goal: a crash keeps the stack, but not the arguments and the environment above
+ * it. */
+Test(secrets, are_not_in_a_crash)
+{
+    build_once("gcc -O1 -g -no-pie " BUILD_INCLUDE "-o secrets " BUILD_PROGRAMS
+               "/secrets.c -lpthread");
+    build_run(ENVIRONMENT "RECORDER_FILE=recording ./secrets crash" ARGUMENT
+              " >said 2>&1");
+    command_must("explain recording");
+    cr_assert(strstr(build_text, "SIGSEGV: write to address 0x8"), "%s",
+              build_text);
+    build_run("grep -ao \"SECRET_[AV]AR[A-Z]*\\|SECRET_ARG[A-Z]*\" recording");
+    cr_assert_str_empty(build_text, "%s", build_text);
+}
+
 /* Goal: the same for what recorder run keeps of threads and of stacks, also of
  * code without tables, of which the stack itself is kept. */
 Test(secrets, are_not_in_a_recording_of_run)

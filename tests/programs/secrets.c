@@ -81,6 +81,10 @@ int main(int count, char **arguments)
     recorder_thread_name("keeper");
     if (count > 1 && strcmp(arguments[1], "thread") == 0)
         thread();
+    if (count > 1 && strcmp(arguments[1], "crash") == 0) {
+        recorder_dump_on_common_signals(0, 0);
+        *(volatile int *)8 = variable != NULL;
+    }
     printf("PID %d\n", (int)getpid());
     fflush(stdout);
     if (count > 1 && strcmp(arguments[1], "log") == 0)
