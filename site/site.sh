@@ -22,6 +22,8 @@ container:Container and systemd
 rtos:RTOS and bare metal
 diff:A good run and a bad one
 triggers:Triggers
+watch:Watch a service
+functions:The last calls
 fleet:A fleet
 fleet-hub:The hub of a fleet
 python:Python
