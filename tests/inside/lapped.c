@@ -11,6 +11,7 @@
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wshadow"
 #include "reader/arguments.c"
+#include "reader/calls.c"
 #include "reader/events.c"
 #include "reader/filters.c"
 #include "reader/codes.c"

@@ -46,7 +46,7 @@ struct calls {
 
 /* ---------------------------------------------------------------- slots -- */
 
-static bool add(struct calls *calls, const struct call_of *of)
+static bool calls_add(struct calls *calls, const struct call_of *of)
 {
     if (!ARRAY_GROW(calls->all, calls->count + 1, calls->max))
         return !(calls->none = true);
@@ -107,7 +107,7 @@ static void add_record(struct calls *calls, struct reader *reader,
             kind = reader_headed(reader, &event);
     }
     if (!kind || strcmp(kind, RECORDER_CALLS_KIND_) != 0) {
-        add(calls, &of);
+        calls_add(calls, &of);
         return;
     }
     event.caller = bytes_word(m, raw + at->record_caller);
@@ -123,7 +123,7 @@ static void add_record(struct calls *calls, struct reader *reader,
                                        .kind = all[i].returns ? CALL_RETURNS
                                                               : CALL_CALLS};
         of.event.ticks = of.ticks = ticks + all[i].since;
-        add(calls, &of);
+        calls_add(calls, &of);
     }
 }
 
@@ -172,7 +172,7 @@ static void leave(struct calls *calls, struct stack *s, size_t depth,
     while (s->depth > depth) {
         of.event.function = s->open[s->depth - 1].function;
         of.event.stack = s->open[s->depth - 1].stack;
-        if (!add(calls, &of) || !push(calls, &s->left, &s->left_max,
+        if (!calls_add(calls, &of) || !push(calls, &s->left, &s->left_max,
                                       &s->left_count, s->open[s->depth - 1]))
             return;
         s->depth--;
@@ -235,7 +235,7 @@ static void place(struct calls *calls, struct reader *reader, struct call_of of)
     } else if (was_left(s, &of.event)) {
         of.event.kind = CALL_LATE;
     }
-    add(calls, &of);
+    calls_add(calls, &of);
 }
 
 /* --------------------------------------------------------------- events -- */
@@ -294,7 +294,7 @@ bool calls_expand(struct reader *reader)
         if (slots.all[i].event.kind)
             place(&calls, reader, slots.all[i]);
         else
-            add(&calls, &slots.all[i]);
+            calls_add(&calls, &slots.all[i]);
     done = !slots.none && !calls.none && keys_replace(inside, &calls);
     for (i = 0; i < calls.thread_ids.count; i++) {
         free(calls.stacks[i].open);
