@@ -76,7 +76,6 @@ CONTENTS
 
 RECORDER_QUIET_
 #include "recorder/functions.h"
-RECORDER_LOUD_
 
 RECORDER_LANES(functions, RECORDER_FUNCTIONS_SIZE, RECORDER_FUNCTIONS_LANES,
                "Calls of functions")
@@ -100,5 +99,6 @@ RECORDER_UNSEEN_ void __cyg_profile_func_exit(void *function, void *from)
 #ifdef __cplusplus
 } /* extern "C" */
 #endif
+RECORDER_LOUD_
 
 #endif

@@ -27,7 +27,7 @@ static const char *const causes[BUGS + 1][3] = {
     {": ", "disk: \"retry chunk", "more "},
     {"new: ", "checksum of chunk %u is wrong", " once in BAD"},
     {"order: ", "comes disk: ", " journal"},
-    {": ", "chunk %u of %u", " is 8 in 0% "},
+    {"order: ", "chunk %u of %u", "with the value 7 comes disk: \"checksum"},
     {"time: ", "step from net: ", " is late "},
     {"drift: ", "in use\"", "argument "},
     {"ends: ", "thread beat ", "ends early"},

@@ -271,7 +271,6 @@ export const tests = {
     for (const key of ['/', 'j', 'o', 'b', ' ', '7', 'Enter'])
       await keyboard.press(key);
     await page.waitForFunction(() => window.recorder.view.selected >= 0);
-    await keyboard.press('Escape');
     for (let i = 0; i < 12; i++)
       await keyboard.press('w');
     const at = () => page.evaluate(() =>

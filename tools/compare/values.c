@@ -379,12 +379,14 @@ static bool stuck_find(struct subject *s)
 }
 
 /* Numbers far from all of GOOD: by ten times its range, and by as many times
- * its largest as that is the mean's, for some have heavy tails. */
-static bool far_find(struct subject *s)
+ * its largest as that is the mean's, for some have heavy tails. `few`: only if less
+ * than a tenth of BAD is; these few make a mean drift by chance. */
+static bool far_find(struct subject *s, bool few)
 {
     const struct level *good = &s->level[GOOD], *bad = &s->level[BAD];
     double range = good->most - good->least, far, least, most;
     struct finding f;
+    size_t beyond = 0;
     if (range <= 0)
         return false;
     range *= rule_rows[RULE_FAR].effect;
@@ -392,7 +394,9 @@ static bool far_find(struct subject *s)
     most = good->most + range;
     if (good->mean > 0 && good->most > good->mean)
         most = fmax(most, good->most * good->most / good->mean);
-    if (bad->least >= least && bad->most <= most)
+    for (size_t i = 0; i < s->points[BAD].count; i++)
+        beyond += s->points[BAD].at[i].x < least || s->points[BAD].at[i].x > most;
+    if (!beyond || (few && beyond >= s->points[BAD].count / 10))
         return false;
     far = bad->most > most ? bad->most : bad->least;
     f = subject_finding(s, RULE_FAR, 1,
@@ -457,8 +461,9 @@ static void subject_find(struct compare *c, size_t format, unsigned argument)
         found = !named && stuck_find(&s);
         sized = s.leveled && !named;
         found = found ||
+                (sized && far_find(&s, true)) ||
                 (sized && s.ids.count > FEW && sized_find(&s, RULE_DRIFT)) ||
-                (sized && far_find(&s));
+                (sized && far_find(&s, false));
         if (!found && sized && s.known > FEW)
             found = sized_find(&s, RULE_LEVEL) || sized_find(&s, RULE_SPREAD);
         found = found || (!s.many && unseen_find(&s));

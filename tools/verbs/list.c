@@ -21,7 +21,7 @@ static void recorder_json(const struct call *call,
     json_count("lane_bytes", r->ring_bytes, true);
     json_count("kept", figures->kept, true);
     json_count("overwritten", figures->overwritten, true);
-    json_put(stdout, ",'estimated':%hhd", figures->estimated != 0);
+    json_put(stdout, ",'estimated':%hhd", (bool)figures->estimated);
     json_count("slots_kept", figures->slots_kept, true);
     json_count("slots_overwritten", figures->slots_overwritten, true);
     json_count("lost", figures->lost, true);

@@ -37,7 +37,7 @@ static void place_json(const struct place *place)
              "{'address':'0x%llx','function':%s,'symbol':%s,'inlined':%hhd,"
              "'file':%s,'line':%d,'module':%s}",
              (unsigned long long)place->address, place->function, place->symbol,
-             place->outer != NULL, place->file, place->line, place->module);
+             (bool)place->outer, place->file, place->line, place->module);
 }
 
 /* The places of addresses, with commas between them. */
