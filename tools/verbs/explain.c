@@ -178,6 +178,7 @@ static const struct option_row rows[] = {{'j', "json", NULL, "one JSON object"},
                                          {0, NULL, NULL, NULL}};
 
 const struct verb verb_explain = {
+    .calls = true,
     .name = "explain",
     .arguments = "CORE",
     .summary = "how a program crashed, and the records that hold the cause",
