@@ -273,13 +273,20 @@ static const char *times_fault(void)
     cr_assert(recorder_line("{wall}"));
     {
         char low[64], high[64];
-        const char *is = strchr(records_in(catch_dump(caught)), '\0') - 60;
+        const char *is = strchr(records_in(catch_dump(caught)), '\0') - 1;
+        const char *end = is;
+        int size; /* 6 digits of a second where the clock has no more */
+        while (is[-1] != '\n')
+            is--;
+        size = (int)(end - is);
+        is -= size + 1; /* the line before the last */
         strcpy(low, wall_of((uint64_t)wall_before.tv_sec * 1000000000u +
                             (uint64_t)wall_before.tv_nsec - 20000));
         strcpy(high, wall_of((uint64_t)wall_after.tv_sec * 1000000000u +
                              (uint64_t)wall_after.tv_nsec + 20000));
-        if (memcmp(is, low, 29) < 0 || memcmp(is, high, 29) > 0)
-            sprintf(fault, "%s < %.29s < %s", low, is, high);
+        if (memcmp(is, low, (size_t)size) < 0 ||
+            memcmp(is, high, (size_t)size) > 0)
+            sprintf(fault, "%s < %.*s < %s", low, size, is, high);
     }
     return fault[0] ? fault : NULL;
 }
