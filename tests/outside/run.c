@@ -374,8 +374,8 @@ Test(run, in_words)
                "gcc -D_GNU_SOURCE " BUILD_INCLUDE
                "-o words words.c -lpthread && " RUN "-o words.rec ./words");
     command_must("dump --line \"{thread} {recorder} {message}\" words.rec | "
-                 "sed \"/: lock /d; s/ [0-9.]* ms / 1 ms /; s/ [0-9.]* us / 1 "
-                 "us /; s/0x[0-9a-f]*/0x/\" | grep -v \"^[A-Z]\" >said");
+                 "sed \"/: lock /d; s/ [0-9.]* ms / 1 ms /; s/ some time / 1 "
+                 "ms /; s/ [0-9.]* us / 1 us /; s/0x[0-9a-f]*/0x/\" | grep -v \"^[A-Z]\" >said");
     build_must("cat >expected <<X\n1 thread_life makes a thread: flusher\n"
                "2 thread_life starts flusher, made by T1 words\n"
                "2 thread_life named flusher, 0x\n"
