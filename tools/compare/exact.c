@@ -175,9 +175,10 @@ static void departure_add(struct exact *x, size_t i, size_t k, double size)
     f.event[GOOD] = good;
     f.event[BAD] = bad;
     f.other = formats[GOOD];
-    if (formats[GOOD] == formats[BAD] &&
+    unsigned argument = differs(x, good, bad, false);
+    if (argument < ARGUMENTS && formats[GOOD] == formats[BAD] &&
         (!again || (f.skips[GOOD] && f.skips[BAD]))) {
-        f.argument = (int)differs(x, good, bad, false);
+        f.argument = (int)argument;
         subject = finding_argument(c, formats[BAD], (unsigned)f.argument);
         snprintf(
             how, sizeof how, "is %s in BAD, %s in GOOD%s",

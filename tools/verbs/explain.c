@@ -158,7 +158,7 @@ static int run(struct call *call)
 {
     static struct explain x;
     struct provenance p;
-    x.call = call;
+    x = (struct explain){.call = call};
     if (!call_option(call, 'j') && call->arguments_count &&
         incident_show(call->arguments[0]))
         return 0;
