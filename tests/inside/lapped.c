@@ -262,3 +262,24 @@ Test(lapped, a_library_is_opened_anew_while_it_is_read)
     unread = 12;
     lists(true);
 }
+
+/* Goal: a record's thread has its row, though the row was empty, or not there,
+ * when the reader first looked. Method: rows are filled after that look. */
+Test(lapped, rows_are_as_new_as_records)
+{
+    struct memory memory = memory_here();
+    struct reader reader;
+    unsigned empty, late;
+    one();
+    empty = recorder_row_claim_(&recorder_registry);
+    cr_assert_null(
+        reader_open(&reader, &memory, (uintptr_t)&recorder_registry));
+    recorder_row_fill_(&recorder_registry, empty, 4711, "empty", 0,
+                       RECORDER_ROW_ALIVE_);
+    late = recorder_thread_take_row_of_(4712, "late", RECORDER_ROW_ALIVE_);
+    cr_assert_null(reader_take(&reader));
+    cr_assert_eq(reader.threads_count, late);
+    cr_expect_eq(reader.threads[empty - 1].id, 4711);
+    cr_expect_eq(reader.threads[late - 1].id, 4712);
+    reader_close(&reader);
+}

@@ -29,7 +29,7 @@ struct kernel_ring {
 struct kernel_switch {
     uint64_t ns;
     uint32_t thread, cpu;
-    unsigned number, way; /* way: index of its format */
+    unsigned way; /* index of its format */
 };
 enum { KNOWN = 1024 /* threads whose numbers are found at once */ };
 #define NONE_YET UINT64_MAX /* above each key */
@@ -118,7 +118,6 @@ static bool kernel_refresh(struct reader *reader)
         kernel->first_end = NONE_YET;
         kernel->rings = calloc(now.count + 1, sizeof *kernel->rings);
         kernel->count = kernel->rings ? now.count : 0;
-        kernel->rows_from = (unsigned)inside->threads_max + 1;
     }
     kernel->sequence = now.sequence;
     for (size_t i = 0; i < kernel->count && i < now.count; i++) {
@@ -170,6 +169,8 @@ static unsigned number_find(struct reader *reader, int32_t id)
     for (i = kernel->rows_count; i > 0; i--)
         if (kernel->rows[i - 1].id == id)
             return kernel->rows[i - 1].number;
+    if (!kernel->rows_count)
+        kernel->rows_from = (unsigned)reader->inside->threads_max + 1;
     /* Above the program's rows; else, on 32 bits, its last: those it takes last
      * itself. */
     number = kernel->rows_from + (unsigned)kernel->rows_count;
@@ -239,6 +240,7 @@ static bool ring_copy(struct reader *reader, struct kernel_ring *ring)
         if (s.type != RECORDER_PERF_SWITCH_ || s.size != one ||
             (reader->pid && s.process != reader->pid))
             continue;
+        number_of(reader, s.thread); /* its name, while it lives */
         if (!ARRAY_GROW(kernel->switches, kernel->switches_count + 1,
                         kernel->switches_max))
             return false;
@@ -246,7 +248,6 @@ static bool ring_copy(struct reader *reader, struct kernel_ring *ring)
             .ns = s.ns,
             .thread = s.thread,
             .cpu = s.cpu,
-            .number = number_of(reader, s.thread),
             .way = !(s.misc & RECORDER_PERF_OUT_)      ? 0
                    : s.misc & RECORDER_PERF_PREEMPTED_ ? 2
                                                        : 1};
@@ -368,6 +369,7 @@ static uint64_t record_put(struct reader *reader,
     int64_t since = recorder_clock_time_(clock, from->ns);
     uint64_t ticks = clock->start.monotonic_ns +
                      (since == RECORDER_TIME_UNKNOWN_ ? 0 : (uint64_t)since);
+    unsigned number = number_of(reader, from->thread);
     unsigned char *arguments = raw + at->record_argument;
     memset(raw, 0, RECORD_MAX_BYTES);
     bytes_put_word(m, raw + at->record_format,
@@ -376,9 +378,8 @@ static uint64_t record_put(struct reader *reader,
     bytes_put_word(m, raw + at->record_time, ticks);
     bytes_put_word(m, arguments + m->word_bytes, from->thread);
     bytes_put_word(m, arguments + 2 * m->word_bytes,
-                   (from->cpu < 255 ? from->cpu : 255) | (uint64_t)from->number
-                                                             << 8);
-    return (uint64_t)1 << thread_bits(m) | from->number << 1;
+                   (from->cpu < 255 ? from->cpu : 255) | (uint64_t)number << 8);
+    return (uint64_t)1 << thread_bits(m) | number << 1;
 }
 
 /* Returns the recorder that the switches are of, if it was chosen. */
@@ -412,6 +413,7 @@ uint64_t kernel_add(struct reader *reader, uint64_t end, uint64_t limit)
     kernel->added = count;
     if (!count || !recorder)
         return limit;
+    memset(kernel->known, 0, sizeof kernel->known); /* rows may be new */
     rows_refresh(reader);
     if (!reader->follows)
         keys_cut(inside, limit);

@@ -307,7 +307,8 @@ const char *threads_refresh(struct reader *reader,
         state = bytes_number(memory, row + at->row_state, 2);
         thread->alive = state == RECORDER_ROW_ALIVE_;
         thread->is_task = state == RECORDER_ROW_TASK_;
-        thread->is_free = state == RECORDER_ROW_FREE_;
+        thread->is_free =
+            state == RECORDER_ROW_FREE_ || state == RECORDER_ROW_TAKEN_;
         thread->is_named = bytes_number(memory, row + at->row_named, 2) != 0;
         memset(thread->name, 0, sizeof thread->name);
         memcpy(thread->name, row + at->row_name, 15);

@@ -130,7 +130,7 @@ struct reader_thread {
     int32_t id;        /* of the kernel */
     bool known, alive; /* when it was read: `alive` is known to be right */
     bool is_task;      /* of the program's own scheduler (recorder_tasks.h) */
-    bool is_free;      /* no thread had this number */
+    bool is_free;      /* no thread has this number yet */
     bool is_named;     /* by recorder_thread_name(), not by the system */
     uint64_t first;    /* records of a lower order are an earlier thread's */
     char name[17];

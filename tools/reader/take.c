@@ -45,8 +45,7 @@ static bool is_another(const struct reader *reader,
             registry->start.ticks != was->ticks);
 }
 
-static const char *reader_refresh(struct reader *reader, bool threads,
-                                  bool tweaks)
+static const char *reader_refresh(struct reader *reader, bool first)
 {
     static const struct timespec wait = {0, 1000000};
     struct registry registry;
@@ -81,15 +80,31 @@ again:
     wrong = recorders_refresh(reader, &registry);
     if (!wrong)
         wrong = recorders_sort(reader);
-    if (!wrong && tweaks)
+    if (!wrong && first)
         wrong = tweaks_read(reader, &registry);
     if (wrong && reader->memory->live && tries++ < 20) {
         nanosleep(&wait, NULL); /* a library is just being closed */
         goto again;
     }
-    if (!wrong && (threads || registry.threads_count > reader->threads_count))
+    if (!wrong && (first || registry.threads_count > reader->threads_count))
         wrong = threads_refresh(reader, &registry);
     return wrong;
+}
+
+/* Reads the rows of threads again where records of a take may need it: a row is
+ * counted before it is filled, and a full table gives rows to new threads. */
+static const char *threads_renew(struct reader *reader, bool all)
+{
+    struct registry registry;
+    bool old = all;
+    if (!reader->memory->live ||
+        registry_read(reader->memory, reader->registry, &registry))
+        return NULL; /* the rows from before are all that is left */
+    old |= registry.threads_count != reader->threads_count ||
+           registry.threads_count >= registry.threads_max;
+    for (size_t i = 0; i < reader->threads_count; i++)
+        old |= reader->threads[i].is_free;
+    return old ? threads_refresh(reader, &registry) : NULL;
 }
 
 const char *reader_open(struct reader *reader, struct memory *memory,
@@ -107,7 +122,7 @@ const char *reader_open(struct reader *reader, struct memory *memory,
     if (!reader->inside)
         return "there is no memory for it";
     reader->cleared_address = registry.cleared_link;
-    wrong = reader_refresh(reader, true, true);
+    wrong = reader_refresh(reader, true);
     if (wrong) {
         reader_close(reader);
         return wrong;
@@ -387,9 +402,10 @@ const char *reader_take(struct reader *reader)
     struct reader_inside *inside = reader->inside;
     const char *wrong = keys_hold(reader), *gone;
     bool due = inside->due = refresh_due(reader), ends;
+    bool changes = due || inside->still <= PATIENCE;
     uint64_t end, limit;
-    if (!wrong && inside->taken_before && (due || inside->still <= PATIENCE))
-        wrong = reader_refresh(reader, due, false);
+    if (!wrong && inside->taken_before && changes)
+        wrong = reader_refresh(reader, false);
     if (!wrong)
         wrong = lanes_refresh(reader);
     /* From here on, time counts: a record that is overwritten now is missed,
@@ -406,6 +422,8 @@ const char *reader_take(struct reader *reader)
             lives_renew(reader);
         lives_of_file(reader);
     }
+    if (!ends && !wrong && changes)
+        wrong = threads_renew(reader, due && inside->taken_before);
     if (!ends)
         pages_forget(reader);
     wrong = gone ? gone : wrong;

@@ -311,9 +311,10 @@ unsigned char *made_threads(const struct reader *reader, uint64_t count)
         bytes_put_word(m, row + at->row_first, t->first);
         bytes_put(m, row + at->row_id, (uint32_t)t->id, 4);
         bytes_put(m, row + at->row_state,
-                  t->is_task ? RECORDER_ROW_TASK_
-                  : t->alive ? RECORDER_ROW_ALIVE_
-                             : RECORDER_ROW_DEAD_,
+                  t->is_free   ? RECORDER_ROW_FREE_
+                  : t->is_task ? RECORDER_ROW_TASK_
+                  : t->alive   ? RECORDER_ROW_ALIVE_
+                               : RECORDER_ROW_DEAD_,
                   2);
         bytes_put(m, row + at->row_named, 1, 2);
         memcpy(row + at->row_name, t->name, 15);
