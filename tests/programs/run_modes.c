@@ -392,12 +392,43 @@ static int handed(void)
     return 0;
 }
 
+/* While one thread waits for a mutex, another waits for 3,000 others. */
+static pthread_mutex_t many[3000];
+static void *waits_for_many(void *p)
+{
+    for (unsigned i = 0; i < sizeof many / sizeof *many; i++) {
+        struct timespec now;
+        clock_gettime(CLOCK_REALTIME, &now);
+        pthread_mutex_timedlock(&many[i], &now);
+    }
+    return p;
+}
+static void *waits_for_first(void *p)
+{
+    pthread_mutex_lock(&many[0]);
+    return p;
+}
+static int among_many(void)
+{
+    pthread_t first, others;
+    for (unsigned i = 0; i < sizeof many / sizeof *many; i++)
+        pthread_mutex_lock(&many[i]);
+    pthread_create(&first, NULL, waits_for_first, NULL);
+    usleep(100000);
+    pthread_create(&others, NULL, waits_for_many, NULL);
+    pthread_join(others, NULL);
+    pthread_mutex_unlock(&many[0]);
+    return pthread_join(first, NULL);
+}
+
 int main(int argc, char **argv)
 {
     const char *mode = argc > 1 ? argv[1] : "";
     int n = argc > 2 ? atoi(argv[2]) : 0;
     if (strcmp(mode, "threads") == 0)
         return threads(n, argc > 3 ? (size_t)atoi(argv[3]) : 65536);
+    if (strcmp(mode, "many") == 0)
+        return among_many();
     if (strcmp(mode, "forks") == 0)
         return forks(n, argc > 3);
     if (strcmp(mode, "pages") == 0)

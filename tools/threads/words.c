@@ -1,6 +1,7 @@
 /* words.c - the events of `recorder run` in words, with names. */
 /* SPDX-License-Identifier: MIT */
 #include "../../run/events.h"
+#include "buffer.h"
 #include "command.h"
 #include "show.h"
 #include "shown.h"
@@ -9,20 +10,24 @@
 /* The last addresses with their names, and waits with their beginnings. A
  * pthread_t is named as its thread. */
 struct name_entry {
-    const struct call *call;
-    uint64_t key;
     char name[96];
     int64_t begun_ns;
 };
 
-/* The entry of a key, empty if it is new. */
+/* The entry of an address or of a thread's wait, empty if it is new. A full
+ * table begins again, so that a follower's memory stays bounded. */
 static struct name_entry *name_entry_at(const struct call *call, uint64_t key)
 {
-    static struct name_entry all[1024];
-    struct name_entry *k = &all[(key >> 3 ^ key >> 13 ^ key >> 48) % 1024];
-    if (k->call != call || k->key != key)
-        *k = (struct name_entry){.call = call, .key = key};
-    return k;
+    enum { MAX = 65536 };
+    static struct ids ids;
+    static struct name_entry *all;
+    bool is_new;
+    if (!all || ids.count == MAX) {
+        ids_free(&ids);
+        free(all);
+        all = need(calloc(MAX, sizeof *all));
+    }
+    return &all[ids_of(&ids, (uintptr_t)call, key, 0, &is_new)];
 }
 
 static const char *name_of(struct call *call, uint64_t address)
