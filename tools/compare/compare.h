@@ -41,6 +41,7 @@ FLOORS (a file calls only files of lower floors)
 
 enum compare_side { GOOD, BAD, SIDES };
 #define COMPARE_NONE SIZE_MAX
+#define CPU_UNKNOWN UINT64_MAX
 
 /* ---------------------------------------------------------------- events -- */
 
@@ -77,6 +78,7 @@ enum chain { CHAIN_NONE, CHAIN_OWN, CHAIN_ALL };
 #define CHAIN_END UINT32_MAX
 struct compare_event {
     uint64_t order, ns; /* since the run's first event */
+    uint64_t cpu_ns;    /* its thread's time on CPUs; CPU_UNKNOWN */
     uint32_t format, thread;
     uint32_t values, ring; /* its arguments begin there in history.values */
     uint32_t before;       /* event, or CHAIN_END */
@@ -87,8 +89,7 @@ struct compare_event {
 };
 
 struct compare_span {
-    size_t event; /* that opened it */
-    uint64_t ns;
+    size_t event, end; /* that opened it, that ended it */
 };
 
 struct compare_thread {
@@ -174,6 +175,7 @@ struct finding {
 struct compare_time {
     size_t from, to; /* formats; of a span, `to` is COMPARE_NONE */
     double count[SIDES], median[SIDES], high[SIDES], total[SIDES]; /* ns */
+    double cpu[SIDES]; /* ns on CPUs of a pass, in the mean; NAN: unknown */
     const char *verdict;
 };
 

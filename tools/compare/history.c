@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "buffer.h"
-#include "timeline.h"
+#include "switches.h"
 
 enum {
     STRINGS_MAX = 1 << 16, /* different texts of arguments */
@@ -82,26 +82,53 @@ static size_t string_of(struct compare *c, const char *text, size_t size)
     return i;
 }
 
-/* A thread's open spans, by the events that opened them. */
-struct open_spans {
-    size_t *events;
-    size_t max;
+/* A thread while its run is read: its open spans, by the events that opened
+ * them; its last state that switches tell, and its time on CPUs before that. */
+struct reading {
+    size_t *opened, max;
+    const struct switches_slice *state;
+    uint64_t cpu_ns;
 };
 
-static void spans_keep(struct history *h, struct open_spans *open,
+static void spans_keep(struct history *h, struct reading *thread,
                        const struct timeline_event *e)
 {
     struct timeline_lane *lane = e->lane;
     if (e->opens) {
-        ROOM(open->events, open->max, lane->depth);
-        open->events[lane->depth - 1] = h->count - 1;
+        ROOM(thread->opened, thread->max, lane->depth);
+        thread->opened[lane->depth - 1] = h->count - 1;
     }
     if (!e->closed)
         return;
     ROOM(h->spans, h->spans_max, h->spans_count + 1);
-    h->spans[h->spans_count++] =
-        (struct compare_span){.event = open->events[lane->depth],
-                              .ns = e->ns - lane->spans[lane->depth].ns};
+    h->spans[h->spans_count++] = (struct compare_span){
+        .event = thread->opened[lane->depth], .end = h->count - 1};
+}
+
+/* Goes on to the states that have begun by a time. */
+static void states_read(struct reading *threads, const struct switches *s,
+                        size_t *at, uint64_t ns)
+{
+    for (; *at < s->slices_count && s->slices[*at].begin <= ns; ++*at) {
+        const struct switches_slice *state = &s->slices[*at];
+        struct reading *thread;
+        if (state->what != SWITCHES_THREAD)
+            continue;
+        thread = &threads[s->threads[state->of]->lane->index];
+        if (thread->state && thread->state->state == SWITCHES_RUNNING)
+            thread->cpu_ns += thread->state->end - thread->state->begin;
+        thread->state = state;
+    }
+}
+
+/* Returns the time on CPUs of a thread up to some time, after states_read(). */
+static uint64_t cpu_of(const struct reading *thread, uint64_t ns)
+{
+    const struct switches_slice *state = thread->state;
+    if (!state || state->end < ns || state->state == SWITCHES_UNKNOWN)
+        return CPU_UNKNOWN;
+    return thread->cpu_ns +
+           (state->state == SWITCHES_RUNNING ? ns - state->begin : 0);
 }
 
 static void values_keep(struct compare *c, struct history *h,
@@ -138,7 +165,7 @@ static size_t ring_of(struct history *h, size_t recorder,
 }
 
 static void event_keep(struct compare *c, struct history *h,
-                       struct timeline_event *e)
+                       struct timeline_event *e, uint64_t cpu_ns)
 {
     struct compare_event *to;
     const struct compare_run *run = &h->runs[h->runs_count - 1];
@@ -149,6 +176,7 @@ static void event_keep(struct compare *c, struct history *h,
     to = &h->events[h->count++];
     *to = (struct compare_event){.order = e->read.event.order,
                                  .ns = e->ns,
+                                 .cpu_ns = cpu_ns,
                                  .format = (uint32_t)i,
                                  .thread =
                                      (uint32_t)(run->threads + e->lane->index),
@@ -197,16 +225,16 @@ static void build_keep(struct history *h, uint64_t format)
 /* Notes which recorders lack records, because they were overwritten, cleared or
  * not chosen. */
 static void cuts_keep(struct compare *c, struct history *h,
-                      enum compare_side side, struct call *call)
+                      enum compare_side side, const struct timeline *t)
 {
-    struct reader *reader = &call->reader;
+    struct call *call = t->call;
+    const struct reader *reader = &call->reader;
     const struct reader_selection *s = &call->selection;
     bool selected = s->last || s->since_order || s->since_set;
-    reader_count(reader);
     for (size_t i = 0; i < reader->recorders_count; i++) {
         const struct reader_recorder *r = reader->recorders[i];
         size_t at;
-        if (!r->chosen)
+        if (!r->chosen || timeline_says(t, i))
             continue;
         at = recorder_of(c, r->name);
         h->overwritten += r->figures.overwritten;
@@ -218,20 +246,29 @@ static void cuts_keep(struct compare *c, struct history *h,
 void history_read(struct compare *c, enum compare_side side, struct call *call)
 {
     struct history *h = &c->of[side];
-    struct open_spans *open;
+    struct reading *threads;
     struct timeline timeline;
+    struct switches switches = {0};
     struct timeline_event e;
     struct compare_run *run;
+    size_t states = 0;
     h->runs = need(realloc(h->runs, (h->runs_count + 1) * sizeof *h->runs));
     run = &h->runs[h->runs_count++];
     *run = (struct compare_run){
         .call = call, .first = h->count, .threads = h->threads_count};
-    cuts_keep(c, h, side, call);
+    reader_count(&call->reader);
     timeline_open(&timeline, call, 0);
-    open = need(calloc(timeline.lanes_count + 1, sizeof *open));
+    cuts_keep(c, h, side, &timeline);
+    if (!call->selection.thread) /* which leaves out records of switches */
+        switches_export(&switches, &timeline);
+    threads = need(calloc(timeline.lanes_count + 1, sizeof *threads));
     while (timeline_next(&timeline, &e)) {
-        event_keep(c, h, &e);
-        spans_keep(h, &open[e.lane->index], &e);
+        struct reading *thread = &threads[e.lane->index];
+        if (timeline_says(&timeline, e.recorder))
+            continue;
+        states_read(threads, &switches, &states, e.ns);
+        event_keep(c, h, &e, cpu_of(thread, e.ns));
+        spans_keep(h, thread, &e);
         c->formats[h->events[h->count - 1].format].kept[side]++;
         if (!h->build_size)
             build_keep(h, e.read.event.format);
@@ -240,8 +277,9 @@ void history_read(struct compare *c, enum compare_side side, struct call *call)
     run->end = h->count;
     threads_keep(h, &timeline);
     for (size_t i = 0; i < timeline.lanes_count; i++)
-        free(open[i].events);
-    free(open);
+        free(threads[i].opened);
+    free(threads);
+    switches_free(&switches);
     timeline_close(&timeline);
 }
 

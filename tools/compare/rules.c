@@ -53,11 +53,11 @@ const struct rule_row rule_rows[RULES] = {
                      "%s varies %s in BAD: it deviates by %s; in GOOD by %s"},
     [RULE_MACHINE] = {"time", 64, 0.92, 0,
                       "everything is %s x slower: %.0f of %.0f spans and steps "
-                      "take from %s to %s x as long (%s)"},
+                      "take from %s to %s x as long%s"},
     [RULE_SLOW] =
         {"time", 50, 0.4, 4,
          "%s takes %s: %s in the median of %.0f in BAD, %s of %.0f in "
-         "GOOD, %s x%s"},
+         "GOOD, %s x in the geometric mean%s%s"},
     [RULE_SLOWS] = {"time", 47, 0.4, 8,
                     "%s takes longer with time: %s x as long in a quarter "
                     "of BAD as in an earlier one, %s x in GOOD"},

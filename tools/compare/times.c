@@ -34,6 +34,7 @@ struct timed {
     struct level level[SIDES];
     bool known;
     double vary[SIDES]; /* half of log(84th / 16th percentile) */
+    double cpu[SIDES], cpu_known[SIDES]; /* ns on CPUs, of these passes */
     double longest[SIDES], late[LATE_ROWS][SIDES], late_ns[LATE_ROWS];
     size_t longest_at[SIDES];
     double size, ratio;
@@ -47,12 +48,17 @@ struct times {
     double machine; /* log of the factor by which everything is slower */
 };
 
-static void time_add(struct times *t, enum compare_side side, size_t from,
-                     size_t to, double ns, size_t event)
+/* Adds the time from an event to its end; `to` is the format of that, or
+ * COMPARE_NONE for a span; `event` may be shown. */
+static void time_add(struct times *t, enum compare_side side, size_t begin,
+                     size_t end, size_t to, size_t event)
 {
     struct compare *c = t->c;
+    const struct compare_event *a = &c->of[side].events[begin];
+    const struct compare_event *b = &c->of[side].events[end];
+    double ns = (double)(b->ns - a->ns);
     bool is_new;
-    size_t i = ids_of(&t->ids, from, to, 0, &is_new);
+    size_t from = a->format, i = ids_of(&t->ids, from, to, 0, &is_new);
     struct timed *timed;
     ROOM(t->all, t->max, t->ids.count);
     ROOM(c->times, c->times_max, t->ids.count);
@@ -63,6 +69,10 @@ static void time_add(struct times *t, enum compare_side side, size_t from,
     }
     c->times_count = t->ids.count;
     points_add(&timed->ns[side], ns, event, history_run(&c->of[side], event));
+    if (a->cpu_ns != CPU_UNKNOWN && b->cpu_ns != CPU_UNKNOWN) {
+        timed->cpu[side] += (double)(b->cpu_ns - a->cpu_ns);
+        timed->cpu_known[side]++;
+    }
     if (ns < timed->longest[side])
         return;
     timed->longest[side] = ns;
@@ -82,15 +92,14 @@ static void collect(struct times *t, enum compare_side side)
     const struct history *h = &t->c->of[side];
     for (size_t i = 0; i < h->spans_count; i++)
         if (!is_idle(t->c, h->events[h->spans[i].event].format))
-            time_add(t, side, h->events[h->spans[i].event].format, COMPARE_NONE,
-                     (double)h->spans[i].ns, h->spans[i].event);
+            time_add(t, side, h->spans[i].event, h->spans[i].end, COMPARE_NONE,
+                     h->spans[i].event);
     for (size_t i = 0; i < h->count; i++) {
         const struct compare_event *e = &h->events[i];
         uint32_t before = e->before;
         if (e->chain == CHAIN_ALL && before != CHAIN_END &&
             !t->c->formats[e->format].scheduler)
-            time_add(t, side, h->events[before].format, e->format,
-                     (double)(e->ns - h->events[before].ns), i);
+            time_add(t, side, before, i, e->format, i);
     }
 }
 
@@ -107,6 +116,7 @@ static bool measure(struct timed *t, struct compare_time *row,
     struct points *p = &t->ns[side];
     double *values = need(malloc((p->count + 1) * sizeof *values));
     row->count[side] = (double)p->count;
+    row->cpu[side] = t->cpu[side] / t->cpu_known[side];
     for (size_t i = 0; i < p->count; i++) {
         values[i] = p->at[i].x;
         row->total[side] += values[i];
@@ -139,6 +149,21 @@ static void late_set(struct timed *t, const struct compare_time *row,
     }
 }
 
+/* Tells whether time on CPUs grew, too, where time grew by a factor; `cpu` has
+ * that time of both sides, NAN if it is unknown. */
+static const char *cpu_text(const double cpu[SIDES], double factor)
+{
+    static char text[80];
+    double by = (cpu[BAD] + clock_ns) / (cpu[GOOD] + clock_ns);
+    if (isnan(by))
+        return "";
+    snprintf(text, sizeof text, "; %s %s x in the mean",
+             log(by) < log(factor) / 2 ? "only wall time: CPU time"
+                                       : "CPU time too:",
+             finding_number(by));
+    return text;
+}
+
 /* Finds out whether all spans and steps are slower, by nearly as much: those
  * between the quarters at both ends. */
 static void machine_find(struct times *t)
@@ -147,10 +172,17 @@ static void machine_find(struct times *t)
     double *all = need(malloc((t->ids.count + 1) * sizeof *all));
     struct finding f;
     size_t count = 0, i;
-    double low = 0, high = 0;
-    for (i = 0; i < t->ids.count; i++)
-        if (t->all[i].known && c->times[i].median[GOOD] >= 10 * clock_ns)
-            all[count++] = t->all[i].ratio;
+    double low = 0, high = 0, cpu[SIDES] = {0};
+    for (i = 0; i < t->ids.count; i++) {
+        const struct compare_time *r = &c->times[i];
+        if (!t->all[i].known || r->median[GOOD] < 10 * clock_ns)
+            continue;
+        all[count++] = t->all[i].ratio;
+        for (enum compare_side side = GOOD; side < SIDES; side++)
+            cpu[side] += isnan(r->cpu[GOOD]) || isnan(r->cpu[BAD])
+                             ? 0
+                             : r->cpu[side] * r->count[GOOD];
+    }
     qsort(all, count, sizeof *all, by_number);
     if (count >= 3) {
         low = all[count / 4];
@@ -165,7 +197,9 @@ static void machine_find(struct times *t)
                        COMPARE_NONE, 1, exp(t->machine));
         finding_add(c, f, finding_number(f.bad), (double)count,
                     (double)t->ids.count, finding_number(exp(low)),
-                    finding_number(exp(high)), "wall time");
+                    finding_number(exp(high)),
+                    cpu[GOOD] + cpu[BAD] > 0 ? cpu_text(cpu, f.bad)
+                                             : "; CPU time is not recorded");
     }
     free(all);
 }
@@ -236,7 +270,8 @@ static bool slow_find(struct times *t, struct timed *of, struct compare_time *r)
     finding_add(t->c, f, time_text(t->c, r), slower ? "longer" : "less time",
                 finding_time(f.bad), r->count[BAD], finding_time(f.good),
                 r->count[GOOD], finding_number(exp(of->ratio)),
-                t->machine > 0 ? ", where everything is slower" : "");
+                t->machine > 0 ? ", where everything is slower" : "",
+                slower ? cpu_text(r->cpu, exp(of->ratio)) : "");
     return true;
 }
 

@@ -395,7 +395,8 @@ static bool far_find(struct subject *s, bool few)
     if (good->mean > 0 && good->most > good->mean)
         most = fmax(most, good->most * good->most / good->mean);
     for (size_t i = 0; i < s->points[BAD].count; i++)
-        beyond += s->points[BAD].at[i].x < least || s->points[BAD].at[i].x > most;
+        beyond +=
+            s->points[BAD].at[i].x < least || s->points[BAD].at[i].x > most;
     if (!beyond || (few && beyond >= s->points[BAD].count / 10))
         return false;
     far = bad->most > most ? bad->most : bad->least;
@@ -460,8 +461,7 @@ static void subject_find(struct compare *c, size_t format, unsigned argument)
     if (!found && !counts_up(&s)) {
         found = !named && stuck_find(&s);
         sized = s.leveled && !named;
-        found = found ||
-                (sized && far_find(&s, true)) ||
+        found = found || (sized && far_find(&s, true)) ||
                 (sized && s.ids.count > FEW && sized_find(&s, RULE_DRIFT)) ||
                 (sized && far_find(&s, false));
         if (!found && sized && s.known > FEW)

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -497,12 +498,13 @@ static void json_time(const struct compare *c, const struct compare_time *t)
     json_format(c, "from", t->from);
     json_format(c, "to", t->to);
     for (enum compare_side side = GOOD; side < SIDES; side++)
-        for (int i = 0; i < 4; i++) {
-            const double *of[] = {t->count, t->median, t->high, t->total};
+        for (int i = 0; i < 5; i++) {
+            const double *of[] = {t->count, t->median, t->high, t->total,
+                                  t->cpu};
             static const char *const keys[] = {"count", "median_ns", "p99_ns",
-                                               "total_ns"};
+                                               "total_ns", "cpu_mean_ns"};
             printf(",\"%s_%s\":%.0f", side ? "bad" : "good", keys[i],
-                   t->count[side] > 0 ? of[i][side] : 0);
+                   t->count[side] > 0 && !isnan(of[i][side]) ? of[i][side] : 0);
         }
     puts("}");
 }
