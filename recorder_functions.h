@@ -36,6 +36,8 @@ LIMITS
       stack that is less than 1 MB above the interrupted frame. Coroutines need
       recorder_task_switch() (recorder_tasks.h), or calls of one are cut where
       another continues.
+    * Functions that a port's macros call are left out of the flag, or a hook
+      calls itself: -finstrument-functions-exclude-function-list=port_.
     * siglongjmp() out of a handler that interrupted a hook costs one slot.
     * Triggers do not see calls, and RECORDER_TRACE(functions) above 0 prints
       none. -1 turns calls off, as `recorder set PID functions=off` does.

@@ -22,10 +22,14 @@ at() { # SYMBOL, without the bit that says Thumb
     arm-none-eabi-nm "$dir/cost.elf" | awk -v name="$1" '$3 == name { print $1 }'
 }
 
-cost() # $1: the processor, in words; $2: its option; $3: optimization
+# Prints all instructions from cost_begin to cost_end, and those of recorder_*(),
+# of a program of tests/ports.
+counted() # PROGRAM.c OPTION...
 {
-    arm-none-eabi-gcc $2 -mthumb $3 -std=c11 -ffreestanding -nostdlib -I. \
-        -I$board -T $board/mps2.ld $board/start.c tests/ports/bare-cost.c -lgcc \
+    program=tests/ports/$1
+    shift
+    arm-none-eabi-gcc "$@" -mthumb -std=c11 -ffreestanding -nostdlib -I. \
+        -I$board -T $board/mps2.ld $board/start.c "$program" -lgcc \
         -o "$dir/cost.elf"
     timeout 600 qemu-system-arm -M mps2-an385 -nographic -monitor none \
         -serial none -semihosting-config enable=on,target=native -singlestep \
@@ -37,7 +41,12 @@ cost() # $1: the processor, in words; $2: its option; $3: optimization
             $1 == end { counts = 0 }
             $1 == begin { counts = 1; all = own = 0 }
             counts { all++; own += $2 ~ /^recorder_/ }
-            END { print all, own }' >"$dir/counted"
+            END { print all, own }'
+}
+
+cost() # $1: the processor, in words; $2: its option; $3: optimization
+{
+    counted bare-cost.c "$2" "$3" >"$dir/counted"
     read -r all own <"$dir/counted"
     show "instructions of a record, $1 $3" "$own" instructions
     show "with those at the call, $1 $3" "$all" instructions
@@ -53,6 +62,16 @@ show "RAM of the registry, Cortex-M" \
     "$(size_of '^recorder_(registry|order)' bBdDvV)" bytes
 show "heap" 0 bytes
 cost "Cortex-M0" -mcpu=cortex-m0 -Os
+
+# A call and its return, of recorder_functions.h: of 100.
+for optimized in -O2 -Os; do
+    counted bare-functions.c -mcpu=cortex-m3 $optimized -finstrument-functions \
+        -finstrument-functions-exclude-file-list=start.c \
+        -finstrument-functions-exclude-function-list=port_ >"$dir/counted"
+    read -r all _ <"$dir/counted"
+    show "instructions of a call and its return, Cortex-M3 $optimized" \
+        $((all / 100)) instructions
+done
 
 # A switch: the hook's own instructions and all of record(). With clang for MIPS,
 # as gcc for it cannot stand beside gcc-multilib.
