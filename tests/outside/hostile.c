@@ -445,6 +445,37 @@ Test(hostile, sparse)
     }
 }
 
+/* Goal: a symbol of Rust with 62^7 lifetimes, none of them printed, keeps
+ * nobody busy, and a crate's hash that looks like it changes no name. */
+Test(hostile, lifetimes)
+{
+    static const char *const symbols[][2] = {
+        {"_RNvMIC1aFGzzzzzzz_EuEu1b", "(_RNvMIC1aFG"},
+        {"_RNvNtCs4fqG2P2rA04_7mycrate3foo3Gar", "(mycrate::foo::Gar"}};
+    for (size_t i = 0; i < 2; i++) {
+        build_must(
+            "rm -f rec; gcc -DSYMBOL=\\\"%s\\\" " BUILD_INCLUDE BUILD_PROGRAMS
+            "/symbol.c -o r -lpthread && "
+            "RECORDER_FILE=rec ./r && timeout -v 60 " RECORDER
+            " dump --function rec",
+            symbols[i][0]);
+        cr_expect(strstr(build_text, symbols[i][1]), "%s", build_text);
+    }
+}
+
+/* Goal: the recording of a program that was killed is saved as it is dumped,
+ * whatever size its ELF header gives a program header. */
+Test(hostile, size_of_headers)
+{
+    command_build("program", "gcc -O2");
+    pid_t pid = command_start("env RECORDER_FILE=rec ./program quiet");
+    command_stop(pid);
+    build_must("printf \"\\010\" | dd of=rec bs=1 seek=54 conv=notrunc 2>said "
+               "&& " RECORDER " save rec -o saved && " RECORDER
+               " dump rec | tail -n +2 >1 && " RECORDER
+               " dump saved | tail -n +2 | diff 1 - && test -s 1");
+}
+
 /* ------------------------------------------------------------------ live -- */
 
 /* A promise is a function of readers.py, where its steps are. */

@@ -49,6 +49,34 @@ static bool demangle(const char *symbol, char *text,
     return to.size > 0;
 }
 
+/* True if a symbol has a tag and a number of base 62 above 61; `clear` sets
+ * their digits to 0. */
+static bool has_number(char *symbol, const char *tag, bool clear)
+{
+    static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyz"
+                                 "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    bool has = false;
+    while ((symbol = strstr(symbol, tag))) {
+        size_t size = strspn(symbol += strlen(tag), digits);
+        if (size < 2 || symbol[size] != '_')
+            continue;
+        has = true;
+        if (clear)
+            memset(symbol, '0', size);
+    }
+    return has;
+}
+
+/* libiberty counts up to a number of lifetimes (G), also where it prints none.
+ * The hash of a crate (Cs), which may have a G in it, is not shown. */
+static bool rust_is_endless(char *symbol)
+{
+    if (!has_number(symbol, "G", false))
+        return false;
+    has_number(symbol, "Cs", true);
+    return has_number(symbol, "G", false);
+}
+
 bool source_demangle(const char *symbol, char to[DEMANGLED_MAX])
 {
     char whole[SYMBOL_MAX];
@@ -58,6 +86,8 @@ bool source_demangle(const char *symbol, char to[DEMANGLED_MAX])
         return false;
     memcpy(whole, symbol, size);
     whole[size] = '\0';
+    if (whole[1] == 'R' && rust_is_endless(whole))
+        return false;
     if (demangle(whole, to, rust_demangle_callback))
         return true;
     whole[strcspn(whole, ".")] = '\0'; /* ".cold": gcc's, of a part */

@@ -274,8 +274,9 @@ static bool head_copy(const struct mapped *mapped, unsigned char **to,
         GElf_Ehdr header = {0};
         unsigned char *head;
         bool is = gelf_getehdr(elf, &header);
+        /* libelf takes this size, too, whatever e_phentsize says. */
+        *size = header.e_phnum * gelf_fsize(elf, ELF_T_PHDR, 1, EV_CURRENT);
         elf_end(elf);
-        *size = (size_t)header.e_phnum * header.e_phentsize;
         if (!is || header.e_phoff > mapped->size ||
             *size > mapped->size - header.e_phoff)
             return false;
