@@ -167,14 +167,16 @@ static bool status_find(const struct process *p, int *status, bool *core)
     for (int i = 0; i < TRIES; i++) {
         struct info info = {.mask = INFO_EXIT | INFO_CORE};
         char text[2048];
+        const char *code;
         if (ioctl(p->pidfd, INFO_GET, &info) == 0 && (info.mask & INFO_EXIT)) {
             *status = info.exit_code;
             *core = WCOREDUMP(*status) ||
                     ((info.mask & INFO_CORE) && (info.core & CORE_WRITTEN));
             return true;
         }
-        if (*watch_stat(p->pid, 0, 3, text) == 'Z') {
-            *status = atoi(watch_stat(p->pid, 0, 52, text));
+        code = watch_stat(p->pid, 0, 52, text);
+        if (*code && strrchr(text, ')')[2] == 'Z') { /* of the same look */
+            *status = atoi(code);
             *core = WCOREDUMP(*status);
             if (*status || geteuid() == 0)
                 return true;
