@@ -28,7 +28,12 @@ RUN_EXPORT void free(void *memory)
 {
     if (RUN_UNLIKELY(!give))
         bind();
-    if (RUN_UNLIKELY(recorder_get_(&run_lives_count) != 0) && memory && size_of)
-        run_order_freed((uintptr_t)memory, size_of(memory));
+    if (RUN_UNLIKELY(recorder_get_(&run_lives_count) != 0) && memory &&
+        size_of) {
+        const uintptr_t start = (uintptr_t)memory, bytes = size_of(memory);
+        if (bytes > RUN_PAGE || run_bit(run_pages, start / RUN_PAGE) ||
+            run_bit(run_pages, (start + bytes - 1) / RUN_PAGE))
+            run_order_freed(start, bytes);
+    }
     give(memory);
 }

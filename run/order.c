@@ -94,23 +94,16 @@ void run_order_part(struct run_thread *t)
 
 /* The locks of chains, by pieces of memory, how often each has ended, and
  * whether there are chains since. */
-enum { LIVES = 4096, LIVES_PROBES = 16, HAS_CHAINS = 1, PIECE = 64, PAGE = 4096 };
+enum { LIVES = 4096, LIVES_PROBES = 16, HAS_CHAINS = 1, PIECE = 64 };
 static struct life {
     uintptr_t address, ends; /* twice, | HAS_CHAINS */
 } lives[LIVES];
-uintptr_t run_lives_count, run_lives;
-static uint64_t lives_pages[64]; /* a bit by a hash of each page with a lock */
+uintptr_t run_lives_count;
+uint64_t run_ended[RUN_BITS], run_pages[RUN_BITS];
 
 static unsigned life_first(uintptr_t address)
 {
     return (unsigned)(run_mix(0, address / PIECE) >> 52);
-}
-
-static uint64_t *page_of(uintptr_t address, uint64_t *bit)
-{
-    const uint64_t hash = run_mix(0, address / PAGE);
-    *bit = (uint64_t)1 << (hash >> 52 & 63);
-    return &lives_pages[hash >> 58];
 }
 
 static struct life *life_of(uintptr_t address, bool makes)
@@ -121,8 +114,7 @@ static struct life *life_of(uintptr_t address, bool makes)
         if (is == 0 && makes && recorder_get_(&run_lives_count) < LIVES / 2 &&
             __atomic_compare_exchange_n(&lives[at].address, &is, address, false,
                                         __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
-            uint64_t bit, *page = page_of(address, &bit);
-            __atomic_fetch_or(page, bit, __ATOMIC_RELAXED);
+            run_bit_set(run_pages, address / RUN_PAGE);
             recorder_add_(&run_lives_count, 1);
             return &lives[at];
         }
@@ -156,7 +148,7 @@ void run_order_forget(uintptr_t address)
         !__atomic_compare_exchange_n(&life->ends, &was, was + 1, false,
                                      __ATOMIC_RELAXED, __ATOMIC_RELAXED))
         return;
-    recorder_add_(&run_lives, 1);
+    run_bit_set(run_ended, address / 16);
     run_self.inside++;
     run_record(&recorder_for_lock_order, format, 0, RUN_WORDS(address), 1);
     run_self.inside--;
@@ -183,14 +175,13 @@ void run_order_freed(uintptr_t start, uintptr_t bytes)
 {
     const uintptr_t end = start + bytes;
     uintptr_t piece = start & ~(uintptr_t)(PIECE - 1);
-    if (bytes / PAGE > LIVES)
+    if (bytes / RUN_PAGE > LIVES)
         for (unsigned i = 0; i < LIVES; i++)
             life_freed(recorder_get_(&lives[i].address), start, bytes);
     else
         while (piece < end) {
-            const uintptr_t next = (piece | (PAGE - 1)) + 1;
-            uint64_t bit, *page = page_of(piece, &bit);
-            if (__atomic_load_n(page, __ATOMIC_RELAXED) & bit)
+            const uintptr_t next = (piece | (RUN_PAGE - 1)) + 1;
+            if (run_bit(run_pages, piece / RUN_PAGE))
                 for (; piece < next && piece < end; piece += PIECE)
                     piece_freed(piece, start, bytes);
             piece = next;
@@ -204,8 +195,9 @@ void run_order_forked(void)
     __builtin_memset(run_chains, 0, sizeof run_chains);
     __builtin_memset(pairs, 0, sizeof pairs);
     __builtin_memset(lives, 0, sizeof lives);
-    __builtin_memset(lives_pages, 0, sizeof lives_pages);
-    chains_count = run_lives_count = run_lives = 0;
+    __builtin_memset(run_pages, 0, sizeof run_pages);
+    __builtin_memset(run_ended, 0, sizeof run_ended);
+    chains_count = run_lives_count = 0;
 }
 
 /* ------------------------------------------------------------------- new -- */

@@ -64,8 +64,7 @@ RUN_RECORDERS(RUN_DECLARE_)
 
 /* Where the words of a cell of 4 slots are. */
 struct run_cell {
-    uintptr_t records; /* of its lane, from the recorder's rings on */
-    unsigned start;    /* the slot of its first word */
+    uintptr_t words[3]; /* each fourth one, from the recorder's rings on */
 };
 
 /* Enters all recorders of the library, once. */
@@ -97,10 +96,8 @@ void run_cell_clear(const struct recorder *, unsigned lane);
 RUN_INLINE uintptr_t *run_cell_word(const struct recorder *r,
                                     const struct run_cell *cell, unsigned j)
 {
-    return (uintptr_t *)(void *)((char *)r->rings + cell->records +
-                                 ((cell->start + (j >> 2)) & 3) *
-                                     sizeof(struct recorder_record) +
-                                 (j & 3) * sizeof(uintptr_t));
+    return (uintptr_t *)(void *)((char *)r->rings + cell->words[j >> 2]) +
+           (j & 3);
 }
 #define RUN_WORDS(...) ((const uintptr_t[12]){__VA_ARGS__})
 
@@ -274,20 +271,36 @@ void run_order_new(struct run_thread *, uintptr_t object, uint64_t key,
 /* The thread has made or joined another: its later locks come after the call,
  * and may be taken at the same time as locks of other threads. */
 void run_order_part(struct run_thread *);
-/* Above 0: locks of chains have ended; others may have their addresses. */
-extern uintptr_t run_lives;
+/* Bits by the addresses of locks of chains that have ended: others may begin
+ * there. */
+enum { RUN_BITS = 64 };
+extern uint64_t run_ended[RUN_BITS];
+/* Sets a bit by the low bits of a number. */
+static inline void run_bit_set(uint64_t bits[RUN_BITS], uintptr_t number)
+{
+    __atomic_fetch_or(&bits[number / 64 % RUN_BITS],
+                      (uint64_t)1 << (number % 64), __ATOMIC_RELAXED);
+}
+RUN_INLINE bool run_bit(const uint64_t bits[RUN_BITS], uintptr_t number)
+{
+    return __atomic_load_n(&bits[number / 64 % RUN_BITS], __ATOMIC_RELAXED) >>
+               (number % 64) & 1;
+}
 /* Returns a key of the object and of its life. */
 uintptr_t run_order_life(uintptr_t object);
 RUN_INLINE uint64_t run_order_mix(uint64_t chain, uintptr_t object)
 {
-    return run_mix(chain, RUN_UNLIKELY(recorder_get_(&run_lives))
+    return run_mix(chain, RUN_UNLIKELY(run_bit(run_ended, object / 16))
                               ? run_order_life(object)
                               : object);
 }
 /* The lock of the address has ended, or another begins there. */
 void run_order_forget(uintptr_t address);
-/* Locks that are known by address, and whose memory has ended. */
+/* Locks that are known by address, bits by their pages, and memory that has
+ * ended. */
 extern uintptr_t run_lives_count;
+extern uint64_t run_pages[RUN_BITS];
+enum { RUN_PAGE = 4096 };
 void run_order_freed(uintptr_t start, uintptr_t bytes);
 void run_order_forked(void);
 /* Other threads have unlocked locks of this lane's thread. */
@@ -299,11 +312,9 @@ bool run_held_forget(struct run_thread *, uintptr_t object);
  * may be one that is not known by name, or that another thread locked. */
 bool run_held_remove(struct run_thread *, uintptr_t object);
 
-RUN_INLINE void run_order(struct run_thread *t, uintptr_t object,
+RUN_INLINE void run_order(struct run_thread *t, uintptr_t object, uint64_t key,
                           uintptr_t site, uintptr_t cfa)
 {
-    unsigned depth = t->depth < RUN_HELD ? t->depth : RUN_HELD;
-    uint64_t key = run_order_mix(t->chain[depth], object);
     uint64_t is = __atomic_load_n(&run_chains[key >> 50], __ATOMIC_RELAXED);
     if (RUN_UNLIKELY(
             (is ^ key) >> RUN_CHAIN_BITS ||
@@ -316,23 +327,24 @@ RUN_INLINE void run_took(struct run_thread *t, const volatile void *lock,
                          unsigned how, const char *total, uintptr_t site,
                          uintptr_t cfa)
 {
-    uintptr_t object = (uintptr_t)lock | (how & RUN_READ);
-    unsigned depth;
+    const uintptr_t object = (uintptr_t)lock | (how & RUN_READ);
+    unsigned known;
+    uint64_t chain;
     if (RUN_UNLIKELY(run_each))
         run_each_took((uintptr_t)lock, total, site);
-    if (t->depth) {
-        if (RUN_UNLIKELY(run_handed[t->lane - 1]))
-            run_held_fill_gaps(t);
-        if (t->depth && !(how & RUN_TRIED))
-            run_order(t, object, site, cfa);
+    if (t->depth && RUN_UNLIKELY(run_handed[t->lane - 1]))
+        run_held_fill_gaps(t);
+    known = t->depth < RUN_HELD ? t->depth : RUN_HELD;
+    chain = run_order_mix(t->chain[known], object);
+    if (t->depth && !(how & RUN_TRIED))
+        run_order(t, object, chain, site, cfa);
+    if (RUN_LIKELY(known < RUN_HELD)) {
+        uintptr_t *held = run_held_word(t, 2 * known);
+        recorder_put_(held + 1, site);
+        recorder_put_(held, object);
+        t->chain[known + 1] = chain;
     }
-    depth = t->depth;
-    if (RUN_LIKELY(depth < RUN_HELD)) {
-        recorder_put_(run_held_word(t, 2 * depth + 1), site);
-        recorder_put_(run_held_word(t, 2 * depth), object);
-        t->chain[depth + 1] = run_order_mix(t->chain[depth], object);
-    }
-    t->depth = depth + 1;
+    t->depth++;
 }
 /* Runs in front of the real call that gives the lock. Returns false if the
  * thread was not seen to take it. */
@@ -419,7 +431,8 @@ struct run_limit {
     const struct timespec *until;
     bool wide; /* it is a struct run_timespec64 */
 };
-#define RUN_ALWAYS (&(const struct run_limit){.how = RUN_FOREVER})
+static const struct run_limit run_always = {.how = RUN_FOREVER};
+#define RUN_ALWAYS (&run_always)
 #define RUN_AT(time)                                                           \
     (&(const struct run_limit){.how = RUN_TIMED, .until = time})
 #define RUN_BY(clock_, time)                                                   \

@@ -45,17 +45,17 @@ static struct run_cell cell_write(const struct run_cell_text *text,
                                   unsigned count)
 {
     const struct recorder *r = text->recorder;
+    const bool is_on = __atomic_load_n(&r->trace, __ATOMIC_RELAXED) >= 0;
     const uintptr_t *words = text->words;
     struct recorder_ring *ring = ring_of(r, lane);
-    struct run_cell cell = {lane * r->ring_bytes + sizeof *ring +
-                                offsetof(struct recorder_record, argument),
-                            0};
+    const uintptr_t first = lane * r->ring_bytes + sizeof *ring +
+                            offsetof(struct recorder_record, argument);
+    struct run_cell cell;
+    size_t start = 0;
     unsigned thread = RECORDER_THREAD();
     uintptr_t previous;
-    if (__atomic_load_n(&r->trace, __ATOMIC_RELAXED) < 0)
-        return cell;
-    previous = recorder_positions_(ring, count, thread);
-    for (unsigned i = 0; i < count; i++) {
+    previous = is_on ? recorder_positions_(ring, count, thread) : 0;
+    for (unsigned i = 0; is_on && i < count; i++) {
         const struct recorder_record record = {i ? 0 : (uintptr_t)text->format,
                                                order + i,
                                                time,
@@ -66,8 +66,11 @@ static struct run_cell cell_write(const struct run_cell_text *text,
         struct recorder_record *slot;
         recorder_write_(ring, r->mask, previous + i, thread, &record, &slot);
         if (i == 0 && slot)
-            cell.start = (unsigned)(slot - recorder_records_(ring));
+            start = (size_t)(slot - recorder_records_(ring));
     }
+    for (unsigned i = 0; i < 3; i++)
+        cell.words[i] =
+            first + ((start + i) & 3) * sizeof(struct recorder_record);
     return cell;
 }
 
