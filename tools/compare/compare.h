@@ -32,12 +32,8 @@ FLOORS (a file calls only files of lower floors)
 
 #include "array.h"
 #include "command.h"
-#include "ids.h"
+#include "texts.h"
 #include <string.h>
-
-/* Makes room for `count` elements in an array. */
-#define ROOM(at, max, count)                                                   \
-    ((at) = need(array_room(at, &(max), count, sizeof *(at))))
 
 enum compare_side { GOOD, BAD, SIDES };
 #define COMPARE_NONE SIZE_MAX
@@ -181,13 +177,12 @@ struct compare_time {
 
 struct compare {
     struct history of[SIDES];
-    struct ids format_ids, recorder_ids, string_ids;
+    struct ids format_ids, recorder_ids;
+    struct texts texts, strings; /* strings: of arguments */
     struct compare_format *formats;
     size_t formats_count, formats_max;
     struct compare_recorder *recorders;
-    size_t recorders_count, recorders_max;
-    char **strings; /* null: one of too many */
-    size_t strings_count, strings_max;
+    size_t recorders_max;
     bool other_build, exact;  /* exact: any departure is a difference */
     bool threaded;            /* BAD has several threads, which race */
     uint32_t *listed[SIDES];  /* watched events, by format */
@@ -259,7 +254,7 @@ bool value_is_own(const struct compare *, enum compare_side, size_t event,
                   uint64_t word);
 
 /* findings.c */
-/* "net: "%d bytes" net.c:12", escaped, valid for three calls more. */
+/* "net: "%d bytes" net.c:12", escaped, valid for seven calls more. */
 const char *finding_site(const struct compare *, size_t format);
 /* `"%d bytes"`, the same. */
 const char *finding_format(const struct compare *, size_t format);
@@ -269,7 +264,7 @@ const char *finding_name(const char *);
 const char *finding_argument(const struct compare *, size_t format, unsigned);
 /* A value as a text, the same. */
 const char *finding_value(const struct compare *, const struct compare_value *);
-/* "1.5 ms", of nanoseconds; "12.25"; "41%": valid for seven calls more. */
+/* "1.5 ms", of nanoseconds; "12.25"; "41%", the same. */
 const char *finding_time(double ns);
 const char *finding_number(double);
 const char *finding_share(double part, double whole);

@@ -9,124 +9,94 @@
 
 #include "shown.h"
 
-enum { FORMAT_SHOWN = 48, TEXTS = 8, TEXT_MAX = 1024 };
+enum { FORMAT_SHOWN = 48, TEXTS = 64, TEXT_MAX = 1024 };
 
-/* The next of TEXTS buffers. */
-static char *text_next(void)
+/* Prints into the next of TEXTS buffers. */
+__attribute__((format(printf, 1, 2))) static const char *
+made(const char *format, ...)
 {
     static char texts[TEXTS][TEXT_MAX];
     static unsigned at;
-    return texts[at++ % TEXTS];
+    char *to = texts[at++ % TEXTS];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(to, TEXT_MAX, format, arguments);
+    va_end(arguments);
+    return to;
 }
 
-/* Adds a text, escaped; a text longer than `most` ends with dots. */
-static void text_add(char *to, const char *text, size_t most)
+/* A text, escaped; one longer than `most` ends with dots. */
+static const char *shown(const char *text, size_t most)
 {
-    size_t size = strlen(text), at = strlen(to);
+    size_t size = text ? strlen(text) : 0;
     bool cut = size > most;
-    const char *shown;
     if (cut)
         for (size = most; size && ((unsigned char)text[size] & 0xc0) == 0x80;)
             size--;
-    shown = text_shown(text, &size);
-    snprintf(to + at, TEXT_MAX - at, "%.*s%s", (int)size, shown,
-             cut ? "..." : "");
-}
-
-static const char *text_of(const char *before, const char *text, size_t most)
-{
-    char *to = text_next();
-    strcpy(to, before);
-    if (text)
-        text_add(to, text, most);
-    strcat(to, before);
-    return to;
+    text = text_shown(text, &size);
+    return made("%.*s%s", (int)size, text, cut ? "..." : "");
 }
 
 const char *finding_format(const struct compare *c, size_t format)
 {
-    return text_of("\"", c->formats[format].text, FORMAT_SHOWN);
+    return made("\"%s\"", shown(c->formats[format].text, FORMAT_SHOWN));
 }
 
 const char *finding_name(const char *name)
 {
-    return text_of("", name, 32);
+    return shown(name, 32);
 }
 
 const char *finding_site(const struct compare *c, size_t format)
 {
     const struct compare_format *f = &c->formats[format];
-    char *to = text_next();
-    *to = '\0';
-    text_add(to, c->recorders[f->recorder].name, 32);
-    strcat(to, ": \"");
-    text_add(to, f->text, FORMAT_SHOWN);
-    strcat(to, "\" ");
-    text_add(to, recorder_location_name_(f->location), 64);
-    return to;
+    return made("%s: %s %s", shown(c->recorders[f->recorder].name, 32),
+                finding_format(c, format),
+                shown(recorder_location_name_(f->location), 64));
 }
 
 const char *finding_number(double number)
 {
-    char *to = text_next();
     bool whole = number == floor(number) && fabs(number) < 1e15;
-    snprintf(to, TEXT_MAX, whole ? "%.0f" : "%.4g", number);
-    return to;
+    return made(whole ? "%.0f" : "%.4g", number);
 }
 
 const char *finding_time(double ns)
 {
     static const char *const units[] = {"ns", "us", "ms", "s"};
-    char *to = text_next();
     size_t i = 0;
     for (; i < 3 && ns >= 1000; i++)
         ns /= 1000;
-    snprintf(to, TEXT_MAX, ns < 10 && i ? "%.1f %s" : "%.0f %s", ns, units[i]);
-    return to;
+    return made(ns < 10 && i ? "%.1f %s" : "%.0f %s", ns, units[i]);
 }
 
 const char *finding_share(double part, double whole)
 {
-    char *to = text_next();
     double percent = whole > 0 ? 100 * part / whole : 0;
-    snprintf(to, TEXT_MAX, percent > 0 && percent < 1 ? "%.2g%%" : "%.0f%%",
-             percent);
-    return to;
+    return made(percent > 0 && percent < 1 ? "%.2g%%" : "%.0f%%", percent);
 }
 
 const char *finding_times(double times)
 {
-    char *to = text_next();
-    snprintf(to, TEXT_MAX, times == 1 ? "once" : "%.0f times", times);
-    return to;
+    return made(times == 1 ? "once" : "%.0f times", times);
 }
 
 const char *finding_argument(const struct compare *c, size_t format,
                              unsigned argument)
 {
     const char *name = c->formats[format].names[argument];
-    char *to = text_next();
-    *to = '\0';
-    if (name)
-        text_add(to, name, 32);
-    else
-        snprintf(to, TEXT_MAX, "argument %u", argument + 1);
-    strcat(to, " of ");
-    strcat(to, finding_site(c, format));
-    return to;
+    name = name ? finding_name(name) : made("argument %u", argument + 1);
+    return made("%s of %s", name, finding_site(c, format));
 }
 
 const char *finding_value(const struct compare *c,
                           const struct compare_value *v)
 {
-    char *to;
     if (v->kind == READER_STRING)
-        return text_of("\"", c->strings[v->word], FORMAT_SHOWN);
+        return made("\"%s\"", shown(c->strings.all[v->word].at, FORMAT_SHOWN));
     if (v->kind != READER_POINTER)
         return finding_number(compare_number(v));
-    to = text_next();
-    strcpy(to, v->word ? "an address that is not null" : "a null pointer");
-    return to;
+    return v->word ? "an address that is not null" : "a null pointer";
 }
 
 struct finding finding_of(const struct compare *c, enum rule rule, double size,
@@ -165,7 +135,7 @@ void finding_add(struct compare *c, struct finding f, ...)
         f.weak =
             f.weak || (format != COMPARE_NONE && c->formats[format].scheduler);
     }
-    ROOM(c->findings, c->findings_max, c->findings_count + 1);
+    ARRAY_NEED(c->findings, c->findings_count + 1, c->findings_max);
     c->findings[c->findings_count++] = f;
 }
 
@@ -289,16 +259,14 @@ void compare_close(struct compare *c)
     history_close(&c->of[GOOD]);
     history_close(&c->of[BAD]);
     streams_free(c);
-    for (i = 0; i < c->strings_count; i++)
-        free(c->strings[i]);
     for (i = 0; i < c->findings_count; i++)
         free(c->findings[i].text);
     free(c->findings);
-    free(c->strings);
     free(c->formats);
     free(c->recorders);
     free(c->times);
     ids_free(&c->format_ids);
     ids_free(&c->recorder_ids);
-    ids_free(&c->string_ids);
+    texts_free(&c->texts);
+    texts_free(&c->strings);
 }

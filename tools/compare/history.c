@@ -8,34 +8,14 @@
 #include "buffer.h"
 #include "switches.h"
 
-enum {
-    STRINGS_MAX = 1 << 16, /* different texts of arguments */
-    STRING_SHOWN = 48      /* bytes of one that are kept to be shown */
-};
-
-/* Numbers a text by two hashes (FNV-1a): texts whose hashes collide would be one. */
-static size_t text_number(struct ids *ids, const char *text, size_t size,
-                          const char *place, size_t recorder, bool *is_new)
-{
-    uint64_t h[2] = {0, 0};
-    for (size_t k = 0; k < 2; k++, text = place, size = strlen(place))
-        for (size_t i = 0; i < size; i++) {
-            h[0] = (h[0] ^ (unsigned char)text[i]) * 0x100000001b3u;
-            h[1] = (h[1] + (unsigned char)text[i]) * 0x9e3779b97f4a7c15u;
-        }
-    return ids_of(ids, h[0], h[1], recorder, is_new);
-}
-
 static size_t recorder_of(struct compare *c, const char *name)
 {
     bool is_new;
-    size_t i =
-        text_number(&c->recorder_ids, name, strlen(name), "", 0, &is_new);
-    ROOM(c->recorders, c->recorders_max, c->recorder_ids.count);
-    if (is_new)
-        c->recorders[i] = (struct compare_recorder){.name = name};
-    c->recorders_count = c->recorder_ids.count;
-    return i;
+    struct compare_recorder *r = need(
+        array_at_key(c->recorders, &c->recorder_ids, c->recorders_max,
+                     texts_of(&c->texts, name, strlen(name)), 0, 0, &is_new));
+    r->name = name;
+    return (size_t)(r - c->recorders);
 }
 
 static size_t format_of(struct compare *c, struct call *call,
@@ -44,42 +24,27 @@ static size_t format_of(struct compare *c, struct call *call,
     const char *place = recorder_location_name_(e->location);
     size_t recorder = recorder_of(c, e->read.recorder->name);
     bool is_new;
-    size_t i = text_number(&c->format_ids, e->format, strlen(e->format) + 1,
-                           place, recorder, &is_new);
-    ROOM(c->formats, c->formats_max, c->format_ids.count);
-    if (is_new) {
-        c->formats[i] = (struct compare_format){
-            .text = e->format,
-            .location = e->location,
-            .call = call,
-            .caller = e->read.event.caller,
-            .recorder = recorder,
-            .scheduler = strcmp(place, "recorder run") == 0,
-            .same = COMPARE_NONE,
-            .first = {COMPARE_NONE, COMPARE_NONE}};
-        for (unsigned k = 0; k < e->arguments_count; k++) {
-            c->formats[i].names[k] = e->arguments[k].name;
-            c->formats[i].naming[k] =
-                naming_of(e->arguments[k].name, e->format, k);
-        }
-    }
+    struct compare_format *f = need(array_at_key(
+        c->formats, &c->format_ids, c->formats_max,
+        texts_of(&c->texts, e->format, strlen(e->format)),
+        texts_of(&c->texts, place, strlen(place)), recorder, &is_new));
     c->formats_count = c->format_ids.count;
-    return i;
-}
-
-static size_t string_of(struct compare *c, const char *text, size_t size)
-{
-    bool is_new;
-    size_t i = text_number(&c->string_ids, text, size, "", 0, &is_new);
     if (!is_new)
-        return i;
-    ROOM(c->strings, c->strings_max, c->string_ids.count);
-    c->strings_count = c->string_ids.count;
-    c->strings[i] = NULL;
-    if (i < STRINGS_MAX)
-        c->strings[i] =
-            need(strndup(text, size < STRING_SHOWN ? size : STRING_SHOWN));
-    return i;
+        return (size_t)(f - c->formats);
+    *f =
+        (struct compare_format){.text = e->format,
+                                .location = e->location,
+                                .call = call,
+                                .caller = e->read.event.caller,
+                                .recorder = recorder,
+                                .scheduler = strcmp(place, "recorder run") == 0,
+                                .same = COMPARE_NONE,
+                                .first = {COMPARE_NONE, COMPARE_NONE}};
+    for (unsigned k = 0; k < e->arguments_count; k++) {
+        f->names[k] = e->arguments[k].name;
+        f->naming[k] = naming_of(e->arguments[k].name, e->format, k);
+    }
+    return (size_t)(f - c->formats);
 }
 
 /* A thread while its run is read: its open spans, by the events that opened
@@ -95,12 +60,12 @@ static void spans_keep(struct history *h, struct reading *thread,
 {
     struct timeline_lane *lane = e->lane;
     if (e->opens) {
-        ROOM(thread->opened, thread->max, lane->depth);
+        ARRAY_NEED(thread->opened, lane->depth, thread->max);
         thread->opened[lane->depth - 1] = h->count - 1;
     }
     if (!e->closed)
         return;
-    ROOM(h->spans, h->spans_max, h->spans_count + 1);
+    ARRAY_NEED(h->spans, h->spans_count + 1, h->spans_max);
     h->spans[h->spans_count++] = (struct compare_span){
         .event = thread->opened[lane->depth], .end = h->count - 1};
 }
@@ -135,7 +100,8 @@ static void values_keep(struct compare *c, struct history *h,
                         struct timeline_event *e)
 {
     reader_unmark(e->arguments, e->arguments_count);
-    ROOM(h->values, h->values_max, h->values_count + e->arguments_count + 1);
+    ARRAY_NEED(h->values, h->values_count + e->arguments_count + 1,
+               h->values_max);
     for (unsigned i = 0; i < e->arguments_count; i++) {
         const struct reader_argument *a = &e->arguments[i];
         struct compare_value *to = &h->values[h->values_count++];
@@ -146,7 +112,7 @@ static void values_keep(struct compare *c, struct history *h,
         else if (a->kind == READER_SIGNED || a->kind == READER_CHARACTER)
             to->word = (uint64_t)a->integer;
         else if (a->kind == READER_STRING)
-            to->word = string_of(c, a->text, a->text_size);
+            to->word = texts_of(&c->strings, a->text, a->text_size);
     }
 }
 
@@ -158,7 +124,7 @@ static size_t ring_of(struct history *h, size_t recorder,
     size_t i =
         ids_of(&h->rings, recorder, lanes ? e->read.event.thread % lanes : 0,
                h->runs_count, &is_new);
-    ROOM(h->oldest, h->oldest_max, h->rings.count);
+    ARRAY_NEED(h->oldest, h->rings.count, h->oldest_max);
     if (is_new || e->read.event.order < h->oldest[i])
         h->oldest[i] = e->read.event.order;
     return i;
@@ -172,7 +138,7 @@ static void event_keep(struct compare *c, struct history *h,
     size_t i = format_of(c, run->call, e);
     if (h->count >= UINT32_MAX || h->values_count >= UINT32_MAX - 12)
         fail(run->call, "has more records than can be compared: see --last");
-    ROOM(h->events, h->max, h->count + 1);
+    ARRAY_NEED(h->events, h->count + 1, h->max);
     to = &h->events[h->count++];
     *to = (struct compare_event){.order = e->read.event.order,
                                  .ns = e->ns,

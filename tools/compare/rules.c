@@ -77,7 +77,7 @@ const struct rule_row rule_rows[RULES] = {
 
 void points_add(struct points *p, double x, size_t event, size_t run)
 {
-    ROOM(p->at, p->max, p->count + 1);
+    ARRAY_NEED(p->at, p->count + 1, p->max);
     p->at[p->count++] = (struct point){x, (uint32_t)event, (uint32_t)run};
 }
 

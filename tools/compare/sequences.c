@@ -59,24 +59,21 @@ static struct transition *transition_of(struct table *t, size_t kind,
                                         const uint32_t f[ORDERS], uint32_t next)
 {
     bool is_new;
-    size_t context = ids_of(&t->context_ids, kind, (uint64_t)f[0] << 32 | f[1],
-                            f[2], &is_new);
-    size_t i;
-    ROOM(t->contexts, t->contexts_max, t->context_ids.count);
-    if (is_new) {
-        t->contexts[context] = (struct context){.kind = kind};
-        memcpy(t->contexts[context].format, f, ORDERS * sizeof *f);
-    }
-    i = ids_of(&t->transition_ids, context, next, 0, &is_new);
-    ROOM(t->transitions, t->transitions_max, t->transition_ids.count);
+    struct transition *to;
+    struct context *context =
+        need(array_at_key(t->contexts, &t->context_ids, t->contexts_max, kind,
+                          (uint64_t)f[0] << 32 | f[1], f[2], &is_new));
+    context->kind = kind;
+    memcpy(context->format, f, ORDERS * sizeof *f);
+    to = need(array_at_key(t->transitions, &t->transition_ids,
+                           t->transitions_max, (size_t)(context - t->contexts),
+                           next, 0, &is_new));
     if (is_new)
-        t->transitions[i] =
-            (struct transition){.context = context,
-                                .parent = COMPARE_NONE,
-                                .next = next,
-                                .first = {COMPARE_NONE, COMPARE_NONE}};
+        *to = (struct transition){.context = (size_t)(context - t->contexts),
+                                  .next = next,
+                                  .first = {COMPARE_NONE, COMPARE_NONE}};
     t->full = t->transition_ids.count > KINDS_MAX;
-    return &t->transitions[i];
+    return to;
 }
 
 /* Collects the formats before an event, as far as an order looks. False: there

@@ -65,11 +65,11 @@ static struct end *end_of(struct ends *ends, size_t thread, size_t recorder,
                           uint64_t name)
 {
     bool is_new;
-    size_t i = ids_of(&ends->ids, thread, recorder, name, &is_new);
-    ROOM(ends->at, ends->max, ends->ids.count);
+    struct end *end = need(array_at_key(ends->at, &ends->ids, ends->max, thread,
+                                        recorder, name, &is_new));
     if (is_new)
-        ends->at[i] = (struct end){CHAIN_END, 0};
-    return &ends->at[i];
+        end->last = CHAIN_END;
+    return end;
 }
 
 /* Links an event with the last one of its thread that has its first name. */

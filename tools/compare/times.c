@@ -58,16 +58,13 @@ static void time_add(struct times *t, enum compare_side side, size_t begin,
     const struct compare_event *b = &c->of[side].events[end];
     double ns = (double)(b->ns - a->ns);
     bool is_new;
-    size_t from = a->format, i = ids_of(&t->ids, from, to, 0, &is_new);
-    struct timed *timed;
-    ROOM(t->all, t->max, t->ids.count);
-    ROOM(c->times, c->times_max, t->ids.count);
-    timed = &t->all[i];
-    if (is_new) {
-        *timed = (struct timed){.known = false};
-        c->times[i] = (struct compare_time){.from = from, .to = to};
-    }
-    c->times_count = t->ids.count;
+    size_t from = a->format;
+    struct timed *timed =
+        need(array_at_key(t->all, &t->ids, t->max, from, to, 0, &is_new));
+    ARRAY_NEED(c->times, t->ids.count, c->times_max);
+    if (is_new)
+        c->times[c->times_count++] =
+            (struct compare_time){.from = from, .to = to};
     points_add(&timed->ns[side], ns, event, history_run(&c->of[side], event));
     if (a->cpu_ns != CPU_UNKNOWN && b->cpu_ns != CPU_UNKNOWN) {
         timed->cpu[side] += (double)(b->cpu_ns - a->cpu_ns);

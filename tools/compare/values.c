@@ -53,12 +53,10 @@ static void kind_add(struct subject *s, enum compare_side side,
 {
     struct kind *kind;
     bool is_new;
-    size_t i;
     if (s->many)
         return;
-    i = ids_of(&s->ids, v.kind, v.word, 0, &is_new);
-    ROOM(s->kinds, s->kinds_max, s->ids.count);
-    kind = &s->kinds[i];
+    kind = need(array_at_key(s->kinds, &s->ids, s->kinds_max, v.kind, v.word, 0,
+                             &is_new));
     if (is_new)
         *kind =
             (struct kind){.value = v, .first = {COMPARE_NONE, COMPARE_NONE}};
