@@ -254,17 +254,21 @@ bool value_is_own(const struct compare *, enum compare_side, size_t event,
                   uint64_t word);
 
 /* findings.c */
-/* "net: "%d bytes" net.c:12", escaped, valid for seven calls more. */
+/* Prints a text, which is valid for some 50 calls more of this and of the
+ * functions below. */
+__attribute__((format(printf, 1, 2))) const char *
+finding_text(const char *format, ...);
+/* "net: "%d bytes" net.c:12", escaped. */
 const char *finding_site(const struct compare *, size_t format);
-/* `"%d bytes"`, the same. */
+/* `"%d bytes"`. */
 const char *finding_format(const struct compare *, size_t format);
-/* The name of a thread, the same. */
+/* The name of a thread. */
 const char *finding_name(const char *);
-/* "bytes of net: ...", "argument 2 of net: ...", the same. */
+/* "bytes of net: ...", "argument 2 of net: ...". */
 const char *finding_argument(const struct compare *, size_t format, unsigned);
-/* A value as a text, the same. */
+/* A value as a text. */
 const char *finding_value(const struct compare *, const struct compare_value *);
-/* "1.5 ms", of nanoseconds; "12.25"; "41%", the same. */
+/* "1.5 ms", of nanoseconds; "12.25"; "41%". */
 const char *finding_time(double ns);
 const char *finding_number(double);
 const char *finding_share(double part, double whole);
@@ -322,13 +326,17 @@ struct level {
 };
 /* False: there are too few points to tell. */
 bool level_of(const struct points *, struct level *);
-/* The level of a format's watched events, or of all of its role's threads: 1
- * where is() is true, else 0. */
+/* Chooses events: of a format among all of its role's threads; or of a value, or
+ * that a format follows, among those of one format. */
+struct which {
+    bool role;
+    int argument; /* -1: none */
+    uint64_t word;
+    uint32_t next;
+};
+/* The level of a format's watched events: 1 where one is chosen, else 0. */
 bool level_where(const struct compare *, enum compare_side, size_t format,
-                 bool role,
-                 bool (*is)(const struct compare_event *,
-                            const struct history *, const void *what),
-                 const void *what, struct level *);
+                 const struct which *, struct level *);
 /* How many thresholds of a rule apart two levels are: >= 1 is a difference. */
 double rule_size(enum rule, const struct level *good, const struct level *bad,
                  double unit);

@@ -17,8 +17,7 @@ enum {
     SAME = 8,    /* times that an argument is the same before it counts */
     RESYNC = 24, /* records that one side may have more */
     AFTER = 6,   /* records that must be the same then */
-    PART = 4,    /* the same records are at least 1 / PART of a thread's */
-    ARGUMENTS = 12
+    PART = 4     /* the same records are at least 1 / PART of a thread's */
 };
 
 struct sequence {
@@ -35,7 +34,7 @@ struct same {
 
 /* A format: its arguments, and the format that followed last. */
 struct same_format {
-    struct same of[ARGUMENTS];
+    struct same of[12]; /* as many as a record has at most */
     uint32_t next;
 };
 
@@ -92,21 +91,22 @@ static bool is_same(const struct exact *x, size_t good, size_t bad,
             value_is_own(x->c, x->with, bad, b->word));
 }
 
-/* The first argument that differs, and counts; ARGUMENTS: none. `learn`: count
- * how often each is the same. */
-static unsigned differs(struct exact *x, size_t good, size_t bad, bool learn)
+/* The first argument by which two records of one format differ; -1: none.
+ * `learn`: counts how often each is the same. */
+static int differs(struct exact *x, size_t good, size_t bad, bool learn)
 {
     const struct compare_event *a = &x->c->of[GOOD].events[good];
     const struct compare_event *b = &x->c->of[x->with].events[bad];
-    unsigned first = ARGUMENTS;
-    for (unsigned i = 0; i < a->count && i < b->count; i++) {
+    int first = -1;
+    for (unsigned i = 0; a->format == b->format && i < a->count && i < b->count;
+         i++) {
         struct same *same = &x->same[a->format].of[i];
         if (same->chance)
             continue;
         if (is_same(x, good, bad, i))
             same->times += learn;
         else if (!learn || same->times >= SAME || x->c->exact)
-            first = first == ARGUMENTS ? i : first;
+            first = first < 0 ? (int)i : first;
         else
             same->chance = true;
     }
@@ -118,7 +118,7 @@ static bool is_equal(struct exact *x, size_t i, size_t k, bool learn)
     size_t good = x->of[GOOD].events[i], bad = x->of[BAD].events[k];
     return x->c->of[GOOD].events[good].format ==
                x->c->of[x->with].events[bad].format &&
-           differs(x, good, bad, learn) == ARGUMENTS;
+           differs(x, good, bad, learn) < 0;
 }
 
 /* Counts the surprises of an equal record: another format than the last time
@@ -171,31 +171,27 @@ static void departure_add(struct exact *x, size_t i, size_t k, double size)
     struct finding f = finding_of(c, RULE_EXACT, size, formats[BAD], 0, 0);
     bool again = resync(x, i, k, f.skips);
     const char *subject = finding_site(c, formats[BAD]);
-    char how[1024];
+    const char *how;
     f.event[GOOD] = good;
     f.event[BAD] = bad;
     f.other = formats[GOOD];
-    unsigned argument = differs(x, good, bad, false);
-    if (argument < ARGUMENTS && formats[GOOD] == formats[BAD] &&
-        (!again || (f.skips[GOOD] && f.skips[BAD]))) {
-        f.argument = (int)argument;
-        subject = finding_argument(c, formats[BAD], (unsigned)f.argument);
-        snprintf(
-            how, sizeof how, "is %s in BAD, %s in GOOD%s",
-            finding_value(c, value_of(x, BAD, bad, (unsigned)f.argument)),
-            finding_value(c, value_of(x, GOOD, good, (unsigned)f.argument)),
-            again ? "" : ", and all differs from there on");
-    } else if (again && !f.skips[GOOD]) {
-        snprintf(how, sizeof how, "comes in BAD, %zu record%s more",
-                 f.skips[BAD], f.skips[BAD] == 1 ? "" : "s");
-    } else if (again && !f.skips[BAD]) {
-        f.format = formats[GOOD];
-        subject = finding_site(c, formats[GOOD]);
-        snprintf(how, sizeof how, "comes in GOOD, %zu record%s that BAD lacks",
-                 f.skips[GOOD], f.skips[GOOD] == 1 ? "" : "s");
+    if (again && (!f.skips[GOOD] || !f.skips[BAD])) {
+        enum compare_side has = f.skips[GOOD] ? GOOD : BAD;
+        f.format = formats[has];
+        subject = finding_site(c, f.format);
+        how = finding_text("comes in %s, %zu record%s %s", has ? "BAD" : "GOOD",
+                           f.skips[has], f.skips[has] == 1 ? "" : "s",
+                           has ? "more" : "that BAD lacks");
+    } else if ((f.argument = differs(x, good, bad, false)) >= 0) {
+        unsigned argument = (unsigned)f.argument;
+        subject = finding_argument(c, formats[BAD], argument);
+        how = finding_text("is %s in BAD, %s in GOOD%s",
+                           finding_value(c, value_of(x, BAD, bad, argument)),
+                           finding_value(c, value_of(x, GOOD, good, argument)),
+                           again ? "" : ", and all differs from there on");
     } else {
-        snprintf(how, sizeof how, "comes in BAD where %s comes in GOOD",
-                 finding_site(c, formats[GOOD]));
+        how = finding_text("comes in BAD where %s comes in GOOD",
+                           finding_site(c, formats[GOOD]));
     }
     finding_add(c, f, subject, how, (double)i,
                 finding_name(c->of[BAD].threads[x->thread[BAD]].name));

@@ -11,9 +11,7 @@
 
 enum { FORMAT_SHOWN = 48, TEXTS = 64, TEXT_MAX = 1024 };
 
-/* Prints into the next of TEXTS buffers. */
-__attribute__((format(printf, 1, 2))) static const char *
-made(const char *format, ...)
+const char *finding_text(const char *format, ...)
 {
     static char texts[TEXTS][TEXT_MAX];
     static unsigned at;
@@ -34,12 +32,12 @@ static const char *shown(const char *text, size_t most)
         for (size = most; size && ((unsigned char)text[size] & 0xc0) == 0x80;)
             size--;
     text = text_shown(text, &size);
-    return made("%.*s%s", (int)size, text, cut ? "..." : "");
+    return finding_text("%.*s%s", (int)size, text, cut ? "..." : "");
 }
 
 const char *finding_format(const struct compare *c, size_t format)
 {
-    return made("\"%s\"", shown(c->formats[format].text, FORMAT_SHOWN));
+    return finding_text("\"%s\"", shown(c->formats[format].text, FORMAT_SHOWN));
 }
 
 const char *finding_name(const char *name)
@@ -50,15 +48,15 @@ const char *finding_name(const char *name)
 const char *finding_site(const struct compare *c, size_t format)
 {
     const struct compare_format *f = &c->formats[format];
-    return made("%s: %s %s", shown(c->recorders[f->recorder].name, 32),
-                finding_format(c, format),
-                shown(recorder_location_name_(f->location), 64));
+    return finding_text("%s: %s %s", shown(c->recorders[f->recorder].name, 32),
+                        finding_format(c, format),
+                        shown(recorder_location_name_(f->location), 64));
 }
 
 const char *finding_number(double number)
 {
     bool whole = number == floor(number) && fabs(number) < 1e15;
-    return made(whole ? "%.0f" : "%.4g", number);
+    return finding_text(whole ? "%.0f" : "%.4g", number);
 }
 
 const char *finding_time(double ns)
@@ -67,33 +65,36 @@ const char *finding_time(double ns)
     size_t i = 0;
     for (; i < 3 && ns >= 1000; i++)
         ns /= 1000;
-    return made(ns < 10 && i ? "%.1f %s" : "%.0f %s", ns, units[i]);
+    return finding_text(ns < 10 && i ? "%.1f %s" : "%.0f %s", ns, units[i]);
 }
 
 const char *finding_share(double part, double whole)
 {
     double percent = whole > 0 ? 100 * part / whole : 0;
-    return made(percent > 0 && percent < 1 ? "%.2g%%" : "%.0f%%", percent);
+    return finding_text(percent > 0 && percent < 1 ? "%.2g%%" : "%.0f%%",
+                        percent);
 }
 
 const char *finding_times(double times)
 {
-    return made(times == 1 ? "once" : "%.0f times", times);
+    return finding_text(times == 1 ? "once" : "%.0f times", times);
 }
 
 const char *finding_argument(const struct compare *c, size_t format,
                              unsigned argument)
 {
     const char *name = c->formats[format].names[argument];
-    name = name ? finding_name(name) : made("argument %u", argument + 1);
-    return made("%s of %s", name, finding_site(c, format));
+    name =
+        name ? finding_name(name) : finding_text("argument %u", argument + 1);
+    return finding_text("%s of %s", name, finding_site(c, format));
 }
 
 const char *finding_value(const struct compare *c,
                           const struct compare_value *v)
 {
     if (v->kind == READER_STRING)
-        return made("\"%s\"", shown(c->strings.all[v->word].at, FORMAT_SHOWN));
+        return finding_text("\"%s\"",
+                            shown(c->strings.all[v->word].at, FORMAT_SHOWN));
     if (v->kind != READER_POINTER)
         return finding_number(compare_number(v));
     return v->word ? "an address that is not null" : "a null pointer";
@@ -139,10 +140,13 @@ void finding_add(struct compare *c, struct finding f, ...)
     c->findings[c->findings_count++] = f;
 }
 
-/* The weak last, the higher score first, then the earlier in BAD. */
-static int by_score(const void *left, const void *right)
+/* Causes first, the weak last, the higher score first, then the earlier in
+ * BAD. */
+static int by_telling(const void *left, const void *right)
 {
     const struct finding *a = left, *b = right;
+    if (!a->cause != !b->cause)
+        return a->cause ? 1 : -1;
     if (a->weak != b->weak)
         return a->weak ? 1 : -1;
     if (a->score != b->score)
@@ -150,15 +154,6 @@ static int by_score(const void *left, const void *right)
     if (a->event[BAD] != b->event[BAD])
         return a->event[BAD] < b->event[BAD] ? -1 : 1;
     return strcmp(a->text, b->text);
-}
-
-/* Causes first; all else as it was. */
-static int by_cause(const void *left, const void *right)
-{
-    const struct finding *a = left, *b = right;
-    if (!a->cause != !b->cause)
-        return a->cause ? 1 : -1;
-    return a->cause ? by_score(a, b) : a->place < b->place ? -1 : 1;
 }
 
 static bool has_format(const struct finding *f, size_t format)
@@ -210,7 +205,7 @@ void findings_order(struct compare *c)
             c->findings[i].weak = false;
     if (!c->findings_count)
         return;
-    qsort(c->findings, c->findings_count, sizeof *c->findings, by_score);
+    qsort(c->findings, c->findings_count, sizeof *c->findings, by_telling);
     for (i = 0; i < c->findings_count; i++) {
         for (k = 0; k < i && k < MOST; k++)
             if (!c->findings[k].cause &&
@@ -221,7 +216,7 @@ void findings_order(struct compare *c)
         else
             c->findings[i].place = ++c->findings_causes;
     }
-    qsort(c->findings, c->findings_count, sizeof *c->findings, by_cause);
+    qsort(c->findings, c->findings_count, sizeof *c->findings, by_telling);
     for (i = 0; i < c->findings_causes; i++)
         c->strong_count += !c->findings[i].weak;
 }

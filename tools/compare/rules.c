@@ -169,22 +169,26 @@ bool level_of(const struct points *p, struct level *l)
 }
 
 bool level_where(const struct compare *c, enum compare_side side, size_t format,
-                 bool role,
-                 bool (*is)(const struct compare_event *,
-                            const struct history *, const void *),
-                 const void *what, struct level *to)
+                 const struct which *w, struct level *to)
 {
     const struct history *h = &c->of[side];
     const size_t *at = &c->listed_at[side][format];
     struct points p = {0};
     bool known;
     size_t of = h->threads[h->events[c->listed[side][*at]].thread].role;
-    for (size_t i = role ? 0 : at[0]; i < (role ? h->count : at[1]); i++) {
-        size_t event = role ? i : c->listed[side][i];
+    for (size_t i = w->role ? 0 : at[0]; i < (w->role ? h->count : at[1]);
+         i++) {
+        size_t event = w->role ? i : c->listed[side][i],
+               k = (size_t)w->argument;
         const struct compare_event *e = &h->events[event];
-        if (!role || (e->chain && h->threads[e->thread].role == of &&
-                      !c->formats[e->format].scheduler))
-            points_add(&p, is(e, h, what), event, history_run(h, event));
+        bool is =
+            w->role ? e->format == format
+            : w->argument < 0
+                ? e->next == w->next
+                : k < e->count && h->values[e->values + k].word == w->word;
+        if (!w->role || (e->chain && h->threads[e->thread].role == of &&
+                         !c->formats[e->format].scheduler))
+            points_add(&p, is, event, history_run(h, event));
     }
     known = level_of(&p, to);
     free(p.at);

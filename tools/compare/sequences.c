@@ -170,26 +170,22 @@ static void contexts_sum(struct table *table)
 
 static const char *after(const struct compare *c, const struct context *x)
 {
-    static char text[1024];
-    size_t at = 0;
+    const char *text = "";
     if (x->kind >= KIND_VALUE) {
         struct compare_value v = {.word = x->format[1],
                                   .kind = (unsigned char)x->format[2]};
         const char *name = c->formats[x->format[0]].names[x->kind - KIND_VALUE];
-        snprintf(text, sizeof text, "%s with %s %s",
-                 finding_site(c, x->format[0]),
-                 name ? finding_name(name) : "the value", finding_value(c, &v));
-        return text;
+        return finding_text("%s with %s %s", finding_site(c, x->format[0]),
+                            name ? finding_name(name) : "the value",
+                            finding_value(c, &v));
     }
     for (int k = ORDERS; k-- > 0;)
         if (x->format[k] != UINT32_MAX)
-            at += (size_t)snprintf(text + at, sizeof text - at, "%s%s",
-                                   at ? ", " : "",
-                                   k ? finding_format(c, x->format[k])
-                                     : finding_site(c, x->format[k]));
-    if (x->kind == KIND_NAME)
-        snprintf(text + at, sizeof text - at, ", of the same name,");
-    return text;
+            text = finding_text("%s%s%s", text, *text ? ", " : "",
+                                k ? finding_format(c, x->format[k])
+                                  : finding_site(c, x->format[k]));
+    return x->kind == KIND_NAME ? finding_text("%s, of the same name,", text)
+                                : text;
 }
 
 /* Returns, for each format, its share of all records of the threads that have
@@ -272,20 +268,6 @@ static void unseen_find(struct compare *c, const struct table tables[ORDERS],
     }
 }
 
-/* Does a format follow an event, or is it the event's? */
-static bool follows(const struct compare_event *e, const struct history *h,
-                    const void *format)
-{
-    (void)h;
-    return e->next == *(const uint32_t *)format;
-}
-static bool is_of(const struct compare_event *e, const struct history *h,
-                  const void *format)
-{
-    (void)h;
-    return e->format == *(const uint32_t *)format;
-}
-
 /* Finds out whether a format has another share of the records after another one,
  * or of all records of its threads: `after` is COMPARE_NONE, and a small share
  * counts. */
@@ -296,6 +278,7 @@ static void share_find(struct compare *c, size_t after, uint32_t next,
     struct finding f;
     bool all = after == COMPARE_NONE,
          more = bad[0] / bad[1] > good[0] / good[1];
+    struct which which = {.argument = -1, .role = all, .next = next};
     double ratio =
         compare_odds(bad[0], bad[1]) / compare_odds(good[0], good[1]);
     double size, unit = all ? 0.1 : 1;
@@ -306,8 +289,7 @@ static void share_find(struct compare *c, size_t after, uint32_t next,
             unit * rule_rows[RULE_SHARE].effect)
         return;
     for (enum compare_side side = GOOD; side < SIDES; side++)
-        if (!level_where(c, side, all ? next : after, all,
-                         all ? is_of : follows, &next, &level[side]))
+        if (!level_where(c, side, all ? next : after, &which, &level[side]))
             return;
     size = rule_size(RULE_SHARE, &level[GOOD], &level[BAD], unit);
     if (size < 1)

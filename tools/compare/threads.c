@@ -13,7 +13,7 @@ enum { ROLES_MAX = 512 };
 /* The formats of threads with one name, as bits. */
 struct role {
     char name[32];
-    uint64_t *formats;
+    const uint64_t *formats;
 };
 
 /* Returns how many hundredths of the formats of two both have: of the rarer
@@ -26,67 +26,55 @@ static int alike(const struct role *a, const struct role *b, size_t words)
         in_a += __builtin_popcountll(a->formats[i]);
         in_b += __builtin_popcountll(b->formats[i]);
     }
-    if (strcmp(a->name, b->name) == 0)
-        of = in_a < in_b ? in_a : in_b;
-    else
+    of = in_a < in_b ? in_a : in_b;
+    if (strcmp(a->name, b->name) != 0)
         of = in_a + in_b - both;
     return of ? 100 * both / of : 0;
 }
 
-/* Returns the role whose formats are most like a thread's: half of them. */
-static size_t role_of(const struct role *roles, size_t count,
-                      const struct role *of, size_t words)
+/* Returns the role whose formats are most like a thread's, half of them at
+ * least; or that of the thread itself, as the last, if it has records. */
+static size_t role_of(struct role *roles, size_t *count, size_t words,
+                      const struct compare_thread *t, const uint64_t *formats)
 {
-    size_t best = count;
+    struct role *own = &roles[*count];
+    size_t best = *count, size = 0;
     int most = 49;
-    for (size_t i = 0; i < count; i++) {
-        int is = alike(&roles[i], of, words);
+    *own = (struct role){.formats = formats};
+    for (const char *at = t->name; *at; at++)
+        if (*at < '0' || *at > '9') /* the threads of a pool are of one role */
+            own->name[size++] = *at;
+    for (size_t i = 0; i < *count; i++) {
+        int is = alike(&roles[i], own, words);
         if (is > most) {
             most = is;
             best = i;
         }
     }
+    *count += best == *count && *count + 1 < ROLES_MAX && t->count;
     return best;
-}
-
-/* A name without its number: the threads of a pool are of one role. */
-static void name_set(struct role *r, const char *name)
-{
-    size_t size = 0;
-    for (; *name; name++)
-        if (*name < '0' || *name > '9')
-            r->name[size++] = *name;
-    r->name[size] = '\0';
 }
 
 void threads_match(struct compare *c)
 {
     struct role *roles = need(calloc(ROLES_MAX, sizeof *roles));
-    size_t words = c->formats_count / 64 + 1, count = 0, i;
+    uint64_t *bits[SIDES];
+    size_t words = c->formats_count / 64 + 1, i;
     for (enum compare_side side = GOOD; side < SIDES; side++) {
         struct history *h = &c->of[side];
-        uint64_t *bits = need(calloc((h->threads_count + 1) * words, 8));
+        bits[side] = need(calloc((h->threads_count + 1) * words, 8));
         for (i = 0; i < h->count; i++)
-            bits[h->events[i].thread * words + h->events[i].format / 64] |=
+            bits[side]
+                [h->events[i].thread * words + h->events[i].format / 64] |=
                 (uint64_t)1 << h->events[i].format % 64;
-        for (i = 0; i < h->threads_count; i++) {
-            struct role of = {.formats = &bits[i * words]};
-            size_t role;
-            name_set(&of, h->threads[i].name);
-            role = role_of(roles, count, &of, words);
-            h->threads[i].role = role;
-            if (role == count && count + 1 < ROLES_MAX && h->threads[i].count) {
-                of.formats = need(malloc(words * 8));
-                memcpy(of.formats, &bits[i * words], words * 8);
-                roles[count++] = of;
-            }
-        }
-        free(bits);
+        for (i = 0; i < h->threads_count; i++)
+            h->threads[i].role =
+                role_of(roles, &c->roles_count, words, &h->threads[i],
+                        &bits[side][i * words]);
     }
-    for (i = 0; i < count; i++)
-        free(roles[i].formats);
+    free(bits[GOOD]);
+    free(bits[BAD]);
     free(roles);
-    c->roles_count = count;
 }
 
 /* The records of a role's threads in one side. */

@@ -150,15 +150,13 @@ static void late_set(struct timed *t, const struct compare_time *row,
  * that time of both sides, NAN if it is unknown. */
 static const char *cpu_text(const double cpu[SIDES], double factor)
 {
-    static char text[80];
     double by = (cpu[BAD] + clock_ns) / (cpu[GOOD] + clock_ns);
     if (isnan(by))
         return "";
-    snprintf(text, sizeof text, "; %s %s x in the mean",
-             log(by) < log(factor) / 2 ? "only wall time: CPU time"
-                                       : "CPU time too:",
-             finding_number(by));
-    return text;
+    return finding_text("; %s %s x in the mean",
+                        log(by) < log(factor) / 2 ? "only wall time: CPU time"
+                                                  : "CPU time too:",
+                        finding_number(by));
 }
 
 /* Finds out whether all spans and steps are slower, by nearly as much: those
@@ -204,13 +202,10 @@ static void machine_find(struct times *t)
 static const char *time_text(const struct compare *c,
                              const struct compare_time *r)
 {
-    static char text[1024];
     if (r->to == COMPARE_NONE)
-        snprintf(text, sizeof text, "span %s", finding_site(c, r->from));
-    else
-        snprintf(text, sizeof text, "step from %s to %s",
-                 finding_site(c, r->from), finding_site(c, r->to));
-    return text;
+        return finding_text("span %s", finding_site(c, r->from));
+    return finding_text("step from %s to %s", finding_site(c, r->from),
+                        finding_site(c, r->to));
 }
 
 static struct finding time_finding(const struct compare *c,

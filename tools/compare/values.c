@@ -159,17 +159,15 @@ static const char *subject_text(const struct subject *s)
 /* Lists the first few values that GOOD had: "0, 1, 2". */
 static const char *usual_text(const struct subject *s)
 {
-    static char text[640];
-    size_t at = 0, shown = 0, i;
+    const char *text = "";
+    size_t shown = 0, i;
     for (i = 0; i < s->ids.count && shown < 4; i++)
         if (s->kinds[i].count[GOOD] > 0)
-            at += (size_t)snprintf(text + at, sizeof text - at, "%s%s",
-                                   shown++ ? ", " : "",
-                                   finding_value(s->c, &s->kinds[i].value));
-    if (s->known > shown)
-        snprintf(text + at, sizeof text - at, " and %zu others",
-                 s->known - shown);
-    return text;
+            text = finding_text("%s%s%s", text, shown++ ? ", " : "",
+                                finding_value(s->c, &s->kinds[i].value));
+    if (s->known == shown)
+        return text;
+    return finding_text("%s and %zu others", text, s->known - shown);
 }
 
 /* Does a number of threads that race go up and down by 1, as the length of a
@@ -289,20 +287,6 @@ static bool unseen_find(struct subject *s)
     return true;
 }
 
-/* A kind of an argument. */
-struct part {
-    unsigned argument;
-    uint64_t word;
-};
-
-static bool is_of_kind(const struct compare_event *e, const struct history *h,
-                       const void *what)
-{
-    const struct part *part = what;
-    return part->argument < e->count &&
-           h->values[e->values + part->argument].word == part->word;
-}
-
 /* Are many values numbers of things, such as slots? One of GOOD has the part that
  * a kind has in BAD, and the reverse: the things have got other numbers. */
 static bool is_renamed(const struct subject *s, const struct kind *kind)
@@ -323,7 +307,7 @@ static void parts_find(struct subject *s)
     const struct kind *kind = NULL;
     struct level level[SIDES];
     double most = rule_rows[RULE_PART].effect, size;
-    struct part part;
+    struct which which = {.argument = (int)s->argument};
     struct finding f;
     for (size_t i = 0; i < s->ids.count; i++) {
         const struct kind *k = &s->kinds[i];
@@ -339,11 +323,9 @@ static void parts_find(struct subject *s)
     }
     if (!kind || is_renamed(s, kind))
         return;
-    part = (struct part){s->argument, kind->value.word};
-    if (!level_where(s->c, GOOD, s->format, false, is_of_kind, &part,
-                     &level[GOOD]) ||
-        !level_where(s->c, BAD, s->format, false, is_of_kind, &part,
-                     &level[BAD]))
+    which.word = kind->value.word;
+    if (!level_where(s->c, GOOD, s->format, &which, &level[GOOD]) ||
+        !level_where(s->c, BAD, s->format, &which, &level[BAD]))
         return;
     size = rule_size(RULE_PART, &level[GOOD], &level[BAD], 1);
     if (size < 1)
