@@ -105,7 +105,8 @@ static int differs(struct exact *x, size_t good, size_t bad, bool learn)
             continue;
         if (is_same(x, good, bad, i))
             same->times += learn;
-        else if (!learn || same->times >= SAME || x->c->exact)
+        else if (!learn || same->times >= SAME ||
+                 (x->c->exact && x->with == BAD))
             first = first < 0 ? (int)i : first;
         else
             same->chance = true;
@@ -240,12 +241,11 @@ static size_t same_count(struct exact *x)
     return i;
 }
 
-/* Compares a thread of GOOD with one of BAD; `most`: good runs are the same up
- * to there. */
-static void threads_compare(struct exact *x, size_t most)
+/* Tells how a thread of BAD differs, which is the same up to record `i`; good
+ * runs are so up to `most`. */
+static void threads_compare(struct exact *x, size_t i, size_t most)
 {
     struct compare *c = x->c;
-    size_t i = same_count(x);
     bool ends = i == x->of[GOOD].count || i == x->of[BAD].count;
     double known = x->known, least = rule_rows[RULE_EXACT].effect;
     if (c->threaded)
@@ -271,47 +271,41 @@ static size_t thread_of(const struct history *h, size_t run, size_t role,
     return COMPARE_NONE;
 }
 
-/* How many records of a thread of the first good run all others have, too;
- * arguments that differ among them are of chance. */
-static size_t good_count(struct exact *x, size_t role, size_t which)
+/* Compares a thread of the first good run with those of the others: arguments
+ * that differ among them are of chance. And then with that of BAD. */
+static void thread_find(struct exact *x, size_t role, size_t which)
 {
-    const struct history *h = &x->c->of[GOOD];
-    size_t most = SIZE_MAX;
-    x->with = GOOD;
-    for (size_t run = 1; run < h->runs_count; run++) {
-        size_t same, thread = thread_of(h, run, role, which);
-        if (thread == COMPARE_NONE)
+    size_t runs = x->c->of[GOOD].runs_count, most = SIZE_MAX;
+    x->same = need(calloc(x->c->formats_count + 1, sizeof *x->same));
+    for (size_t run = 1; run <= runs; run++) {
+        size_t same;
+        x->with = run == runs ? BAD : GOOD;
+        x->thread[BAD] =
+            thread_of(&x->c->of[x->with], x->with ? 0 : run, role, which);
+        if (x->thread[BAD] == COMPARE_NONE)
             continue;
-        x->thread[BAD] = thread;
         same = same_count(x);
-        if (same < most &&
-            (same < x->of[GOOD].count || same < x->of[BAD].count))
+        if (x->with == BAD)
+            threads_compare(x, same, most);
+        else if (same < most &&
+                 (same < x->of[GOOD].count || same < x->of[BAD].count))
             most = same;
     }
-    x->with = BAD;
-    return most;
+    free(x->same);
 }
 
 void exact_find(struct compare *c)
 {
-    struct exact x = {.c = c, .with = BAD};
+    struct exact x = {.c = c};
     if (c->of[GOOD].cut || c->of[BAD].cut)
         return;
-    for (size_t role = 0, which = 0, most; role < c->roles_count;) {
-        size_t good = thread_of(&c->of[GOOD], 0, role, which);
-        size_t bad = thread_of(&c->of[BAD], 0, role, which);
-        if (good == COMPARE_NONE || bad == COMPARE_NONE) {
-            which = 0;
-            role++;
-            continue;
+    for (size_t role = 0; role < c->roles_count; role++)
+        for (size_t which = 0;; which++) {
+            x.thread[GOOD] = thread_of(&c->of[GOOD], 0, role, which);
+            if (x.thread[GOOD] == COMPARE_NONE)
+                break;
+            thread_find(&x, role, which);
         }
-        x.same = need(calloc(c->formats_count + 1, sizeof *x.same));
-        x.thread[GOOD] = good;
-        most = good_count(&x, role, which++);
-        x.thread[BAD] = bad;
-        threads_compare(&x, most);
-        free(x.same);
-    }
     free(x.of[GOOD].events);
     free(x.of[BAD].events);
 }

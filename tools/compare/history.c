@@ -260,36 +260,32 @@ void history_close(struct history *h)
     ids_free(&h->rings);
 }
 
-/* The function that recorded a format, without the offset; "": unknown. */
-static void function_of(const struct compare_format *f, char to[256])
-{
-    const char *name = source_function(&f->call->source, f->caller);
-    snprintf(to, 256, "%s", name ? name : "");
-    to[strcspn(to, "+")] = '\0';
-}
-
 /* The ways in which formats of two builds are paired: each way takes the formats
  * that the ways before left. */
 enum way { WAY_FILE, WAY_FUNCTION, WAY_TEXT, WAYS };
 
+/* The file or the function that recorded a format; "": unknown. */
+static void place_of(const struct compare_format *f, enum way way, char to[256])
+{
+    const char *name = recorder_location_name_(f->location);
+    size_t size;
+    reader_location(name, &size);
+    if (way == WAY_FUNCTION) {
+        name = source_function(&f->call->source, f->caller);
+        size = name ? strcspn(name, "+") : 0; /* without the offset */
+    }
+    snprintf(to, 256, "%.*s", (int)size, name ? name : "");
+}
+
 static bool is_same(const struct compare_format *a,
                     const struct compare_format *b, enum way way)
 {
-    const char *a_name = recorder_location_name_(a->location);
-    const char *b_name = recorder_location_name_(b->location);
-    char a_function[256], b_function[256];
-    size_t a_size, b_size;
+    char places[2][256];
     if (a->recorder != b->recorder || strcmp(a->text, b->text) != 0)
         return false;
-    reader_location(a_name, &a_size);
-    reader_location(b_name, &b_size);
-    if (way == WAY_FILE)
-        return a_size == b_size && memcmp(a_name, b_name, a_size) == 0;
-    if (way == WAY_TEXT)
-        return true;
-    function_of(a, a_function);
-    function_of(b, b_function);
-    return *a_function && strcmp(a_function, b_function) == 0;
+    place_of(a, way, places[0]);
+    place_of(b, way, places[1]);
+    return way == WAY_TEXT || (*places[0] && strcmp(places[0], places[1]) == 0);
 }
 
 static bool is_alone(const struct compare_format *f, enum compare_side side)

@@ -31,23 +31,18 @@ static bool is_word(const char *name, size_t size, const char *const *words,
 /* Does a unit of time follow the conversion of an argument: "%ld ns"? */
 static bool has_unit(const char *format, unsigned argument)
 {
-    const char *at = format, *word;
-    for (unsigned i = 0; *at; at++) {
-        if (at[0] != '%')
+    const char *at = format;
+    for (unsigned i = 0; (at = strchr(at, '%'));) {
+        at += 1 + strcspn(at + 1, "%diuoxXfFeEgGaAcsp");
+        if (!*at)
+            return false;
+        if (*at++ == '%' || i++ != argument)
             continue;
-        if (at[1] == '%') {
-            at++;
-            continue;
-        }
-        at += 1 + strcspn(at + 1, "diuoxXfFeEgGaAcsp");
-        if (!*at || i++ == argument)
-            break;
+        at += strspn(at, " ");
+        return is_word(at, strspn(at, "abcdefghijklmnopqrstuvwxyz"), chances,
+                       8);
     }
-    if (!*at)
-        return false;
-    word = at + 1 + strspn(at + 1, " ");
-    return is_word(word, strspn(word, "abcdefghijklmnopqrstuvwxyz"), chances,
-                   8);
+    return false;
 }
 
 enum naming naming_of(const char *name, const char *format, unsigned argument)

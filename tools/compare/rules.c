@@ -32,7 +32,7 @@ const struct rule_row rule_rows[RULES] = {
     [RULE_NAN] = {"nan", 100, 0, 0,
                   "%s is %s in %s of %.0f records of BAD, %s of %.0f of GOOD"},
     [RULE_VARIES] = {"varies", 82, 0, 0,
-                     "%s varies in BAD: %s in %s of %.0f records; in %.0f of "
+                     "%s varies in BAD: %s in %.0f of %.0f records; in %.0f of "
                      "GOOD it is always %s"},
     [RULE_STUCK] = {"stuck", 86, 8, 0,
                     "%s is stuck at %s for %.0f records in a row of BAD, %.0f "

@@ -125,19 +125,14 @@ static void list(struct compare *c, enum compare_side side)
         if (e->ns > c->recorders[f->recorder].ns[side])
             c->recorders[f->recorder].ns[side] = e->ns;
     }
-    for (i = 0; i < c->formats_count; i++) {
-        at[i] = total;
-        total += (size_t)c->formats[i].watched[side];
-    }
+    for (i = 0; i < c->formats_count; i++)
+        at[i] = total += (size_t)c->formats[i].watched[side];
     at[i] = total;
     c->listed[side] = need(malloc((total + 1) * sizeof(uint32_t)));
     c->listed_at[side] = at;
-    for (i = 0; i < h->count; i++)
+    for (i = h->count; i-- > 0;) /* from a format's end to its begin */
         if (h->events[i].chain)
-            c->listed[side][at[h->events[i].format]++] = (uint32_t)i;
-    for (i = c->formats_count; i > 0; i--) /* each was moved to the next */
-        at[i] = at[i - 1];
-    at[0] = 0;
+            c->listed[side][--at[h->events[i].format]] = (uint32_t)i;
 }
 
 void streams_make(struct compare *c)

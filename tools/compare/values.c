@@ -43,6 +43,8 @@ struct subject {
     size_t first_odd[SIDES];  /* event */
     double stuck[SIDES];      /* longest row of equal values */
     size_t stuck_at[SIDES];   /* event */
+    double row;               /* of equal values, up to the last value */
+    size_t row_at;            /* event */
     struct points points[SIDES];
     struct level level[SIDES];
     bool leveled;
@@ -73,17 +75,24 @@ static void number_add(struct subject *s, enum compare_side side, double number,
 {
     struct points *p = &s->points[side];
     size_t run = history_run(&s->c->of[side], event);
-    bool same = p->count && p->at[p->count - 1].run == run;
+    const struct point *last = p->count ? &p->at[p->count - 1] : NULL;
+    double by = last && last->run == run ? number - last->x : NAN;
     if (!isfinite(number)) {
         if (s->odd[side]++ <= 0)
             s->first_odd[side] = event;
         return;
     }
-    if (same && number > p->at[p->count - 1].x)
-        s->rises[side]++;
-    if (same && number != p->at[p->count - 1].x)
-        *(fabs(number - p->at[p->count - 1].x) == 1 ? &s->steps : &s->leaps) +=
-            1;
+    s->rises[side] += by > 0;
+    s->steps += fabs(by) == 1;
+    s->leaps += fabs(by) > 0 && fabs(by) != 1;
+    if (by != 0) { /* or unknown */
+        s->row = 0;
+        s->row_at = event;
+    }
+    if (++s->row > s->stuck[side]) {
+        s->stuck[side] = s->row;
+        s->stuck_at[side] = s->row_at;
+    }
     points_add(p, number, event, run);
 }
 
@@ -107,21 +116,6 @@ static void value_add(struct subject *s, enum compare_side side, size_t part,
     kind_add(s, side, v, part, event);
 }
 
-/* The longest row of equal numbers. */
-static void stuck_set(struct subject *s, enum compare_side side)
-{
-    const struct points *p = &s->points[side];
-    size_t from = 0;
-    for (size_t i = 0; i < p->count; i++) {
-        if (p->at[i].x != p->at[from].x || p->at[i].run != p->at[from].run)
-            from = i;
-        if ((double)(i - from + 1) <= s->stuck[side])
-            continue;
-        s->stuck[side] = (double)(i - from + 1);
-        s->stuck_at[side] = p->at[from].event;
-    }
-}
-
 static void subject_open(struct subject *s)
 {
     const struct compare *c = s->c;
@@ -135,7 +129,6 @@ static void subject_open(struct subject *s)
             if (s->argument < c->of[side].events[event].count)
                 value_add(s, side, part + 1, event);
         }
-        stuck_set(s, side);
     }
     for (size_t i = 0; i < s->ids.count; i++)
         s->known += s->kinds[i].count[GOOD] > 0;
@@ -277,13 +270,8 @@ static bool unseen_find(struct subject *s)
              (q > 1e-2 && (s->count[GOOD] < 100 || seen[0] || seen[1] ||
                            (s->c->threaded && q > 0.05)));
     f.event[BAD] = most->first[BAD];
-    if (f.rule == RULE_VARIES)
-        finding_add(s->c, f, subject_text(s), finding_value(s->c, &most->value),
-                    finding_share(f.bad, s->count[BAD]), s->count[BAD],
-                    s->count[GOOD], usual_text(s));
-    else
-        finding_add(s->c, f, subject_text(s), finding_value(s->c, &most->value),
-                    f.bad, s->count[BAD], s->count[GOOD], usual_text(s));
+    finding_add(s->c, f, subject_text(s), finding_value(s->c, &most->value),
+                f.bad, s->count[BAD], s->count[GOOD], usual_text(s));
     return true;
 }
 
