@@ -326,8 +326,8 @@ struct level {
 };
 /* False: there are too few points to tell. */
 bool level_of(const struct points *, struct level *);
-/* Chooses events: of a format among all of its role's threads; or of a value, or
- * that a format follows, among those of one format. */
+/* A choice of events: of a format, among all of its role's threads; or of those
+ * events of a format that have a value, or that another format follows. */
 struct which {
     bool role;
     int argument; /* -1: none */

@@ -271,8 +271,9 @@ static size_t thread_of(const struct history *h, size_t run, size_t role,
     return COMPARE_NONE;
 }
 
-/* Compares a thread of the first good run with those of the others: arguments
- * that differ among them are of chance. And then with that of BAD. */
+/* Compares a thread of the first good run with the same threads of the other
+ * good runs, so that arguments that differ there are of chance; then with the
+ * thread of BAD. */
 static void thread_find(struct exact *x, size_t role, size_t which)
 {
     size_t runs = x->c->of[GOOD].runs_count, most = SIZE_MAX;

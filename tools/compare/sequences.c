@@ -1,8 +1,8 @@
 /* sequences.c - where the sequence of a thread's formats departs. */
 /* SPDX-License-Identifier: MIT */
 /*
-   What GOOD did after each format, and after each two and three, is what may
-   come next: the n-grams of Forrest, Hofmeyr and Somayaji, "A sense of self for
+   The formats that followed each format in GOOD, and each two and three of them,
+   may come next: the n-grams of Forrest, Hofmeyr and Somayaji, "A sense of self for
    Unix processes", 1996. A sequence departs where BAD does something that GOOD
    never did after the same. An alignment of the two sequences would need one
    where loops turn another number of times and branch by chance; n-grams are
@@ -28,7 +28,7 @@ enum {
     OFTEN = 32           /* for shares */
 };
 
-/* What a context has: formats of a chain; of the records with one name; or a
+/* A context has formats of a chain, or of the records with one name; or it has a
  * format and the value of its argument `kind - KIND_VALUE`. */
 enum { KIND_NAME = CHAIN_ALL + 1, KIND_VALUE, VALUES_MAX = 64 };
 
@@ -55,55 +55,33 @@ struct table {
     bool full;
 };
 
-static struct transition *transition_of(struct table *t, size_t kind,
-                                        const uint32_t f[ORDERS], uint32_t next)
+/* Counts an event after a context; `parent` is its transition after one format
+ * less. Returns its transition. */
+static size_t transition_count(struct table *t, enum compare_side side,
+                               const struct compare *c, size_t event,
+                               size_t kind, const uint32_t f[ORDERS],
+                               size_t parent)
 {
+    uint32_t next = c->of[side].events[event].format;
     bool is_new;
-    struct transition *to;
     struct context *context =
         need(array_at_key(t->contexts, &t->context_ids, t->contexts_max, kind,
                           (uint64_t)f[0] << 32 | f[1], f[2], &is_new));
+    size_t i = (size_t)(context - t->contexts);
+    struct transition *to =
+        need(array_at_key(t->transitions, &t->transition_ids,
+                          t->transitions_max, i, next, 0, &is_new));
     context->kind = kind;
+    context->count[side]++;
     memcpy(context->format, f, ORDERS * sizeof *f);
-    to = need(array_at_key(t->transitions, &t->transition_ids,
-                           t->transitions_max, (size_t)(context - t->contexts),
-                           next, 0, &is_new));
     if (is_new)
-        *to = (struct transition){.context = (size_t)(context - t->contexts),
-                                  .next = next,
-                                  .first = {COMPARE_NONE, COMPARE_NONE}};
+        *to = (struct transition){
+            .context = i, .next = next, .first = {COMPARE_NONE, COMPARE_NONE}};
+    if (!to->count[side]++)
+        to->first[side] = event;
+    to->parent = parent;
     t->full = t->transition_ids.count > KINDS_MAX;
-    return to;
-}
-
-/* Collects the formats before an event, as far as an order looks. False: there
- * are fewer. */
-static bool context_at(const struct history *h, const struct compare_event *e,
-                       bool named, int order, uint32_t f[ORDERS])
-{
-    for (int k = 0; k < ORDERS; k++) {
-        uint32_t at = named ? e->named : e->before;
-        f[k] = UINT32_MAX;
-        if (k >= order)
-            continue;
-        if (at == CHAIN_END)
-            return false;
-        e = &h->events[at];
-        f[k] = e->format;
-    }
-    return true;
-}
-
-static size_t transition_count(struct table *table, enum compare_side side,
-                               size_t event, struct transition *t,
-                               size_t parent)
-{
-    t->parent = parent;
-    t->count[side]++;
-    table->contexts[t->context].count[side]++;
-    if (t->first[side] == COMPARE_NONE)
-        t->first[side] = event;
-    return (size_t)(t - table->transitions);
+    return (size_t)(to - t->transitions);
 }
 
 /* Counts an event after each value of the record before. */
@@ -116,34 +94,30 @@ static void values_count(struct compare *c, enum compare_side side,
     for (unsigned k = 0; k < before->count && !table->full; k++) {
         const struct compare_value *v = &h->values[before->values + k];
         uint32_t f[ORDERS] = {before->format, (uint32_t)v->word, v->kind};
-        if (v->kind == READER_REAL || v->word >= VALUES_MAX ||
-            value_naming(c, side, e->before, k) != NAMING_NONE)
-            continue;
-        transition_count(table, side, event,
-                         transition_of(table, KIND_VALUE + k, f, e->format),
-                         parent);
+        if (v->kind != READER_REAL && v->word < VALUES_MAX &&
+            value_naming(c, side, e->before, k) == NAMING_NONE)
+            transition_count(table, side, c, event, KIND_VALUE + k, f, parent);
     }
 }
 
 static void count(struct compare *c, enum compare_side side, size_t event,
                   struct table tables[ORDERS])
 {
-    const struct history *h = &c->of[side];
-    const struct compare_event *e = &h->events[event];
-    uint32_t f[ORDERS];
+    const struct compare_event *events = c->of[side].events,
+                               *e = &events[event];
     for (int named = 0; named < 2; named++) {
-        size_t parent = COMPARE_NONE;
-        for (int order = 1; order <= ORDERS; order++) {
-            struct table *table = &tables[order - 1];
-            if (table->full || !context_at(h, e, named, order, f))
+        size_t parent = COMPARE_NONE, kind = named ? KIND_NAME : e->chain;
+        uint32_t f[ORDERS], at = (uint32_t)event;
+        memset(f, 0xff, sizeof f); /* no format */
+        for (int order = 0; order < ORDERS; order++) {
+            at = named ? events[at].named : events[at].before;
+            if (tables[order].full || at == CHAIN_END)
                 break;
-            parent = transition_count(
-                table, side, event,
-                transition_of(table, named ? KIND_NAME : e->chain, f,
-                              e->format),
-                parent);
-            if (order == 1 && !named && e->chain == CHAIN_ALL)
-                values_count(c, side, event, table + 1, parent);
+            f[order] = events[at].format;
+            parent = transition_count(&tables[order], side, c, event, kind, f,
+                                      parent);
+            if (order == 0 && kind == CHAIN_ALL)
+                values_count(c, side, event, &tables[1], parent);
         }
     }
 }
