@@ -189,15 +189,18 @@ stands on a lower floor; no file includes one of the headers outside:
  * recorder_thread_name("io")              names the calling thread, 15 bytes
  *
  * RECORDER_TICKETS, 64 if not defined: positions that a record may draw, where
- *     threads are stopped inside a record, before it counts as lost.
+ * threads are stopped inside a record, before it counts as lost.
+ *
  * -DRECORDER_OFF compiles it all away; formats and arguments are still checked.
+ *
  * -DRECORDER_CLOCK_ORDER, for all files of a program and its libraries: orders
- *     are made of the clock, so that threads with lanes share no memory at all
- *     (recorder/order.h). Linux on x86-64, where processors count alike; else,
- *     and where a file is compiled without it, orders are by the counter, and
- *     `recorder list` says so.
+ * are made of the clock, so that threads with lanes share no memory at all
+ * (recorder/order.h). Linux on x86-64, where processors count alike; else, and
+ * where a file is compiled without it, orders are by the counter, as `recorder
+ * list` says.
+ *
  * -DRECORDER_COMPILE_ONCE only declares the functions of all headers: one file
- *     defines RECORDER_COMPILE_HERE before it includes them, and contains them.
+ * defines RECORDER_COMPILE_HERE before it includes them, and contains them.
  */
 #define RECORDER(name, ...)                                                    \
     RECORDER_DEFINE_(name, RECORDER_FIRST_(__VA_ARGS__, 0), 1,                 \
@@ -275,10 +278,9 @@ stands on a lower floor; no file includes one of the headers outside:
 #define RECORDER_SW1 "\1s1\2" /* an error of software that is expected */
 #define RECORDER_SW0 "\1s0\2" /* information, a test */
 
-/* Tweaks: see recorder_set.h. */
-/* Begins with an assertion, as what stands before may end in __extension__ and
- * no pragma may follow that. */
+/* Tweaks: numbers of the program that recorder_set.h changes by name. */
 #define RECORDER_TWEAK_DEFINE(name, value, description)                        \
+    /* the text before it may end in __extension__: no pragma may follow */    \
     RECORDER_ASSERT_(sizeof #name > 1, "RECORDER_TWEAK_DEFINE: no name");      \
     RECORDER_AGAIN_(extern struct recorder_tweak recorder_for_##name)          \
     struct recorder_tweak recorder_for_##name =                                \
@@ -298,6 +300,7 @@ stands on a lower floor; no file includes one of the headers outside:
  *                       has times modulo 2^32 ticks
  * RECORDER_THREAD()     number of the calling thread, from 1 to
  *                       RECORDER_THREAD_SHARED, the number of all others
+ *
  * A port may define them before it includes this file. With RECORDER_THREAD()
  * it says that there is no operating system: nothing is called then, nor any
  * header included that a freestanding compiler does not bring, and these count:
@@ -362,7 +365,7 @@ RECORDER_CALLED_PROTOTYPE_ void
 recorder_tweak_leave_(struct recorder_tweak *tweak);
 #endif
 #ifndef RECORDER_HOSTED_
-/* RECORDER_AT: continues the ring, or empties it. Orders continue behind its
+/* RECORDER_AT: continues the ring, or empties it. The next order follows its
  * last one. */
 RECORDER_CALLED_PROTOTYPE_ void
 recorder_resume(const struct recorder *recorder);

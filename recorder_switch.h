@@ -65,8 +65,8 @@ CONTENTS
  *                                        the id of another, does not: why is
  *                                        RECORDER_BLOCKED, RECORDER_PREEMPTED
  *                                        or RECORDER_ENDED
- * recorder_switch_in(id, name)           the task runs, and who ran is known
- * recorder_switch_in(id, name, how)      from elsewhere; how is 's' where it
+ * recorder_switch_in(id, name)           the task runs; other calls name its
+ * recorder_switch_in(id, name, how)      predecessor; how is 's' where it
  *                                        had called the scheduler, 'a' where it
  *                                        had been interrupted, 'i' where an
  *                                        interrupt returns to it
@@ -74,13 +74,15 @@ CONTENTS
  * recorder_switch_ready(id, name)        the task may run
  * recorder_switch_ready(id, name, by)    ... and who let it
  * recorder_switch_sleep()                this processor waits for an interrupt
- * recorder_switch_wake()                 and goes on
- * recorder_switch_enter(vector, name, pc) an interrupt begins; what it
- * recorder_switch_exit(vector, name)     interrupted; and ends. They nest
+ * recorder_switch_wake()                 this processor continues
+ * recorder_switch_enter(vector, name, pc)
+ *                                        an interrupt begins, at this address
+ *                                        of the interrupted code. They nest
+ * recorder_switch_exit(vector, name)     an interrupt ends
  *
  * recorder_switch_off(was)               interrupts have been masked; `was` is
- * recorder_switch_on(was)                true if they had been so before. They
- *                                        are about to be as they were
+ *                                        true if they had been so before
+ * recorder_switch_on(was)                they are about to be as they were
  *
  * recorder_switch_start()                on; a one-shot recorder begins another
  *                                        shot

@@ -85,8 +85,9 @@ extern "C" {
  *     sw2         its severity is at least that; hw1,sw3 of hardware and
  *                 software
  *     bytes>1.5k  the argument of "bytes=%d" compares so: > < >= <= = != and &
- *     2>50        (has one of these bits) with a number, decimal or 0x..., with
- *                 k, M or G; = and != with a text, too; or the 2nd argument
+ *                 (has one of these bits) with a number, decimal or 0x..., with
+ *                 k, M or G; = and != with a text, too
+ *     2>50        the 2nd argument does
  *     10x1s       it is the 10th in one second (at most 512) that meets the
  *                 rest
  *     after=20ms  acts so long after it: what followed is there, too

@@ -1,5 +1,5 @@
 #!/bin/sh
-# site.sh FOLDER - the documentation as plain HTML, by lowdown; needs no network.
+# site.sh FOLDER - the documentation as plain HTML, by lowdown and python3; no network.
 # SPDX-License-Identifier: MIT
 #
 # A page of docs/ that the list below does not name is refused, and so is a dead
@@ -106,7 +106,8 @@ $body
 </main>
 <aside aria-label="On this page">
 $(printf '%s\n' "$body" |
-        sed -n 's|.*<h2 id="\([^"]*\)">\(.*\)</h2>.*|<a href="#\1">\2</a>|p')
+        sed -n 's|.*<h2 id="\([^"]*\)">\(.*\)</h2>.*|<a href="#\1">\2</a>|p
+            s|.*<h3 class="name" id="\([^"]*\)">\(.*\)</h3>|<a href="#\1">\2</a>|p')
 </aside>
 </div><script src="${up}search.js"></script></body>
 </html>
@@ -184,42 +185,15 @@ html <README.md | links . | frame index "A flight recorder for C"
 
 # ------------------------------------------------------------- reference --
 
-# The text of a file, in which each of our macros and functions is a target.
-source_page()
-{
-    sed 's/&/\&amp;/g; s/</\&lt;/g; s/>/\&gt;/g' "$1" | awk '
-        match($0, /^(#define |[A-Za-z].*[ *])?(RECORDER|RECORDER_[A-Z0-9_]*[A-Z0-9]|recorder_[a-z0-9_]*[a-z0-9]|record)\(/) {
-            name = substr($0, RSTART, RLENGTH - 1)
-            sub(/.*[ *]/, "", name)
-            if (!(name in seen)) {
-                seen[name] = 1
-                sub(name, "<span id=\"" name "\">" name "</span>")
-            }
-        }
-        /^#define record / { sub(/record/, "<span id=\"record\">record</span>") }
-        { print }'
-}
-reference=$out/reference
-: >"$reference/names"
-{
-    echo '<h1>The headers</h1>
-<p>Each page is a header as it stands: what it promises, its limits, and what it declares. What is not here is no interface.</p>
-<ul>'
-    for door in recorder*.h library/recorder_reader.h; do
-        name=${door##*/} name=${name%.h}
-        source_page "$door" >"$reference/text"
-        sed -n "s|.*<span id=\"\([^\"]*\)\".*|\1 $name|p" "$reference/text" \
-            >>"$reference/names"
-        { echo "<h1>${door##*/}</h1><pre tabindex=0><code>" && cat "$reference/text" &&
-            echo '</code></pre>'; } | frame "reference/$name" "${door##*/}"
-        sed -n "1s|^/\* [a-z_.]*h - \(.*\) \*/|<li><a href=\"$name.html\">${door##*/}</a>: \1</li>|p" "$door"
-    done
-    echo '</ul><h2>All names</h2><div class="names">'
-    LC_ALL=C sort -u "$reference/names" |
-        sed 's|\(.*\) \(.*\)|<a href="\2.html#\1"><code>\1</code></a>|'
-    echo '</div>'
-} >"$reference/text.index"
-frame reference/index "The headers" <"$reference/text.index"
+python3 site/reference.py "$out/reference" recorder*.h library/recorder_reader.h
+for file in "$out"/reference/*.body; do
+    name=${file##*/} name=${name%.body}
+    frame "reference/$name" "$name" <"$file"
+    rm "$file"
+done
+for door in recorder*.h library/recorder_reader.h; do
+    cp "$door" "$out/source/${door##*/}.txt"
+done
 escaped()
 {
     sed 's/&/\&amp;/g; s/</\&lt;/g; s/>/\&gt;/g'
@@ -241,5 +215,5 @@ for page in $(printf '%s\n' "$pages" | sed -n 's/:.*//p' | grep -v ' '); do
 done >"$out/sections"
 { echo 'window.sections = [' && cat "$out/sections" && echo '];'; } \
     >"$out/search-index.js"
-rm "$out/sections" "$reference/text" "$reference/text.index" "$reference/names"
+rm "$out/sections"
 echo "$out/index.html"

@@ -111,10 +111,12 @@ def links(folder):
             count += 1
     assert len(pages) > 20 and count > 400, (len(pages), count)
     names = pages[os.path.join(folder, "reference", "index.html")].links
-    for name in ("recorder.html#RECORDER", "recorder.html#record",
+    for name in ("recorder.html#RECORDER", "recorder.html#RECORDER_TIME_HZ", "recorder.html#record",
                  "recorder.html#recorder_dump",
                  "recorder_reader.html#recorder_reader_open"):
         assert name in names, name
+    assert '<h3 class="name" id="RECORDER_SPAN">' in open(
+        os.path.join(folder, "reference", "recorder.html")).read()
     print("%d pages, %d links" % (len(pages), count))
 
 
