@@ -203,6 +203,34 @@ Test(explain, unrelated_is_perhaps)
     }
 }
 
+/* Goal: of several pointers that may be the null pointer none is named for
+ * sure, also where the recording lacks the memory of a member; the variables of
+ * an inlined function are in its line. Method: core and recording of a program
+ * with a local null pointer that the fault did not use. */
+Test(explain, which_null)
+{
+    static const char *const files[] = {"core", "rec"};
+    build_once("gcc -g " BUILD_WARNINGS BUILD_INCLUDE "-o null " BUILD_PROGRAMS
+               "/null.c");
+    build_once("gcc -g -O1 " BUILD_INCLUDE "-o null1 " BUILD_PROGRAMS
+               "/null.c");
+    crash("./null1");
+    command_must("explain core");
+    cr_expect_not_null(strstr(build_text, ": a null pointer, perhaps name"),
+                       "%s", build_text);
+    crash("./null");
+    for (size_t i = 0; i < 2; i++) {
+        command_must("explain %s", files[i]);
+        cr_expect_not_null(strstr(build_text, ": a null pointer, perhaps name "
+                                              "or of->next->length\n"),
+                           "%s", build_text);
+        cr_expect(strstr(build_text, "  cut null.c:18 of=0x") &&
+                      strstr(build_text, " name=0x0\n") &&
+                      strstr(build_text, "  main null.c:27 outer=77\n"),
+                  "%s", build_text);
+    }
+}
+
 /* Goal: an exception's type and text; cores of programs without recorders; a
  * process that runs. */
 Test(explain, others)

@@ -13,6 +13,7 @@
 #include <string.h>
 
 enum { NULL_MOST = 65536, NEAR = 1 << 20, FAR = 1 << 30, TEXT_MAX = 400 };
+enum { MEMBERS_MOST = 64 }; /* of a type, whose pointers may be null */
 
 static bool has_memory(struct explain *x, uint64_t address)
 {
@@ -235,28 +236,60 @@ static void overflow_text(struct explain *x, char *to, size_t max)
              count > 3 ? " calls itself again and again" : "");
 }
 
-/* "offset 8 of a null pointer: node->next". */
-static void null_text(struct explain *x, uint64_t offset, char *to, size_t max)
+/* The names of pointers that may be the null pointer. */
+struct nulls {
+    uint64_t offset; /* of the fault */
+    unsigned count;
+    char text[4 * VARIABLE_NAME_MAX];
+};
+
+/* Adds the name of a pointer whose value is null or unknown, if its target
+ * has such an offset. */
+static void null_add(struct nulls *n, const struct variable *v)
 {
     char member[VARIABLE_NAME_MAX];
+    size_t at = strlen(n->text);
+    if (!v->is_pointer || !*v->name || (v->known && v->value))
+        return;
+    if (variable_member(v, n->offset, member))
+        snprintf(n->text + at, sizeof n->text - at, "%s%s->%s",
+                 at ? " or " : "", v->name, member);
+    else if (!n->offset)
+        snprintf(n->text + at, sizeof n->text - at, "%s%s", at ? " or " : "",
+                 v->name);
+    else
+        return;
+    n->count++;
+}
+
+/* "offset 8 of a null pointer: node->next"; of several pointers,
+ * or if a pointer has no known value, `perhaps`. */
+static void null_text(struct explain *x, uint64_t offset, char *to, size_t max)
+{
+    struct nulls n = {.offset = offset};
+    struct variable member;
     size_t at = 0;
     if (offset)
         at = (size_t)snprintf(to, max, "offset %llu of a null pointer",
                               (unsigned long long)offset);
     else
         at = (size_t)snprintf(to, max, "a null pointer");
-    for (size_t i = 0; i < x->variables_count; i++) {
-        const struct variable *v = &x->variables[i];
-        if (!v->is_pointer || !v->known || v->value)
-            continue;
-        if (variable_member(v, offset, member))
-            snprintf(to + at, max - at, ": %s->%s", v->name, member);
-        else if (!offset)
-            snprintf(to + at, max - at, ": %s", v->name);
-        else
-            continue;
-        return;
-    }
+    for (size_t i = 0; i < x->variables_count; i++)
+        if (x->variables[i].known)
+            null_add(&n, &x->variables[i]);
+        else if (x->variables[i].is_pointer)
+            n.count++;
+    for (size_t i = 0; i < x->variables_count; i++)
+        for (unsigned k = 0;
+             k < MEMBERS_MOST && x->variables[i].is_pointer &&
+             x->variables[i].known && x->variables[i].value >= NULL_MOST &&
+             variable_pointer(x->threads.source->memory, &x->variables[i], k,
+                              &member);
+             k++)
+            null_add(&n, &member);
+    if (*n.text)
+        snprintf(to + at, max - at, "%s%s", n.count > 1 ? ", perhaps " : ": ",
+                 n.text);
 }
 
 /* The freed block that the faulting instruction, or a variable, points to. */

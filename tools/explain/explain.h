@@ -53,6 +53,7 @@ struct variable {
     uint64_t value;
     bool known; /* its value, of a number or pointer */
     bool is_pointer, is_signed, is_character, is_argument;
+    unsigned inlined; /* of the innermost inlined function 0; of its caller 1 */
     Dwarf_Die target; /* of a pointer: the type of its target, or zeros */
 };
 /* Finds the variables at an address, which belong to a frame with these
@@ -62,6 +63,11 @@ size_t variables_of(struct threads *, uint64_t address,
                     struct variable to[VARIABLES_MAX]);
 /* True for a pointer or reference to a pointer. */
 bool variable_is_of_pointer(const struct variable *);
+/* Reads the pointer that is a member of a variable's target, by the number of
+ * the member; it has no name if that member is no pointer. False: there are
+ * fewer members. */
+bool variable_pointer(struct memory *, const struct variable *, unsigned number,
+                      struct variable *to);
 /* Writes the name of the member at an offset of a variable's target. False:
  * there is none. */
 bool variable_member(const struct variable *, uint64_t offset,

@@ -106,10 +106,11 @@ void stack_text(FILE *to, struct explain *x)
 {
     unsigned shown = 0;
     unsigned i = x->site > x->first + 1 ? x->site - 1 : x->first;
-    for (; i < x->thread->frames_count && shown < STACK_MAX; i++)
+    for (; i < x->thread->frames_count && shown < STACK_MAX; i++) {
+        unsigned inlined = 0;
         for (const struct place *p =
                  place_of(&x->threads, x->thread->frames[i]);
-             p; p = p->outer) {
+             p; p = p->outer, inlined++) {
             char name[256];
             show_function(p, name);
             fputs("  ", to);
@@ -119,13 +120,15 @@ void stack_text(FILE *to, struct explain *x)
                 show_text(to, show_base(p->file));
                 fprintf(to, ":%d", p->line);
             }
-            for (size_t k = 0; i == x->site && !p->outer &&
-                               k < x->variables_count && k < VARIABLES_SHOWN;
+            for (size_t k = 0;
+                 i == x->site && k < x->variables_count && k < VARIABLES_SHOWN;
                  k++)
-                variable_text(to, &x->variables[k]);
+                if (x->variables[k].inlined == inlined)
+                    variable_text(to, &x->variables[k]);
             putc('\n', to);
             shown++;
         }
+    }
     if (!x->thread->whole || shown >= STACK_MAX)
         fputs("  ...\n", to);
 }

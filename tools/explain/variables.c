@@ -153,15 +153,19 @@ static bool variable_read(const struct frame *f, Dwarf_Die *die,
 
 /* Reads the variables of a block. Returns the count with them. */
 static size_t block_read(const struct frame *f, Dwarf_Die *block,
-                         struct variable to[VARIABLES_MAX], size_t count)
+                         unsigned inlined, struct variable to[VARIABLES_MAX],
+                         size_t count)
 {
     Dwarf_Die die;
     int more = dwarf_child(block, &die);
     for (; more == 0 && count < VARIABLES_MAX;
          more = dwarf_siblingof(&die, &die))
         if (dwarf_tag(&die) == DW_TAG_formal_parameter ||
-            dwarf_tag(&die) == DW_TAG_variable)
-            count += variable_read(f, &die, &to[count]);
+            dwarf_tag(&die) == DW_TAG_variable) {
+            bool is = variable_read(f, &die, &to[count]);
+            to[count].inlined = inlined;
+            count += is;
+        }
     return count;
 }
 
@@ -171,12 +175,17 @@ size_t variables_of(struct threads *threads, uint64_t address,
 {
     struct frame f = {.threads = threads, .registers = registers, .cfa = cfa};
     Dwfl_Module *module = dwfl_addrmodule(threads->unwind.dwfl, address);
-    Dwarf_Die *unit, *scopes = NULL;
+    Dwarf_Die *unit, *found = NULL, *scopes = NULL;
     size_t count = 0;
+    unsigned inlined = 0;
     int depth;
     unit = module ? dwfl_module_addrdie(module, address, &f.bias) : NULL;
     f.pc = address - f.bias;
-    depth = unit ? dwarf_getscopes(unit, f.pc, &scopes) : 0;
+    depth = unit ? dwarf_getscopes(unit, f.pc, &found) : 0;
+    if (depth > 0) { /* around an inlined function it has not its caller */
+        depth = dwarf_getscopes_die(&found[0], &scopes);
+        free(found);
+    }
     for (int i = 0; i < depth; i++)
         if (dwarf_tag(&scopes[i]) == DW_TAG_subprogram)
             place_of_die(&f, &scopes[i], DW_AT_frame_base, &f.base);
@@ -184,7 +193,8 @@ size_t variables_of(struct threads *threads, uint64_t address,
         int tag = dwarf_tag(&scopes[i]);
         if (tag == DW_TAG_compile_unit)
             break;
-        count = block_read(&f, &scopes[i], to, count);
+        count = block_read(&f, &scopes[i], inlined, to, count);
+        inlined += tag == DW_TAG_inlined_subroutine;
         if (tag == DW_TAG_subprogram)
             break;
     }
@@ -198,6 +208,30 @@ bool variable_is_of_pointer(const struct variable *v)
     Dwarf_Die type = v->target;
     int tag = v->target.addr ? dwarf_tag(&type) : 0;
     return tag == DW_TAG_pointer_type || tag == DW_TAG_reference_type;
+}
+
+bool variable_pointer(struct memory *m, const struct variable *v,
+                      unsigned number, struct variable *to)
+{
+    Dwarf_Die type = v->target, member, inner;
+    Dwarf_Attribute attribute;
+    Dwarf_Word at;
+    int more = v->target.addr ? dwarf_child(&type, &member) : 1;
+    for (; more == 0; more = dwarf_siblingof(&member, &member)) {
+        const char *name = dwarf_diename(&member);
+        if (dwarf_tag(&member) != DW_TAG_member || !name || number-- > 0)
+            continue;
+        *to = (struct variable){0};
+        if (!type_of(&member, &inner) || !type_read(&inner, to) ||
+            !to->is_pointer || dwarf_tag(&inner) != DW_TAG_pointer_type ||
+            !dwarf_attr(&member, DW_AT_data_member_location, &attribute) ||
+            dwarf_formudata(&attribute, &at) != 0)
+            return true;
+        snprintf(to->name, sizeof to->name, "%.30s->%.30s", v->name, name);
+        to->known = bytes_read_word(m, v->value + at, &to->value);
+        return true;
+    }
+    return false;
 }
 
 bool variable_member(const struct variable *v, uint64_t offset,
