@@ -57,7 +57,7 @@ TOOL_LIBS = -ldw -lelf -lsqlite3 -lz -lzstd -lseccomp -liberty -lm -lpthread -ld
 TOOL_FLAGS = -std=gnu11 -D_GNU_SOURCE $(CPPFLAGS) $(CFLAGS) $(WARNINGS) \
 	-Wstrict-prototypes $(TOOL_DIRS) -fPIC -fvisibility=hidden
 
-.PHONY: build fleet test test-all run hanoi pipeline bench model asan ubsan tsan coverage fuzz weight litmus \
+.PHONY: build fleet test test-all run hanoi pipeline bench model evidence asan ubsan tsan coverage fuzz weight litmus \
 	test-ports ports-cost release dist site install uninstall deps clean help run-tests \
 	run-libraries
 
@@ -230,6 +230,10 @@ litmus: packages-litmus
 weight:
 	@sh tests/weight.sh
 
+# A report for an assessor: docs/evidence.md.
+evidence: packages-evidence
+	@python3 tests/evidence/evidence.py $(CURDIR)/build/evidence.md
+
 model:
 	@RECORDER_TEST_SCALE=1 sh tests/model/run.sh
 
@@ -279,6 +283,7 @@ help:
 	@echo 'make fuzz       hostile files for the reader, SECONDS=60'
 	@echo 'make weight     lines of the product by folder, and how many it may have'
 	@echo 'make model      model-check the ring, and that mutants are caught'
+	@echo 'make evidence   a report for a safety case: MISRA, coverage, bounds, proofs'
 	@echo 'make litmus     the compiled ring under memory models of processors, by herd7'
 	@echo 'make test-ports other processors under qemu, and bare metal'
 	@echo 'make bench      measure, and write the tables into docs/benchmarks.md'

@@ -305,6 +305,14 @@ weight()
     sh tests/weight.sh >"$scratch/said" || tail -n 1 "$scratch/said"
 }
 
+# docs/evidence.md has each promise; the files, functions and mutants of the table
+# exist.
+evidence()
+{
+    command -v python3 >/dev/null || return
+    python3 tests/evidence/tables.py
+}
+
 # Plain English: tests/prose.py counts habits that make a reader stumble.
 prose()
 {
@@ -315,7 +323,7 @@ prose()
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
 passed=0 failed=0
-for check in promises contents prototypes macros options verbs files includes systems floors conditionals sizes weight prose alone; do
+for check in promises contents prototypes macros options verbs files includes systems floors conditionals sizes weight evidence prose alone; do
     said=$($check 2>&1)
     if [ -z "$said" ]; then
         passed=$((passed + 1))

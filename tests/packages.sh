@@ -1,5 +1,5 @@
 #!/bin/sh
-# packages.sh build|fleet|test|fuzz|litmus - installs the Debian packages that are missing.
+# packages.sh build|fleet|test|fuzz|litmus|evidence - installs the Debian packages that are missing.
 # SPDX-License-Identifier: MIT
 # Where there is no apt-get, it says what of the libraries is missing; what else
 # tests need, they say themselves.
@@ -15,11 +15,13 @@ test) packages="$libraries g++ gcc-multilib g++-multilib clang
     libtcmalloc-minimal4 linux-perf uftrace valgrind python3-numpy python3-pandas nats-server libnats-dev libssl-dev openssl lowdown openssh-server openssh-client" ;;
 fleet) packages="$libraries libnats-dev libssl-dev" ;;
 fuzz) packages="$libraries clang-14 libclang-rt-14-dev" ;;
+evidence) packages="$libraries libcriterion-dev clang-19 llvm-19 lld-19 cppcheck frama-c-base
+    gcc-arm-none-eabi qemu-system-arm qemu-user" ;;
 litmus)
     command -v herd7 >/dev/null || exit 0
     packages="clang gcc-aarch64-linux-gnu gcc-riscv64-linux-gnu gcc-powerpc64le-linux-gnu"
     ;;
-*) echo "packages.sh: build, fleet, test, fuzz or litmus" >&2 && exit 2 ;;
+*) echo "packages.sh: build, fleet, test, fuzz, litmus or evidence" >&2 && exit 2 ;;
 esac
 if ! command -v apt-get >/dev/null; then
     sh packages/libraries.sh
