@@ -10,8 +10,8 @@ ifneq ($(words $(PREFIX)),1) # make takes a path with a blank for two
 $(error PREFIX must be one path without blanks: $(PREFIX))
 endif
 prefix = $(abspath $(patsubst ~/%,$(HOME)/%,$(PREFIX)))
-# Where gdb looks for what to load at each start: Fedora's, else Debian's folder.
-# Only a system's gdb loads what is installed for the system.
+# The folder from which gdb loads files at each start: Fedora's, else Debian's.
+# Only a system's gdb loads files that are installed for the system.
 GDBINIT ?= $(if $(filter /usr /usr/local,$(prefix)),$(firstword \
 	$(wildcard /etc/gdbinit.d) /etc/gdb/gdbinit.d))
 # Where Python looks for modules, if that is below PREFIX, else Debian's name of it.
@@ -25,8 +25,8 @@ VERSION := $(shell awk '/define RECORDER_VERSION_(MAJOR|MINOR|PATCH)/ \
 HEADERS := $(wildcard recorder*.h recorder/*.h)
 EXAMPLES := $(patsubst %.c,build/%,$(filter-out examples/go/% examples/library/%,\
 	$(wildcard examples/*/*.c)))
-# What looks at code in its own process, which a sanitizer sees, and the rest:
-# they compile and run programs of their own.
+# Tests of code in their own process, which a sanitizer sees, and other tests:
+# they compile and run programs.
 # TEST=whole chooses one, CASE=... one of its cases, for all that runs tests.
 tests_in = $(filter $(if $(TEST),$(TEST) %/$(TEST),%),\
 	$(patsubst tests/%.c,%,$(wildcard $1)))
@@ -39,8 +39,8 @@ BUILD ?= build
 TESTFLAGS ?=
 CRITERION ?= -lcriterion
 CORES := $(shell nproc)
-# The part of the repetitions that a test does; less than 1 also leaves out what
-# takes long and rarely fails: that is for `make test-all`.
+# The part of the repetitions that a test does; less than 1 also leaves out
+# long tests that rarely fail: they are for `make test-all`.
 USUAL_SCALE := 0.1
 RECORDER_TEST_SCALE ?= $(USUAL_SCALE)
 export RECORDER_TEST_SCALE
@@ -49,7 +49,7 @@ AGAIN = make run$(patsubst %, RECORDER_TEST_SCALE=%,$(filter-out \
 	$(USUAL_SCALE),$(RECORDER_TEST_SCALE)))
 
 # The recorder command, and the reader in it as a library, for gdb: a main file
-# each, and of the rest what the linker finds that they need. Before glibc 2.34,
+# each, and the other files that the linker needs. Before glibc 2.34,
 # libpthread and libdl are libraries of their own.
 TOOLS := $(patsubst %.c,build/%.o,$(wildcard tools/*/*.c))
 TOOL_DIRS = -I. -Ilibrary $(addprefix -I,tools $(patsubst %/,%,$(wildcard tools/*/)))
@@ -99,12 +99,12 @@ build/fleet/%.o: fleet/%.c fleet/fleet.h $(HEADERS) $(wildcard tools/*.h tools/*
 build/recorder-fleet: $(patsubst %.c,build/%.o,$(wildcard fleet/*.c)) build/tools.a
 	$(CC) $^ -o $@ $(FLEET_LIBS) $(TOOL_LIBS)
 
-# What `recorder run` puts in front of a program: run/ for this machine, and for
+# The libraries that `recorder run` puts in front of a program: run/ for this machine, and for
 # those whose compilers are installed in build/lib/TRIPLET/.
 RUN_FLAGS = -std=gnu11 -D_GNU_SOURCE $(CPPFLAGS) $(CFLAGS) $(WARNINGS) \
 	-Wstrict-prototypes -I. -fPIC -fexceptions -funwind-tables -fasynchronous-unwind-tables \
 	-fvisibility=hidden -fdata-sections -fno-omit-frame-pointer
-# What is small lies together, behind the rings: a page fault less for each of
+# Small variables are together, after the rings: a page fault less for each of
 # them at the start of a program and in each child.
 RUN_LINK = $(LDFLAGS) -shared -nostartfiles -Wl,-z,defs,-z,now \
 	-Wl,--sort-section=alignment,-Bsymbolic-functions
@@ -140,7 +140,7 @@ release: $(RELEASE)
 release/%.h: %.h $(HEADERS) release/amalgamate.awk
 	@awk -f release/amalgamate.awk $< >$@.new && mv $@.new $@
 
-# What is committed, and those headers, as one archive.
+# All committed files, and the single headers, as one archive.
 dist: $(RELEASE)
 	@mkdir -p build
 	git archive -o build/recorder-$(VERSION).tar.gz \
@@ -203,7 +203,7 @@ ubsan: packages-test
 	@$(SANITIZE) BUILD=build/ubsan \
 		TESTFLAGS="-fsanitize=undefined -fno-sanitize-recover=all"
 # Criterion does not start under ThreadSanitizer (Snaipe/Criterion#274): tests/tsan
-# stands in for it; nor does that bear as random addresses as some kernels give.
+# replaces it; nor does that bear as random addresses as some kernels give.
 # The threads of tests/ring/threads.c are cancelled, forked and jumped out of; the
 # others that are left out have one thread.
 tsan: packages-test

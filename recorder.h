@@ -117,9 +117,9 @@ stands on a lower floor; no file includes one of the headers outside:
 
 #include "recorder/language.h"
 
-/* Version of this header, a semantic version: a program that compiled goes on
- * to compile until MAJOR changes. RECORDER_LAYOUT is the version of the layout
- * in memory; it stands with RECORDER_MAGIC in recorder/layout.h. */
+/* Version of this header, a semantic version: a program that compiled
+ * compiles until MAJOR changes. RECORDER_LAYOUT is the version of the layout
+ * in memory; it is, with RECORDER_MAGIC, in recorder/layout.h. */
 #define RECORDER_VERSION_MAJOR 2
 #define RECORDER_VERSION_MINOR 0
 #define RECORDER_VERSION_PATCH 0
@@ -349,7 +349,7 @@ RECORDER_QUIET_
 extern "C" {
 #endif
 
-/* Names the calling thread in what is read from now on: 15 bytes of `name`. */
+/* Names the calling thread in dumps from now on: 15 bytes of `name`. */
 RECORDER_CALLED_PROTOTYPE_ void recorder_thread_name(const char *name);
 
 /* RECORDER and its like call these, before main() and when a library is closed.

@@ -25,7 +25,7 @@ struct recorder_crash_ {
     struct recorder_choice_ choice;
     const char *to; /* the pattern of a path; null: stderr */
     size_t memory;  /* bytes that a recording gets of a crash; 0: none of it */
-    bool shows;     /* one of the other settings is there */
+    bool shows;     /* another setting was given */
     char text[RECORDER_CRASH_MAX_];
 };
 

@@ -52,7 +52,7 @@ extern "C" {
             RECORDER_UNDEFINED_ declaration;                                   \
     _Pragma("GCC diagnostic pop") RECORDER_SHOWS_
 
-/* Begins with a function that nobody calls, so that a user may write `static`
+/* Begins with an uncalled function, so that a user may write `static`
  * in front of RECORDER. */
 #define RECORDER_DEFINE_(name, size, lanes, description)                       \
     __attribute__((unused)) inline void recorder_nothing_##name##_(void) {}    \

@@ -58,7 +58,7 @@ recorder_file_measure_(const struct recorder_modules_ *modules)
     return size;
 }
 
-/* True if a header's bytes are those of a segment. */
+/* True if a header describes bytes of a segment. */
 RECORDER_SELDOM_ bool
 recorder_module_is_(const char *at, const struct recorder_elf_header_ *h,
                     const struct recorder_module_segment_ *m)

@@ -165,7 +165,7 @@ RECORDER_SELDOM_ void recorder_crash_around_(struct recorder_crash_copy_ *w,
 }
 
 /* Saves the lists of libraries: in the program's dynamic section, DT_DEBUG has
- * the address of a struct r_debug (<link.h>), whose second word leads to the
+ * the address of a struct r_debug (<link.h>), whose second word points to the
  * struct link_map of the program. */
 RECORDER_SELDOM_ void recorder_crash_libraries_(struct recorder_crash_copy_ *w)
 {

@@ -211,7 +211,7 @@ RECORDER_SELDOM_ void recorder_move_clear_(struct recorder_ring *ring,
     }
 }
 
-/* Moves all planned recorders. Nobody may record into them until it returns. */
+/* Moves all planned recorders. No thread may record until it returns. */
 RECORDER_SELDOM_ void recorder_move_all_(const struct recorder_moves_ *moves)
 {
     size_t i;

@@ -374,8 +374,8 @@ RECORDER_SELDOM_ void recorder_format_parse_(struct recorder_formatter_ *f)
 
 /* --------------------------------------------------------------- convert -- */
 
-/* Inserts what the text from `start` on lacks to its width: in front, behind,
-   or after the sign and the 0x. */
+/* Pads the text from `start` on to its width: in front, at its end, or after
+   the sign and the 0x. */
 RECORDER_SELDOM_ void recorder_format_pad_(struct recorder_formatter_ *f,
                                            size_t start)
 {

@@ -17,7 +17,7 @@ struct recorder_sizes_ {
 };
 
 /* The words that the conversions of a format consume, in order. A double is
-   its bits, or those of a float if words have 4 bytes. */
+   its bits, or a float's if words have 4 bytes. */
 struct recorder_arguments_ {
     const uint64_t *word;
     unsigned count;
@@ -58,7 +58,7 @@ struct recorder_conversion_ {
     bool plain;      /* %d or %u of any size, without flags and precision */
 };
 
-/* A part of a format: text that needs no escape, and the conversion behind it,
+/* A part of a format: text that needs no escape, and the next conversion,
    which consumes the next word. Kind 0: there the format ends. */
 struct recorder_planned_ {
     uint16_t literal, size, end; /* the text; where the part ends */

@@ -1,4 +1,4 @@
-/* heading.h - words in front of a format's text: what kind of record it is. */
+/* heading.h - words in front of a format's text: the kind of its record. */
 /* SPDX-License-Identifier: MIT */
 /*
     record(disk, RECORDER_SW2 "block %u unreadable", n);

@@ -286,13 +286,13 @@ struct recorder_registry {
     unsigned char taken[65];
     unsigned char file_asked; /* RECORDER_FILE_NOBODY_; 0: an older header */
     /* With words of 4 bytes: the last RECORDER_WRAPS_MAX_ half-wraps. Number i
-     * stands at i mod RECORDER_WRAPS_MAX_; the oldest may be changing. Count 0:
+     * is at i mod RECORDER_WRAPS_MAX_; the oldest may be changing. Count 0:
      * the clock has no more bits than a word. */
     uintptr_t wraps_count;
     struct recorder_wrap wraps[RECORDER_WRAPS_MAX_];
     uintptr_t high; /* of the last of them; ~0: there is none */
     /* Of file.h: the registry's copy in a recording, or null, and the function
-     * that is told of events (RECORDER_FILE_). */
+     * that gets its events (RECORDER_FILE_). */
     struct recorder_registry *image;
     void (*file)(int what, const void *of);
     const char *program; /* its name, without folders; null: unknown */
@@ -307,7 +307,7 @@ struct recorder_registry {
     uintptr_t lanes_most, owners_next;
     unsigned (*lane)(unsigned kept); /* takes one; null: there are none */
     /* Lower orders are of the clock, others of the counter. UINTPTR_MAX: all
-     * are of the clock, and `order` is not used. 0: nobody chose the clock; or
+     * are of the clock, and `order` is not used. 0: no file chose the clock; or
      * why it was chosen in vain (RECORDER_CLOCKED_NOT_TRUSTED_). */
     uintptr_t clocked;
     /* RECORDER_LIVES_ of them, or null; how often they changed. 0: this is a
@@ -489,8 +489,8 @@ RECORDER_ASSERT_(sizeof(struct recorder_record) + sizeof(uintptr_t) +
     {'r', 'e', 'c', 'o', 'r', 'd', 'e', 'r', 0x1a, 0xf1, 0x16, 0x47, 'b', 'o', \
      'x', '\n'}
 
-/* The bytes of this module that nobody can write, from its ELF header on; 0: the
- * first text that is recorded looks how many (given.h). */
+/* The read-only bytes of this module, from its ELF header on; 0: the
+ * first recorded text counts them (given.h). */
 struct recorder_readonly_ {
     const char *start;
     uintptr_t bytes;

@@ -211,7 +211,7 @@ RECORDER_INLINE_ bool recorder_order_follows_(uintptr_t order, uintptr_t next)
         return next == recorder_order_next_(order);
     return next == order + 1;
 }
-/* True if sequence numbers have gaps, as those of the clock have. */
+/* True if sequence numbers have gaps, as numbers by the clock have. */
 RECORDER_INLINE_ bool recorder_order_has_gaps_(void)
 {
     const uintptr_t *clocked = recorder_order_clocked_(recorder_home_.registry);

@@ -11,7 +11,7 @@ extern "C" {
 
 /* ----------------------------------------------------------------- reals -- */
 
-/* A number with 324 digits in front of the point and 1080 behind it, which
+/* A number with 324 digits before the point and 1080 after it, which
    holds every double exactly. Digit i, counted from the very first, is one of
    the 9 digits of word[i / 9]. */
 #define RECORDER_DECIMAL_POINT_ 36 /* words in front of the point */

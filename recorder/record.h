@@ -376,7 +376,7 @@ RECORDER_SELDOM_ uintptr_t recorder_readonly_bytes_(const char *start)
     }
     return 1;
 }
-/* True if a text is in the part of a module that nobody can write. */
+/* True if a text is in the read-only part of a module. */
 RECORDER_INLINE_ bool recorder_readonly_has_(struct recorder_readonly_ *module,
                                            uintptr_t text)
 {

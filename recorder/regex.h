@@ -292,7 +292,7 @@ RECORDER_SELDOM_ void recorder_regex_bounds_(struct recorder_regex_ *r,
         r->at++;
 }
 
-/* Parses an atom and its bounds, and repeats it while that leads to places
+/* Parses an atom and its bounds, and repeats it while it reaches places
    that were not reached before. */
 RECORDER_SELDOM_ uint64_t recorder_regex_piece_(struct recorder_regex_ *r,
                                                 uint64_t from)

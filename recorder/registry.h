@@ -218,7 +218,7 @@ RECORDER_SELDOM_ void recorder_forked_(void)
             row->state = RECORDER_ROW_DEAD_;
     }
     /* The thread keeps its lane: fork() may have been called by a handler that
-     * interrupted a record, which goes on there. Other owners have ended. */
+     * interrupted a record, which continues there. Other owners have ended. */
     if (registry->lane) /* takes no other while `pid` is the parent's */
         registry->lane(recorder_thread_self_);
     registry->readers = 0;

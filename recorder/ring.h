@@ -287,8 +287,8 @@ recorder_write_late_(struct recorder_ring *ring, uintptr_t mask,
     return r->order;
 }
 
-/* Writes one record at the position one lap behind `previous`, which must be
- * whole by now. Returns its order, so that it need not outlive the rare path,
+/* Writes one record at the position one lap after `previous`, which must be
+ * whole. Returns its order, so that it need not outlive the rare path,
  * and puts its place into *place, as above. */
 RECORDER_INLINE_ uintptr_t recorder_write_(struct recorder_ring *ring,
                                            uintptr_t mask, uintptr_t previous,

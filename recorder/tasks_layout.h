@@ -46,8 +46,8 @@ enum recorder_task_what_ {
     /* Of a worker: */
     RECORDER_TASK_WORKER_ID_, /* kernel id of its thread */
     /* Of an awaited object: */
-    RECORDER_TASK_FUTEX_, /* what threads wait for it by: a pthread_mutex_t, or
-                           * the word that they give the kernel */
+    RECORDER_TASK_FUTEX_, /* the pthread_mutex_t, or the word for the kernel, by
+                           * which threads wait for it */
     /* Of a task: */
     RECORDER_TASK_TIMED_, /* not 0: it waits no longer than a time */
     RECORDER_TASK_RING_,  /* address of the next task's RING; the last task has

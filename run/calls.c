@@ -1,4 +1,4 @@
-/* calls.c - calls of libc that may block: those that took long are recorded. */
+/* calls.c - calls of libc that may block: the slow ones are recorded. */
 /* SPDX-License-Identifier: MIT */
 /*
    The clock is read before and after the real function, and a call that took

@@ -213,7 +213,7 @@ struct run_object {
     uintptr_t address; /* 0: free, or below RUN_OBJECT_LEAST */
     struct run_cell total;
     uintptr_t waiters;
-    uintptr_t by, given; /* who unlocked, signalled or posted last, and when */
+    uintptr_t by, given; /* the last thread to unlock, signal or post; when */
 };
 extern uintptr_t run_waiting; /* threads that wait for locks */
 

@@ -2,7 +2,7 @@
 
 usage: reference.py FOLDER HEADER...
 
-FOLDER gets NAME.body for each header, and index.body. The text is that of the
+FOLDER gets NAME.body for each header, and index.body. The text is from the
 comments: capitals or dashes are a section, two columns are names and meanings,
 lines that are further in are code.
 """
@@ -105,7 +105,7 @@ def item(page, names, shown, meaning):
 
 
 def declared(source):
-    """(name, text) of what code declares, without the bodies of macros."""
+    """(name, text) of each declaration, without the bodies of macros."""
     source = re.sub(r"(?ms)^#ifdef RECORDER_(?:NOTHING_|OFF)\n.*?^#(?:else|endif)\n", "", source)
     for found in re.finditer(r"(?m)^#define (%s)(\(.*?\))?(?:.*\\\n)*.*$|"
                              r"^(?:enum|struct)\b[^;{]*\{(?:.|\n)*?^\};|"

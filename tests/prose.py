@@ -14,7 +14,7 @@ import re
 import subprocess
 import sys
 
-LIMITS = {"comments": 2, "messages": 1, "docs": 3}
+LIMITS = {"comments": 1.5, "messages": 1, "docs": 2}
 
 HABITS = [
     r"\b[Ww]hat (?!if\b|is wrong\b)\w+",  # a clause in place of a noun

@@ -82,7 +82,7 @@ static void option_name(const struct option_row *row, char to[64])
              row->argument ? row->argument : "");
 }
 
-/* Prints options: names on the left, what they do on the right. */
+/* Prints options: names on the left, meanings on the right. */
 static void rows_help(const struct option_row *rows)
 {
     for (; rows && rows->name; rows++) {

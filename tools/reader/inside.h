@@ -391,7 +391,7 @@ char *text_room(char **at, size_t size);
 /* calls.c: makes keys of the calls in delivered slots, and sorts all by time.
  * False: out of memory. */
 bool calls_expand(struct reader *);
-/* Makes the event of such a key. */
+/* Makes the event of a key. */
 void calls_event(struct reader *, const struct key *, struct reader_event *);
 /* Makes the messages of the newest held-back events once, so that their strings
  * are cached when the program ends. */

@@ -320,7 +320,7 @@ struct reader_call {
     uint64_t function, stack, since; /* in ticks */
     bool returns;
 };
-/* Reads the calls in the words of such an event, at most 4; how many. */
+/* Reads the calls in the words of this event; returns their number, up to 4. */
 unsigned reader_calls(const struct reader *, const struct recorder_event *,
                       struct reader_call to[4]);
 

@@ -26,8 +26,8 @@ static const Dwfl_Callbacks callbacks = {
     .section_address = dwfl_offline_section_address,
     .debuginfo_path = NULL};
 
-/* Is a file the recording that the program has mapped? Its segments are those of
- * other modules. */
+/* True if a file is the recording that the program has mapped: its segments are
+ * other modules'. */
 static bool is_core(int fd)
 {
     Elf64_Half type;

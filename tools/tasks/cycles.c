@@ -69,7 +69,7 @@ static bool has_task(const struct graph *graph, size_t first, size_t count)
 }
 
 /* As in tools/threads: a walk starts at each node and visits each node once. A
- * walk that returns to one of its own nodes has found a cycle. */
+ * walk that returns to one of its nodes has found a cycle. */
 static bool cycles_collect(const struct graph *graph)
 {
     size_t all = graph->tasks->count + graph->threads, at, end, count;

@@ -77,8 +77,8 @@ static const struct task_form freertos_forms[] = {
         RECORDER_TASK_##what##_, 0, bytes, "struct " type, member              \
     }
 
-/* Cortex-M: the registers that ThreadX's port pushes below those of the
- * processor. */
+/* Cortex-M: the registers that ThreadX's port pushes below the processor's
+ * own. */
 #define THREADX_WORDS "\375\4\5\6\7\10\11\12\13\0\1\2\3\14\16\17\376"
 #define THREADX(what, bytes, member)                                           \
     {                                                                          \

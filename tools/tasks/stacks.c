@@ -165,7 +165,7 @@ static bool stack_read_live(struct task_stacks *stacks, struct tasks *tasks,
 }
 
 /* True if a recording has a note of a task with this context. It has none of
- * tasks that ran while they were saved; a core file has no such notes. */
+ * tasks that ran while they were saved; a core file has none. */
 static bool is_noted(struct tasks_command *command,
                      const struct registers *registers)
 {

@@ -74,7 +74,7 @@ size_t stack_note(struct task_stacks *, struct tasks *,
  * before. It may still have run and returned to the same place. */
 bool stack_stood(struct task_stacks *, struct tasks *, const struct task *then,
                  const struct registers *, uint64_t end, size_t noted);
-/* Reads the stacks of all chosen tasks, or only of those in deadlocks. Returns
+/* Reads the stacks of all chosen tasks, or only of tasks in deadlocks. Returns
  * null, or the error. */
 const char *stacks_read(struct task_stacks *, struct tasks *,
                         struct tasks_command *, bool all);

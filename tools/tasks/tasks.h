@@ -175,7 +175,7 @@ struct task_form {
     unsigned count;
 };
 
-/* Traits of a known library; those of a program's own description are zeros. */
+/* Traits of a known library; a program's own description has zeros. */
 struct task_traits {
     const struct task_form *forms;  /* or null; a count of 0 ends them */
     const struct task_event *event; /* WAITS's value is its address; or null */

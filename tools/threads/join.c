@@ -194,7 +194,7 @@ static size_t index_of(const struct threads *threads, int32_t id,
 
 /* Prefers the owner in the mutex itself, if its memory is readable. The owner
  * is unsure if records name another thread, or if it is the waiting thread
- * itself, which may have the mutex by now. */
+ * itself, which may have just taken the mutex. */
 static void owner_check(struct threads *threads, const struct thread *thread)
 {
     struct wait *wait = (struct wait *)&thread->wait;

@@ -189,8 +189,8 @@ static bool holds_file(struct threads *threads, const struct wait *wait,
     return false;
 }
 
-/* True if all threads that could end a wait are stuck, by the results so
- * far. */
+/* True if all threads that could end a wait are stuck, by the present
+ * results. */
 static bool is_stuck(struct threads *threads, const struct thread *thread)
 {
     const struct wait *wait = &thread->wait;

@@ -74,7 +74,7 @@ struct span {
     int32_t result;           /* an errno */
     char *call;               /* of WAIT_CALL: "read 5 /tmp/file" */
     int64_t returned;         /* by the call, */
-    uint64_t asked;           /* for so many bytes or descriptors */
+    uint64_t asked;           /* this number of bytes or descriptors */
 };
 
 struct total {

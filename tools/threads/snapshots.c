@@ -186,7 +186,7 @@ const char *snapshots_open(struct threads *threads, struct source *source,
     return wrong;
 }
 
-/* Appends the frames above the program's call, which ended the stack so far. */
+/* Appends the frames above the program's call, which ended the stack before. */
 static void stack_extend(struct stack *stack, const struct thread *from,
                          uint64_t no_address)
 {

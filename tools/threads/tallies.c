@@ -13,7 +13,7 @@ struct texts {
     char text[COLUMNS_MAX][256];
 };
 
-/* The longest wait; of an unfinished one, its length so far. */
+/* The longest wait; of an unfinished one, its present length. */
 static void longest_text(const struct contention *row, char to[256])
 {
     char time[32];
@@ -190,7 +190,7 @@ static const char *place_text(struct threads *threads, uint64_t number,
     return to;
 }
 
-/* The members of a row that say what it is of. */
+/* The members of a row that are its subject. */
 static void row_json(struct threads *threads, const struct contention *row,
                      enum contention_by by)
 {

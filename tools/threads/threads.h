@@ -47,7 +47,7 @@ struct machine {
 };
 /* Null: it is not known here. */
 const struct machine *machine_of(const struct memory *);
-/* "read", or null: it has no such call. */
+/* "read", or null: there is no call. */
 const char *machine_call(const struct machine *, int64_t number);
 
 enum wait_kind {

@@ -33,7 +33,7 @@ static uint64_t word_at(struct unwind *u, uint64_t address)
     return unwind_word(u, address, &word) ? word : 0;
 }
 
-/* The target of an entry of the procedure linkage table; 0: no such entry. Its
+/* The target of an entry of the procedure linkage table; 0: not one. Its
  * pointer is relative to the entry; on i386 it is at a fixed address, or
  * relative to the table, whose address is in ebx. */
 static uint64_t linkage_target(struct unwind *u, uint64_t address)

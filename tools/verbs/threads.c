@@ -284,7 +284,7 @@ static enum contention_by by_option(const struct call *call)
     misuse(call, "--by %s: is none of object, site, thread", by);
 }
 
-/* Prints the locks: waits of now, and what was recorded. Returns the number of
+/* Prints the locks: present and recorded waits. Returns the number of
  * deadlocks, circles and locks that no thread can release. */
 static size_t locks_show(const struct call *call, struct threads *threads)
 {
@@ -337,7 +337,7 @@ static void threads_show(const struct call *call, struct threads *threads)
             thread_json(threads, i);
 }
 
-/* Returns true if locks are to be shown; ends the command if options refuse
+/* Returns true if options choose locks; ends the command if options refuse
  * each other. */
 static bool of_locks(const struct call *call)
 {

@@ -1,4 +1,4 @@
-/* absence.h - conditions on what does not happen, or too often, or too long. */
+/* absence.h - conditions on missing, too frequent and too long records. */
 /* SPDX-License-Identifier: MIT */
 /*
     net: silent 5s             no record meets the rest for so long
@@ -30,7 +30,7 @@ struct absence {
         const char *format; /* of the record that began the span */
         uint64_t id, ns;    /* its first argument, of ">>"; or its thread */
         const struct reader_recorder *recorder;
-        char *line; /* null: it was said */
+        char *line; /* null: it was reported */
     } * opens;
     size_t opens_count, opens_max;
 };

@@ -60,7 +60,7 @@ enum verdict spin_find(struct process *p, struct task *t, char to[512])
     }
     if (proc_text(p->pid, t->id, "status", text[1], sizeof text[1]))
         t->waits = number_after(text[1], "\nvoluntary_ctxt_switches:");
-    if (!common) /* the stops were no waits of its own */
+    if (!common) /* it stopped without a wait */
         return VERDICT_NONE;
     proc_name(p->pid, t->id, name);
     snprintf(to, 512, "%d %s runs in", t->id, name);

@@ -44,7 +44,7 @@ struct task {
 };
 enum rest_call { CALL_UNKNOWN, CALL_IDLE, CALL_LOCK, CALL_WRITE, CALL_OTHER };
 
-/* A place of rests of a process's threads, and the longest such rest. */
+/* A place of rests of a process's threads, and the longest of them. */
 struct rest {
     uint64_t place;
     int64_t longest_ns;
@@ -90,7 +90,7 @@ struct process {
     int recording; /* the program's file of rings; -1: it has none */
     int conditions; /* the output of a watch for records; -1: none runs, -2: no more */
     pid_t conditions_pid;  /* 0: it has ended */
-    int64_t beyond_ns[16]; /* since when a figure is; 0: not, -1: it was said */
+    int64_t beyond_ns[16]; /* the figure's start; 0: none, -1: it was reported */
     uint64_t oom_kills;    /* in its control group, before */
 };
 

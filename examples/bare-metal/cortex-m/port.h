@@ -1,4 +1,4 @@
-/* port.h - what the recorder has to know of a Cortex-M, on an MPS2 board. */
+/* port.h - the recorder's port to a Cortex-M, on an MPS2 board. */
 /* SPDX-License-Identifier: MIT */
 /*
  * Each file that records includes this first. Another board needs its own

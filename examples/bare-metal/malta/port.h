@@ -1,4 +1,4 @@
-/* port.h - what the recorder has to know of a MIPS32 (the board is a Malta). */
+/* port.h - the recorder's port to a MIPS32 (the board is a Malta). */
 /* SPDX-License-Identifier: MIT */
 #ifndef PORT_H
 #define PORT_H

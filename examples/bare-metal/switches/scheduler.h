@@ -1,4 +1,4 @@
-/* scheduler.h - a small preemptive scheduler that records what it does. */
+/* scheduler.h - a small preemptive scheduler that records its actions. */
 /* SPDX-License-Identifier: MIT */
 /*
  * Fixed priorities, tasks that wait in queues or for a tick, and interrupts
@@ -125,7 +125,7 @@ extern struct task *scheduler_tasks; /* the idle task is the last */
 
 /* ------------------------------------------------------------------ port --
  *
- * A board has these for the scheduler, and calls what stands below them.
+ * A board has these for the scheduler, and calls the functions below them.
  */
 
 /* Masks interrupts, and says how it was; as they were. */
