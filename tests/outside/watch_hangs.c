@@ -63,6 +63,7 @@ static const struct kind {
              {"flocks", "DEADLOCK of 2 threads of several processes"},
              {"held", "HANG.*mutex first"},
              {"held_ticking", "HANG.*mutex first"},
+             {"idle_pool", "PERHAPS HANG.*bytes wait.*wait as if idle"},
              {"spinlock", "(HANG|SPIN)"},
              {"lost_wakeup", "HANG.*waits for condition came"},
              {"semaphore", "HANG.*waits for semaphore tokens"},

@@ -334,6 +334,20 @@ static void *ticks(void *of)
         nap(200);
     return of;
 }
+static void *idles(void *of)
+{
+    pthread_mutex_lock(&first);
+    for (;;)
+        pthread_cond_wait(&came, &first);
+    return of;
+}
+static void idle_pool(void) /* waits where it was idle; another thread runs */
+{
+    go(idles, NULL);
+    serve(6000);
+    pthread_cond_signal(&came);
+    ticks(NULL);
+}
 static void held_ticking(void) /* another thread still runs */
 {
     go(ticks, NULL);
@@ -350,6 +364,7 @@ static const struct {
              {"join_lock", join_lock},
              {"held", held},
              {"held_ticking", held_ticking},
+             {"idle_pool", idle_pool},
              {"spinlock", spinlock},
              {"flocks", flocks},
              {"lost_wakeup", lost_wakeup},

@@ -185,7 +185,7 @@ static enum verdict queues_judge(struct state *s)
     const struct queue *q = queues_look(p, s->now);
     const struct task *t = s->odd ? s->odd : s->busy ? s->busy : p->tasks;
     char words[512], what[256];
-    bool full = false, blocked = false, runs;
+    bool full = false, blocked = false, runs, idle;
     for (size_t i = 0; i < p->queues_count; i++) {
         full |= p->queues[i].full && !p->queues[i].is_pipe;
         blocked |= s->odd && s->odd->call == CALL_WRITE &&
@@ -198,9 +198,10 @@ static enum verdict queues_judge(struct state *s)
                           "%s",
                           (long long)seconds(s->age), words);
     }
-    if (!q || (!s->odd && s->still && q->listens)) /* others may accept */
-        return VERDICT_NONE;
     runs = p->ran_ns > (uint64_t)s->w->every_ns / 10;
+    idle = !s->odd && (s->still || !runs);
+    if (!q || (idle && q->listens)) /* others may accept */
+        return VERDICT_NONE;
     queue_words(q, what);
     if (s->still) {
         if (!agrees(s, "waits"))
@@ -212,13 +213,15 @@ static enum verdict queues_judge(struct state *s)
             (long long)seconds(s->now - t->still_ns), what, words);
     }
     if (s->now - p->unmoved_ns < s->w->hang_ns ||
-        s->now - q->since_ns < s->w->hang_ns || (!s->odd && !runs))
+        s->now - q->since_ns < s->w->hang_ns ||
+        (idle && q->since_ns < p->unmoved_ns)) /* other work was taken since */
         return VERDICT_NONE;
     if (s->odd)
         wait_words(p, t, words);
     else
-        snprintf(words, sizeof words, "threads run, but take nothing");
-    return verdict_is(s, full ? VERDICT_PERHAPS : VERDICT_SURE, -1,
+        snprintf(words, sizeof words, "%s, but take nothing",
+                 idle ? "threads wait as if idle" : "threads run");
+    return verdict_is(s, full || idle ? VERDICT_PERHAPS : VERDICT_SURE, -1,
                       p->unmoved_ns, "HANG: for %lld s %s: %s",
                       (long long)seconds(s->now - q->since_ns), what, words);
 }
