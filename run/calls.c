@@ -18,11 +18,13 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/types.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 enum {
     STACK = 16384,       /* bytes that recording a call may need */
     PATH = 256,          /* of a descriptor: more bytes are cut off */
+    PEER = 112,          /* more bytes than a peer of a socket has */
     MEASURED = 10000000, /* ns: the rate of the clock is known well */
     NO_PATH = 1 << 30    /* is added to a descriptor that has been closed */
 };
@@ -63,50 +65,103 @@ static bool is_slow(uint64_t lasted)
     return (double)lasted >= limit;
 }
 
-static char *number_put(char *to, unsigned number)
+static char *number_put(char *to, unsigned number, unsigned base)
 {
     char digits[10];
     size_t count = 0;
     do
-        digits[count++] = (char)('0' + number % 10);
-    while (number /= 10);
+        digits[count++] = "0123456789abcdef"[number % base];
+    while (number /= base);
     while (count)
         *to++ = digits[--count];
     return to;
 }
 
-/* Writes " 127.0.0.1:80", the peer of a socket, or nothing. Returns the end. */
+/* Writes "2001:db8::1": "::" is the longest run of two zeros or more. */
+static char *ipv6_put(char *to, const unsigned char *at)
+{
+    int from = 8, until = 8;
+    for (int i = 0, j; i < 8; i = j + 1) {
+        for (j = i; j < 8 && !at[2 * j] && !at[2 * j + 1]; j++)
+            ;
+        if (j - i > 1 && j - i > until - from) {
+            from = i;
+            until = j;
+        }
+    }
+    for (int i = 0; i < 8; i++) {
+        if (i)
+            *to++ = ':';
+        if (i == from) {
+            i = until - 1;
+            if (from == 0)
+                *to++ = ':';
+            if (until == 8)
+                *to++ = ':';
+        } else {
+            to = number_put(to, (unsigned)at[2 * i] << 8 | at[2 * i + 1], 16);
+        }
+    }
+    return to;
+}
+
+/* Writes the peer of a socket, " 127.0.0.1:80", " [::1]:80", " /run/socket" or
+ * " @abstract"; or nothing. Returns the end. */
 static char *peer_put(char *to, int fd)
 {
-    struct sockaddr_in peer; /* of other families, the first bytes */
-    socklen_t size = sizeof peer;
-    const unsigned char *at = (const unsigned char *)&peer.sin_addr;
-    if (getpeername(fd, (struct sockaddr *)&peer, &size) != 0 ||
-        size != sizeof peer || peer.sin_family != AF_INET)
+    union {
+        struct sockaddr any;
+        struct sockaddr_in v4;
+        struct sockaddr_in6 v6;
+        char bytes[PEER]; /* a path of UNIX may lack its final 0 */
+    } peer = {.bytes = {0}};
+    socklen_t size = sizeof peer - 1;
+    const unsigned char *at = (const unsigned char *)&peer.v4.sin_addr;
+    const char *path = peer.bytes + offsetof(struct sockaddr_un, sun_path);
+    if (getpeername(fd, &peer.any, &size) != 0 || size >= sizeof peer)
         return to;
-    for (int i = 0; i < 4; i++) {
-        *to++ = i ? '.' : ' ';
-        to = number_put(to, at[i]);
+    if (peer.any.sa_family == AF_UNIX) {
+        if (size <= offsetof(struct sockaddr_un, sun_path) + 1)
+            return to;
+        *to++ = ' ';
+        if (!*path) {
+            *to++ = '@';
+            path++;
+        }
+        while (*path)
+            *to++ = *path++;
+    } else if (peer.any.sa_family == AF_INET6) {
+        *to++ = ' ';
+        *to++ = '[';
+        to = ipv6_put(to, peer.v6.sin6_addr.s6_addr);
+        *to++ = ']';
+        *to++ = ':';
+        to = number_put(to, ntohs(peer.v6.sin6_port), 10);
+    } else if (peer.any.sa_family == AF_INET) {
+        for (int i = 0; i < 4; i++) {
+            *to++ = i ? '.' : ' ';
+            to = number_put(to, at[i], 10);
+        }
+        *to++ = ':';
+        to = number_put(to, ntohs(peer.v4.sin_port), 10);
     }
-    *to++ = ':';
-    return number_put(to, ntohs(peer.sin_port));
+    return to;
 }
 
 /* Writes " 5 /tmp/file" for a descriptor. Returns its size. */
 static size_t file_text(char text[PATH], int fd)
 {
     static const char folder[] = "/proc/thread-self/fd/", socket[] = "socket:[";
-    enum { PEER = 24 }; /* bytes of the longest */
     char link[sizeof folder + 10], *end = text, *path;
     ssize_t size;
     if (fd < 0)
         return 0;
     *end++ = ' ';
-    end = number_put(end, (unsigned)fd & ~(unsigned)NO_PATH);
+    end = number_put(end, (unsigned)fd & ~(unsigned)NO_PATH, 10);
     if (fd & NO_PATH)
         return (size_t)(end - text);
     __builtin_memcpy(link, folder, sizeof folder);
-    *number_put(link + sizeof folder - 1, (unsigned)fd) = '\0';
+    *number_put(link + sizeof folder - 1, (unsigned)fd, 10) = '\0';
     path = end + 1;
     size = readlink(link, path, (size_t)(text + PATH - path));
     if (size <= 0)

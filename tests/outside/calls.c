@@ -40,7 +40,12 @@ Test(calls, slow_ones_are_recorded)
                "0, after [0-9]* ticks, stack [1-9]\" lines && "
                "grep \"<recv [0-9]* socket:.*: returned -1, asked 8, errno 11,"
                "\" lines && grep \"<recv [0-9]* socket:.* 127.0.0.1:[1-9][0-9]*"
-               ": returned -1, \" lines && grep \"<usleep: returned 0, asked "
+               ": returned -1, \" lines && "
+               "grep \"<recv [0-9]* socket:.* slow.socket: \" lines && "
+               "grep \"<recv [0-9]* socket:.* @slow[0-9]*: \" lines && "
+               "{ ! grep -q \"^0*1 \" /proc/net/if_inet6 || grep \"<recv [0-9]"
+               "* socket:.* \\[::1\\]:[1-9][0-9]*: \" lines; } && grep "
+               "\"<usleep: returned 0, asked "
                "0,\" lines && "
                "grep \"<select: returned 0\" lines");
     command_must("dump slow.rec >words");

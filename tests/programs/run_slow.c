@@ -23,6 +23,7 @@
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/uio.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -110,6 +111,31 @@ static void sockets(void)
     freeaddrinfo(found);
     SAY(getaddrinfo("no number", "80", &how, &found));
     close(pair[0]), close(pair[1]), close(connects);
+}
+/* Waits for bytes of a peer, whose address is bound; else does nothing. */
+static void peer(void *address, socklen_t size)
+{
+    int family = *(sa_family_t *)address;
+    int listens = socket(family, SOCK_STREAM, 0);
+    int connects = socket(family, SOCK_STREAM, 0);
+    if (listens >= 0 && connects >= 0 && !bind(listens, address, size) &&
+        !listen(listens, 1) && !getsockname(listens, address, &size)) {
+        SAY(connect(connects, address, size));
+        setsockopt(connects, SOL_SOCKET, SO_RCVTIMEO, &slice, sizeof slice);
+        SAY(recv(connects, bytes, few, 0));
+    }
+    close(listens), close(connects);
+}
+static void peers(void)
+{
+    struct sockaddr_un path = {AF_UNIX, "slow.socket"}, name = {AF_UNIX, ""};
+    struct sockaddr_in6 six = {.sin6_family = AF_INET6,
+                               .sin6_addr = IN6ADDR_LOOPBACK_INIT};
+    int size = snprintf(name.sun_path + 1, 20, "slow%d", (int)getpid());
+    unlink(path.sun_path);
+    peer(&path, sizeof path);
+    peer(&name, (socklen_t)(sizeof name.sun_family + 1 + (size_t)size));
+    peer(&six, sizeof six);
 }
 static void waits(void)
 {
@@ -376,6 +402,7 @@ int main(void)
     setvbuf(stdout, NULL, _IOLBF, 0);
     files();
     sockets();
+    peers();
     waits();
     signals(false);
     signals(true);
