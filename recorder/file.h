@@ -6,6 +6,7 @@
 #include "dump.h"
 #ifdef RECORDER_OS_FILES_
 #include "file_crash.h"
+#include "file_exit.h"
 #include "file_fork.h"
 #endif
 
@@ -387,6 +388,7 @@ RECORDER_SELDOM_ bool recorder_file_open_(const char *path, const char *threads)
         done = file && recorder_file_begin_(file, path);
         if (file && !done)
             recorder_os_unmap_(file, sizeof *file);
+        recorder_exit_begin_(false);
     }
     recorder_os_release_signals_(&held);
     return done;
@@ -436,6 +438,10 @@ RECORDER_ANY_ bool recorder_file(const char *path)
 {
     return path && *path && recorder_file_open_(path, "");
 }
+RECORDER_INLINE_ void recorder_exit_begin_(bool preloaded)
+{
+    (void)preloaded;
+}
 #endif
 
 /* A library that is preloaded into programs leaves RECORDER_FILE to them. */
@@ -445,6 +451,7 @@ recorder_file_enter_(void)
 {
     const char *path = recorder_os_environment_("RECORDER_FILE");
     struct recorder_registry *registry = recorder_home_.registry;
+    recorder_exit_begin_(false); /* a library may have made the file */
     if (registry->file_asked >= RECORDER_FILE_LOOKED_ || registry->image)
         return;
     registry->file_asked = RECORDER_FILE_LOOKED_;

@@ -423,6 +423,7 @@ RECORDER_SELDOM_ bool recorder_core_begin_(struct recorder_recording_ *file,
     file->image->lives = (struct recorder_life *)(void *)recorder_core_take_(
         file, RECORDER_LIVES_ * sizeof(struct recorder_life), false);
     file->image->lives_changes = 0;
+    file->image->ended = 0;
     return file->image->lives != NULL;
 }
 

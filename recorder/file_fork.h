@@ -191,6 +191,8 @@ RECORDER_SELDOM_ void recorder_fork_child_(struct recorder_recording_ *file)
             registry->lives = file->image->lives;
         recorder_core_set_owner_(file, 1);
         file->image->pid = recorder_os_process_();
+        if (file->image->ended != RECORDER_ENDED_NOT_)
+            file->image->ended = 0; /* the parent was about to end */
         recorder_core_sync_(file);
     } else {
         registry->image = NULL;

@@ -314,7 +314,15 @@ struct recorder_registry {
      * recording, which keeps the bytes of closed libraries. */
     struct recorder_life *lives;
     uintptr_t lives_changes;
+    /* Of file_exit.h, in a recording: RECORDER_ENDED_NOT_. */
+    uintptr_t ended;
 #endif
+};
+/* The end of the program of a recording. */
+enum {
+    RECORDER_ENDED_NOT_ = 1,  /* a later exit will be noted; 0: it will not */
+    RECORDER_ENDED_EXIT_ = 2, /* by exit(), with a status that is unknown */
+    RECORDER_ENDED_STATUS_ = 256 /* more than that: by exit() of the rest */
 };
 /* The reader of RECORDER_FILE in the environment. */
 enum {
@@ -374,7 +382,8 @@ struct recorder_kernel_rings {
 #define RECORDER_OFFSETS_HOSTED_(AT)                                           \
     AT(registry, recorder_registry, clocked, 384, 608)                         \
     AT(registry, recorder_registry, lives, 388, 616)                           \
-    AT(registry, recorder_registry, lives_changes, 392, 624)
+    AT(registry, recorder_registry, lives_changes, 392, 624)                   \
+    AT(registry, recorder_registry, ended, 396, 632)
 #else
 #define RECORDER_OFFSETS_HOSTED_(AT)
 #endif
@@ -521,7 +530,7 @@ RECORDER_PROGRAM_ struct recorder_thread_row recorder_rows_[RECORDER_THREADS] =
 #ifdef RECORDER_HOSTED_
 RECORDER_PROGRAM_ struct recorder_life recorder_libraries_[RECORDER_LIVES_] = {
     {0, 0, 0, 0}};
-#define RECORDER_OWNERS_ , 0, 1, 0, 0, 0, recorder_libraries_, 1
+#define RECORDER_OWNERS_ , 0, 1, 0, 0, 0, recorder_libraries_, 1, 0
 #else
 #define RECORDER_OWNERS_
 #endif

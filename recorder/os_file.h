@@ -59,6 +59,8 @@ recordings, and define no RECORDER_OS_FILES_. tests/house.sh looks for each name
             false if there is surely no such process
         uintptr_t recorder_os_process_start_(intptr_t pid)
             when it began, in units of the system; 0 where there is none
+        void recorder_os_at_exit_(void (*call)(int status, void *argument))
+            has it called by exit(), if the system tells it the status
         int recorder_os_modules_(int (*each)(struct recorder_dl_info_ *, size_t,
                                             void *), void *context)
             dl_iterate_phdr(): the program first, then its libraries

@@ -201,6 +201,16 @@ extern int recorder_os_modules_(int (*each)(struct recorder_dl_info_ *, size_t,
                                             void *),
                                 void *context) RECORDER_LABEL_(dl_iterate_phdr);
 
+extern int recorder_on_exit_(void (*call)(int status, void *argument),
+                             void *argument) RECORDER_LABEL_(on_exit)
+    __attribute__((weak));
+RECORDER_INLINE_ void recorder_os_at_exit_(void (*call)(int status,
+                                                        void *argument))
+{
+    if (recorder_on_exit_)
+        recorder_on_exit_(call, NULL);
+}
+
 extern int recorder_os_rename_(const char *from, const char *to)
     RECORDER_LABEL_(rename);
 extern int recorder_os_unlink_(const char *path) RECORDER_LABEL_(unlink);

@@ -319,6 +319,11 @@ RECORDER_SELDOM_ uintptr_t recorder_os_process_start_(intptr_t pid)
     recorder_win_set_error_(error);
     return (uintptr_t)start;
 }
+RECORDER_INLINE_ void recorder_os_at_exit_(void (*call)(int status,
+                                                        void *argument))
+{
+    (void)call;
+}
 RECORDER_SELDOM_ bool recorder_os_process_exists_(intptr_t pid)
 {
     return recorder_os_process_start_(pid) != 0;

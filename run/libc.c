@@ -204,11 +204,11 @@ void *run_find_any(const char *name)
 #define CALLS(X)                                                               \
     X(_Unwind_Backtrace) X(_Unwind_GetCFA) X(_Unwind_GetGR) X(_Unwind_GetIP)   \
     X(_Unwind_Resume) X(_Unwind_VRS_Get) X(__errno_location)                   \
-    X(__gcc_personality_v0) X(__register_atfork) X(_exit) X(_longjmp)          \
+    X(__gcc_personality_v0) X(__register_atfork) X(_longjmp)                   \
     X(_setjmp) X(clock_gettime) X(dl_iterate_phdr) X(dlerror) X(dlsym)         \
     X(dlvsym) X(fcntl) X(fcntl64) X(getauxval) X(getcwd) X(getenv)             \
     X(getpeername) X(getrlimit) X(madvise) X(mmap) X(mprotect) X(munmap)       \
-    X(pipe) X(pthread_attr_destroy) X(pthread_attr_getdetachstate)             \
+    X(on_exit) X(pipe) X(pthread_attr_destroy) X(pthread_attr_getdetachstate)             \
     X(pthread_attr_getstacksize) X(pthread_attr_init) X(pthread_key_create)    \
     X(pthread_self) X(pthread_setspecific) X(pthread_testcancel) X(readlink)   \
     X(rename) X(sigaction) X(sigaltstack) X(sigpending) X(sigprocmask)         \

@@ -1,6 +1,6 @@
 /* process.c - the library in a process: its start, its file, fork(). */
 /* SPDX-License-Identifier: MIT */
-#include "run.h"
+#include "real_functions.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -45,10 +45,36 @@ void run_file(void)
         was[i] = recorders[i]->rings;
     if (recorder_file(pattern)) {
         recorder_file_forget_in_child_();
+        recorder_exit_begin_(true);
         rings_leave(was);
     } else
         *pattern = '\0'; /* said once */
 }
+
+/* exit() knows nothing of these ends. A child of vfork() has its parent's
+ * memory. */
+enum { EXIT_AT_ONCE, EXIT_OF_C, EXIT_QUICK, EXITS };
+static void (*exits[EXITS])(int status);
+
+void run_exits_bind(run_find *find)
+{
+    RUN_FIND(exits[EXIT_AT_ONCE], find, "_exit");
+    RUN_FIND(exits[EXIT_OF_C], find, "_Exit");
+    RUN_FIND(exits[EXIT_QUICK], find, "quick_exit");
+}
+#define EXIT(which, name)                                                      \
+    RUN_EXPORT void name(int status)                                           \
+    {                                                                          \
+        run_bind();                                                            \
+        if (!run_sandboxed &&                                                  \
+            recorder_home_.registry->pid == recorder_os_process_())            \
+            recorder_exit_note_(status, NULL);                                 \
+        exits[which](status);                                                  \
+        __builtin_unreachable();                                               \
+    }
+EXIT(EXIT_AT_ONCE, _exit)
+EXIT(EXIT_OF_C, _Exit)
+EXIT(EXIT_QUICK, quick_exit)
 
 /* The child of a process with a file of ours has new memory for all rings, of
  * which each page that is touched is a page fault. */

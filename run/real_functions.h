@@ -91,6 +91,7 @@ void run_put_found(void *to, void *found);
 void run_sandbox_bind(run_find *);
 void run_guards_bind(run_find *);
 void run_calls_bind(run_find *);
+void run_exits_bind(run_find *);
 /* Binds all of them. Returns false in a thread that is about to, which has
  * libc's until then. */
 RUN_SELDOM bool run_bind_all(void);

@@ -7,6 +7,7 @@ PROMISES
     * Reading ends in any core file, hostile or cut off.
 
 FLOORS (a file calls only files of lower floors)
+    ended       how the program of a recording ended: by a crash or not
     stack       the crash that a source holds, the lines of its stack
     provenance  the records that hold values of the crash
     ending      the way in which the program ended, in words
@@ -142,8 +143,13 @@ void provenance_free(struct provenance *);
 void explain_open(struct explain *);
 void explain_close(struct explain *);
 /* Prints "CRASH SIGSEGV: read of address 0x8 ...; thread 4711 main" of a
- * recording, and its stack. False, and prints nothing: it has no crash. */
+ * recording, and its stack; or, without CRASH and in one line, the innermost place
+ * in the program's own code. False, and prints nothing: it has no crash. */
 bool explain_brief(struct call *, FILE *, bool stack);
+/* ended.c: returns how the program of a recording ended, in words, or null if the
+ * recording does not tell; *kind: "crash", "exit", "running", "unknown"; *status:
+ * of exit(), else -1. The caller frees. */
+char *ended_text(struct call *, const char **kind, int *status);
 /* Prints the innermost frames: of the system, the last one before the program's
  * own code; and the variables of the first in that code. */
 void stack_text(FILE *, struct explain *);

@@ -59,31 +59,55 @@ void explain_close(struct explain *x)
     threads_close(&x->threads);
 }
 
+static void place_text(FILE *to, const struct place *p)
+{
+    char name[256];
+    show_function(p, name);
+    putc(' ', to);
+    show_text(to, name);
+    if (p->file) {
+        putc(' ', to);
+        show_text(to, show_base(p->file));
+        fprintf(to, ":%d", p->line);
+    }
+}
+
 bool explain_brief(struct call *call, FILE *to, bool stack)
 {
     struct explain *x;
     char ending[1024];
+    bool is_known;
     if (!is_crashed_recording(call))
         return false;
     x = need(calloc(1, sizeof *x));
     x->call = call;
-    if (recording_threads(call, &x->threads) == NULL) {
+    is_known = recording_threads(call, &x->threads) == NULL;
+    if (is_known) {
         crash_find(x);
         ending_text(x, ending);
-        fputs("CRASH ", to);
+        fputs(stack ? "CRASH " : "", to);
         show_text(to, ending);
         if (x->thread) {
             size_t which = (size_t)(x->thread - x->threads.all);
             fputs("; thread ", to);
             show_threads(to, &x->threads, &which, 1);
         }
-        putc('\n', to);
-        if (x->thread && stack)
+        if (stack)
+            putc('\n', to);
+        if (x->thread && stack) {
             stack_text(to, x);
+        } else if (x->thread && x->site < x->thread->frames_count) {
+            const struct place *p =
+                place_of(&x->threads, x->thread->frames[x->site]);
+            if (p) {
+                fputs(" at", to);
+                place_text(to, p);
+            }
+        }
         explain_close(x);
     }
     free(x);
-    return true;
+    return is_known;
 }
 
 /* ----------------------------------------------------------------- lines -- */
@@ -111,15 +135,8 @@ void stack_text(FILE *to, struct explain *x)
         for (const struct place *p =
                  place_of(&x->threads, x->thread->frames[i]);
              p; p = p->outer, inlined++) {
-            char name[256];
-            show_function(p, name);
-            fputs("  ", to);
-            show_text(to, name);
-            if (p->file) {
-                putc(' ', to);
-                show_text(to, show_base(p->file));
-                fprintf(to, ":%d", p->line);
-            }
+            fputs(" ", to);
+            place_text(to, p);
             for (size_t k = 0;
                  i == x->site && k < x->variables_count && k < VARIABLES_SHOWN;
                  k++)

@@ -100,7 +100,7 @@ struct registry {
     uint64_t self, first, order, cleared, threads, threads_max, threads_count;
     uint64_t pid, line, tweaks, wraps_count, image, program;
     uint64_t tasks, kernel, clocked; /* 0: none, or an older header's */
-    uint64_t lives, lives_changes;
+    uint64_t lives, lives_changes, ended;
     uint64_t first_link, cleared_link, tweaks_link; /* their addresses */
     uint32_t layout, bytes, head_bytes, later_sequence;
     unsigned char file_asked;

@@ -200,6 +200,7 @@ struct reader {
     uint64_t registry;
     uint64_t pid, order_address, cleared_address, cleared;
     uint64_t clocked; /* orders below are of the clock, others of the counter */
+    uint64_t ended;   /* of a recording: RECORDER_ENDED_NOT_ ...; 0: unknown */
     unsigned char file_asked; /* RECORDER_FILE_LOOKED_ ...; 0: not known */
     bool in_file;             /* its rings are in a recording */
     uint64_t end;             /* orders from here on were not yet given */

@@ -102,6 +102,7 @@ static void registry_rest(const struct memory *m, const unsigned char *from,
         r->lives = bytes_word(m, from + at->registry_lives);
     else
         r->lives = 0;
+    r->ended = later_word(m, from, r, at->registry_ended);
     r->tasks = later_word(m, from, r, at->registry_tasks);
 }
 

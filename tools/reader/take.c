@@ -64,6 +64,7 @@ again:
     reader->order_address = registry.order;
     reader->cleared = registry.cleared;
     reader->clocked = registry.clocked;
+    reader->ended = registry.ended;
     reader->file_asked = registry.file_asked;
     reader->in_file = registry.image != 0;
     reader->inside->start_ticks = registry.start.ticks;

@@ -96,6 +96,8 @@ static void note_recorder(struct file *file, const unsigned char *d,
     bool claims = size >= (NOTE_WHOLE + 1) * (size_t)m->word_bytes;
     if (size < (NOTE_REGISTRY + 1) * (size_t)m->word_bytes)
         return;
+    for (unsigned i = 0; i < NOTE_WORDS; i++)
+        file->source->owner[i] = recorder_word_(m, d, size, i);
     file->source->half_made = claims && !recorder_word_(m, d, size, NOTE_WHOLE);
     if (file->source->half_made) { /* its process may have got further */
         source_candidate(file->source, registry);

@@ -44,6 +44,26 @@ struct source_note {
     int64_t error_ns;  /* give or take this; 0: it was not measured */
 };
 
+/* The note of a recording, by its owner and type, and its words. A file written
+ * by `recorder save` has the first three: the others are the claim of a process
+ * that writes the file, which may remove its older file there. */
+#define NOTE_OWNER "RECORDER"
+enum { NOTE_TYPE = 1, NOTE_SOURCE_TYPE, NOTE_FUNCTIONS_TYPE };
+enum note_word {
+    NOTE_LAYOUT,
+    NOTE_REGISTRY,
+    NOTE_PID,
+    NOTE_WHOLE,
+    NOTE_START,
+    NOTE_BOOT,
+    NOTE_NAMESPACE,
+    NOTE_TELLS,
+    NOTE_WORDS
+};
+/* The second: offset and error, of 64 bits each, then the text. The third: a
+ * line "401136 main+0x12" for each return address of a record. */
+enum { NOTE_SOURCE_WORDS = 16, NOTE_SOURCE_MAX = 65536 };
+
 struct source {
     struct memory *memory;
     uint64_t registry; /* address; 0: no recorder in it */
@@ -56,6 +76,7 @@ struct source {
     int32_t crashed; /* of a core file: the first thread in it, of a recording:
                       * the thread that crashed; 0: none */
     const unsigned char *signal; /* its NT_SIGINFO, 32 bytes; or null */
+    uint64_t owner[NOTE_WORDS];  /* of a recording: its first note; or zeros */
     struct module *modules;
     size_t modules_count, modules_max;
     const char
@@ -112,16 +133,6 @@ enum { DEMANGLED_MAX = 4096 };
 bool source_demangle(const char *symbol, char to[DEMANGLED_MAX]);
 /* The source's modules, as libdwfl has them; null: there is no memory. */
 struct Dwfl *source_dwfl(struct source *);
-
-/* The note of a recording, by its owner and type, and its words. A file written
- * by `recorder save` has the first three: the others are the claim of a process
- * that writes the file, which may remove its older file there. */
-#define NOTE_OWNER "RECORDER"
-enum { NOTE_TYPE = 1, NOTE_SOURCE_TYPE, NOTE_FUNCTIONS_TYPE };
-enum note_word { NOTE_LAYOUT, NOTE_REGISTRY, NOTE_PID, NOTE_WHOLE, NOTE_START };
-/* The second: offset and error, of 64 bits each, then the text. The third: a
- * line "401136 main+0x12" for each return address of a record. */
-enum { NOTE_SOURCE_WORDS = 16, NOTE_SOURCE_MAX = 65536 };
 
 /* ----------------------------------------------------------------- kinds -- */
 

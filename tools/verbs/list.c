@@ -1,5 +1,6 @@
 /* list.c - recorder list: recorders and threads, as they are now. */
 /* SPDX-License-Identifier: MIT */
+#include "explain.h"
 #include "json.h"
 #include "labels.h"
 #include "shown.h"
@@ -50,8 +51,27 @@ static void thread_json(const struct call *call, const struct reader_thread *t)
     puts(t->is_task ? ",\"task\":true}" : "}");
 }
 
-/* Prints an object for each recorder and each thread. */
-static void list_json(const struct call *call)
+/* Prints how the program of a recording ended, if the recording tells. */
+static void list_ended(struct call *call, bool as_json)
+{
+    const char *kind;
+    int status;
+    char *text = ended_text(call, &kind, &status);
+    if (text && !as_json) {
+        printf("ENDED %s\n", text);
+    } else if (text) {
+        putchar('{');
+        json_source(stdout, call);
+        json_put(stdout, "'ended':%s,'text':%s", kind, text);
+        if (status >= 0)
+            json_count("status", (uint64_t)status, true);
+        puts("}");
+    }
+    free(text);
+}
+
+/* Prints an object for each recorder and each thread, and for the end. */
+static void list_json(struct call *call)
 {
     const struct reader *reader = &call->reader;
     if (reader->clocked) {
@@ -66,6 +86,7 @@ static void list_json(const struct call *call)
     for (size_t i = 0; i < reader->threads_count; i++)
         if (!reader->threads[i].is_free)
             thread_json(call, &reader->threads[i]);
+    list_ended(call, true);
 }
 
 /* Names one of several sources, above its tables. */
@@ -375,6 +396,7 @@ static int list(struct call *call)
             list_sizes(&c->reader);
         else
             tables(stdout, &c->reader, call_option(call, OPTION_SLOTS));
+        list_ended(c, false);
     }
     return sources_close(calls);
 }
@@ -409,7 +431,7 @@ const struct verb verb_list = {
         "computes the slots for a time from the slots in use and the time "
         "from the oldest to the newest of them. If RECORDER_FILE in the "
         "environment of a process made no recording, a line on stderr has the "
-        "reason.\n\n"
+        "reason. ENDED: how the program of a recording ended.\n\n"
         "--rates: in a running program, of an interval; in a file, of the kept "
         "records. ~ marks an estimate, if records take several slots.",
     .for_people = true,

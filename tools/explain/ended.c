@@ -1,0 +1,87 @@
+/* ended.c - how the program of a recording ended: by its notes, and by the
+ * process that they name. */
+/* SPDX-License-Identifier: MIT */
+#include "explain.h"
+
+#include "recorder/file_core.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum runs { RUNS_NOT, RUNS, RUNS_PERHAPS };
+
+/* Compares a word of the first note with a hash of this machine's. */
+static bool word_is(const struct call *call, enum note_word which,
+                    uintptr_t here)
+{
+    uint64_t mask =
+        call->source.memory->word_bytes < 8 ? UINT32_MAX : UINT64_MAX;
+    return here && call->source.owner[which] == (here & mask);
+}
+
+/* Returns whether the program of the recording still runs. A process that called
+ * exec() runs another one: no process has the file mapped for writing. */
+static enum runs process_runs(const struct call *call)
+{
+    const uint64_t *owner = call->source.owner;
+    const intptr_t pid = (intptr_t)owner[NOTE_PID];
+    uintptr_t here[RECORDER_NOTE_WORDS_];
+    int fd = open(call->name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+    long writer = fd < 0 ? -1 : recorder_os_has_writer_(fd);
+    if (fd >= 0)
+        close(fd);
+    if (writer == 1)
+        return RUNS;
+    if (writer == 0 && owner[NOTE_TELLS])
+        return RUNS_NOT;
+    recorder_core_owner_(here, 0);
+    if (!word_is(call, NOTE_BOOT, here[RECORDER_OWNER_BOOT_]) ||
+        !word_is(call, NOTE_NAMESPACE, here[RECORDER_OWNER_NAMESPACE_]))
+        return RUNS_PERHAPS;
+    return pid > 0 && pid <= INT32_MAX &&
+                   word_is(call, NOTE_START, recorder_os_process_start_(pid))
+               ? RUNS
+               : RUNS_NOT;
+}
+
+char *ended_text(struct call *call, const char **kind, int *status)
+{
+    const uint64_t word = call->reader.ended;
+    const bool is_whole = call->source.owner[NOTE_WHOLE] != 0;
+    char *text = NULL;
+    size_t size;
+    FILE *to = need(open_memstream(&text, &size));
+    enum runs runs = RUNS_NOT;
+    *kind = NULL;
+    *status = -1;
+    if (explain_brief(call, to, false)) {
+        *kind = "crash";
+    } else if (is_whole && (runs = process_runs(call)) == RUNS) {
+        *kind = "running";
+        fprintf(to, "not yet: process %llu still runs",
+                (unsigned long long)call->source.owner[NOTE_PID]);
+    } else if (word == RECORDER_ENDED_NOT_) {
+        *kind = "unknown";
+        fprintf(to,
+                "without a note: SIGKILL, another signal, _exit() or power; or "
+                "%s",
+                runs == RUNS_PERHAPS
+                    ? "it still runs, on another machine or in a container"
+                    : "this is a copy from before");
+    } else if (word == RECORDER_ENDED_EXIT_) {
+        *kind = "exit";
+        fputs("by exit()", to);
+    } else if (word >= RECORDER_ENDED_STATUS_ &&
+               word < RECORDER_ENDED_STATUS_ + 256) {
+        *kind = "exit";
+        *status = (int)(word - RECORDER_ENDED_STATUS_);
+        fprintf(to, "exited %d", *status);
+    }
+    if (fclose(to) != 0)
+        need(NULL);
+    if (*kind)
+        return text;
+    free(text);
+    return NULL;
+}
