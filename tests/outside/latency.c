@@ -124,6 +124,8 @@ Test(latency, refusals)
                      "with whole messages, and with \"in NAME\", \"out NAME\", "
                      "\"ready NAME\" of switches; .* matches any text\n");
     cr_assert_eq(command("latency rec --from \".*\""), 2);
+    cr_assert_eq(command("latency rec --from a --to b --most 3"), 2);
+    cr_assert_not_null(strstr(build_text, "--most 3: without --deadline"));
     cr_assert_eq(command("latency rec --from \"(\" --to x"), 2);
     cr_assert_eq(command("latency rec --from \".*\" --to \".*\" --by 13"), 2);
     cr_assert_eq(

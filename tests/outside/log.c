@@ -192,7 +192,7 @@ Test(log, survives_kills)
         } else {
             build_must("test $(cat status) = 0; ! ls chunks/*.part;"
                        " grep \"the program is gone\" said;"
-                       " grep \"0 lost\" said");
+                       " grep \"missed until that look, 0 lost\" said");
         }
         chunks_must_be_whole();
         command_must("list --json chunks");

@@ -437,9 +437,9 @@ static void log_say(struct log *log, const char *wrong)
                    : "%s: its last records, since the last "
                      "look, are not known",
              wrong);
-    warn(log->call, "%llu records in %u chunks, %lld missed, %llu lost",
+    warn(log->call, "%llu records in %u chunks, %lld missed%s, %llu lost",
          (unsigned long long)log->events, log->number, (long long)missed,
-         (unsigned long long)lost);
+         wrong && !stays ? " until that look" : "", (unsigned long long)lost);
 }
 
 int log_follow(struct call *call, const char *folder,

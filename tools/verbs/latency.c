@@ -451,6 +451,9 @@ static void options_read(struct latency *l)
         l->deadline_ns = (uint64_t)ns;
     }
     l->shown_max = 10;
+    if (most && !deadline)
+        misuse(l->call, "--most %s: without --deadline no pair is listed",
+               most);
     if (most) {
         l->shown_max = strtoul(most, &rest, 10);
         if (*rest || !*most || *most == '-' || l->shown_max > 1000000)
@@ -550,7 +553,7 @@ static const struct option_row rows[] = {
      "are of one thread"},
     {OPTION_DEADLINE, "deadline", "TIME",
      "shows pairs that took longer than 16.6ms, 500us, 1s, worst first"},
-    {OPTION_MOST, "most", "N", "the N worst: 10"},
+    {OPTION_MOST, "most", "N", "of --deadline, the N worst: 10"},
     {OPTION_HISTOGRAM, "histogram", NULL, "the distribution of times"},
     {'j', "json", NULL, "JSON objects, a line each: late pairs, all figures"},
     {0, NULL, NULL, NULL}};
