@@ -234,6 +234,8 @@ Test(diff, statuses_and_selections)
                  build_text);
     cr_assert_eq(command("diff --most x good.rec bad.rec"), 2, "%s",
                  build_text);
+    build_must("head -c -1 bad.rec >cut.rec");
+    cr_assert_eq(command("diff good.rec cut.rec"), 125, "%s", build_text);
     cr_assert_eq(command("diff good.rec bad.rec >/dev/full"), 125, "%s",
                  build_text);
     cr_assert_eq(command("diff --last 2 good.rec bad.rec"), 125, "%s",

@@ -610,6 +610,7 @@ static int diff(struct call *call)
         .as_json = call_option(call, 'j') != NULL};
     size_t count = (size_t)call->arguments_count, *to;
     struct call **calls;
+    bool cut_off = false; /* a file lacks bytes, as a warning says */
     misuses(call);
     o.in_color =
         !o.as_json && line_color(call, call_option(call, OPTION_COLOR));
@@ -639,8 +640,10 @@ static int diff(struct call *call)
     records_free(&o);
     count = c.strong_count;
     compare_close(&c);
+    for (int i = 0; i < call->arguments_count; i++)
+        cut_off |= calls[i]->source.cut_off;
     sources_close(calls, (size_t)call->arguments_count);
-    return count ? 1 : 0;
+    return cut_off ? CANNOT_TELL : count ? 1 : 0;
 }
 
 static const struct option_row rows[] = {
@@ -681,7 +684,8 @@ const struct verb verb_diff = {
         "ids are "
         "names: which name it is does not count.\n\n"
         "Exit status, for git bisect run: 0, no difference; 1, some; 125, "
-        "cannot tell: trouble, or too little; 2, misuse. A difference that "
+        "cannot tell: trouble, too little, a cut file; 2, misuse. A difference "
+        "that "
         "may be chance is shown last and counts with --any only.",
     .rows = rows,
     .selects = true,
