@@ -131,8 +131,12 @@ export const tests = {
       document.getElementById('plot').options[1].value);
     await page.evaluate(key => window.recorder.choosePlot(key), key);
     equal(await page.locator('.plot').count(), 1, 'plots');
+    const link = await page.evaluate(() => window.recorder.link());
     await page.evaluate(key => window.recorder.choosePlot(key), key);
     equal(await page.locator('.plot').count(), 0, 'removed');
+    await page.evaluate(link => { location.hash = link; }, link);
+    await page.waitForSelector('.plot');
+    await page.evaluate(key => window.recorder.choosePlot(key), key);
     await page.keyboard.press('0');
     await page.locator('#show-spans').click();
     await page.waitForSelector('.flame button');

@@ -278,6 +278,8 @@ function link() {
   if (bySpans) parts.push('c=spans');
   if (clock !== 'start') parts.push(`z=${clock}`);
   parts.push(...lanesInLink());
+  if (chosen.length)
+    parts.push(`m=${chosen.map(({key}) => encodeURIComponent(key)).join(',')}`);
   if (!view.threads || !view.recorders)
     parts.push(`l=${view.threads ? 't' : ''}${view.recorders ? 'r' : ''}`);
   if (view.scrolled > 0) parts.push(`y=${Math.round(view.scrolled)}`);
@@ -313,6 +315,7 @@ function restore(hash) {
   colourBySpans(parts.get('c') === 'spans');
   setClock(parts.get('z'));
   lanesFromLink(parts);
+  plotsFromLink(parts.get('m') ?? '');
   filterSeverity(parts.get('v') ?? '');
   names.forEach(name => hiddenNames.add(name));
   let row = -1;

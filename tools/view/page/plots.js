@@ -23,12 +23,21 @@ async function choosePlot(key) {
   const [number, field] = key.split(' ');
   const place = chosen.findIndex(value => value.key === key);
   if (place >= 0) chosen.splice(place, 1);
-  else if (field) chosen.push({key, field, recorder: recorders[number],
+  else if (field && recorders[number]) chosen.push({key, field, recorder: recorders[number],
     name: field, rows: [], at: [], value: [], sorted: true, plot: null,
     upTo: 0});
   await collectPlots();
   makePlots();
   relayout();
+  remember();
+}
+// Shows the plots of a link, and no other chosen ones.
+async function plotsFromLink(text) {
+  const keys = text.split(',').filter(key => key).map(decoded);
+  const now = chosen.map(({key}) => key);
+  for (const key of [...now.filter(key => !keys.includes(key)),
+    ...keys.filter(key => !now.includes(key))])
+    await choosePlot(key);
 }
 // Takes the values of new events, block by block.
 async function collectPlots() {
