@@ -367,7 +367,7 @@ static void small(const char *name, const char *program, int bug, unsigned seed,
                name, name, program, bug, seed, sigmas);
 }
 
-/* Goal: the causes of 22 bugs in small programs are among the first five lines.
+/* Goal: the causes of 23 bugs in small programs are among the first five lines.
  * Method: each bug has runs with seeds of their own. */
 Test(diff, small_programs)
 {
@@ -379,6 +379,7 @@ Test(diff, small_programs)
                {"tokens", 2, {"exact: ", "1 record that BAD lacks"}},
                {"tokens", 3, {"exact: ", "1 record more"}},
                {"tokens", 4, {"flags of main: ", "is 3 in BAD, 1 in GOOD"}},
+               {"tokens", 5, {"exact: value of work: \"token"}},
                {"sensor", 1, {"drift: temp of work", "grows"}},
                {"sensor", 2, {"nan: temp of work", "40% of 3000"}},
                {"sensor", 3, {"stuck: temp of work"}},

@@ -53,7 +53,7 @@ static void tokens(void)
     for (int i = 1; i <= 1500; i++) {
         int value = (int)chance(&state, 1000);
         char *node = malloc(16 + chance(&state, 64));
-        if (bug == 1 && i == 1000)
+        if (i == (bug == 1 ? 1000 : bug == 5 ? 100 : 0))
             value++;
         if (bug != 2 || i != 1000)
             record(work, "token %d value=%d", i, value);

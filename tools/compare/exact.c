@@ -10,14 +10,13 @@
 #include "compare.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum {
     SAME = 8,    /* times that an argument is the same before it counts */
     RESYNC = 24, /* records that one side may have more */
     AFTER = 6,   /* records that must be the same then */
-    PART = 4     /* the same records are at least 1 / PART of a thread's */
+    PART = 4,    /* the same records are at least 1 / PART of a thread's, */
+    SELDOM = 200 /* or no more than 1 / SELDOM are not the same */
 };
 
 struct sequence {
@@ -241,6 +240,25 @@ static size_t same_count(struct exact *x)
     return i;
 }
 
+/* Are both the same again after each record in which they depart, the first
+ * being `i`, and is that seldom? Adds their surprises. */
+static bool departs_seldom(struct exact *x, size_t i)
+{
+    size_t at[SIDES] = {i, i}, skips[SIDES], apart = 0;
+    while (at[GOOD] < x->of[GOOD].count && at[BAD] < x->of[BAD].count) {
+        bool same = is_equal(x, at[GOOD], at[BAD], false);
+        if (same)
+            x->known += surprises(x, x->of[GOOD].events[at[GOOD]],
+                                  x->of[GOOD].events[at[GOOD] - 1]);
+        else if (++apart * SELDOM > x->of[GOOD].count ||
+                 !resync(x, at[GOOD], at[BAD], skips))
+            return false;
+        at[GOOD] += same ? 1 : skips[GOOD];
+        at[BAD] += same ? 1 : skips[BAD];
+    }
+    return true;
+}
+
 /* Tells how a thread of BAD differs, which is the same up to record `i`; good
  * runs are so up to `most`. */
 static void threads_compare(struct exact *x, size_t i, size_t most)
@@ -248,14 +266,16 @@ static void threads_compare(struct exact *x, size_t i, size_t most)
     struct compare *c = x->c;
     bool ends = i == x->of[GOOD].count || i == x->of[BAD].count;
     double known = x->known, least = rule_rows[RULE_EXACT].effect;
+    bool is_exact;
     if (c->threaded)
         least *= 4;
-    once_find(x, i,
-              known >= least && i * PART >= x->of[GOOD].count && i <= most);
+    is_exact = known >= least && i * PART >= x->of[GOOD].count;
+    once_find(x, i, is_exact && i <= most);
     if (ends && (!i || x->of[GOOD].count == x->of[BAD].count))
         return;
-    if (c->exact ||
-        (!ends && known >= least && i < most && i * PART >= x->of[GOOD].count))
+    if (!ends && !is_exact && i && departs_seldom(x, i))
+        is_exact = x->known >= least;
+    if (c->exact || (!ends && is_exact && i < most))
         departure_add(x, i - ends, i - ends, known / least);
 }
 

@@ -1,11 +1,7 @@
 /* history.c - all events of a side, with formats that both sides share. */
 /* SPDX-License-Identifier: MIT */
-#include "compare.h"
-
-#include <stdlib.h>
-#include <string.h>
-
 #include "buffer.h"
+#include "compare.h"
 #include "switches.h"
 
 static size_t recorder_of(struct compare *c, const char *name)

@@ -3,7 +3,6 @@
 #include "compare.h"
 
 #include <ctype.h>
-#include <stdlib.h>
 
 /* A word that an argument's name is, or ends with after a `_`. */
 static const char *const names[] = {

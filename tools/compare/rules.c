@@ -12,7 +12,6 @@
 #include "compare.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 enum { BLOCKS = 16, EACH = 8 /* points of a block, at least */ };
 

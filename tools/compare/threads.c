@@ -3,8 +3,6 @@
 #include "compare.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "buffer.h"
 
