@@ -34,10 +34,11 @@ extern "C" {
 #endif
 
 /* With RECORDER_OFF, recorders that a nameless namespace declares are defined
- * nowhere: clang warns of that. */
+ * nowhere, nor used by all: clang warns of that. */
 #if defined(RECORDER_OFF) && defined(__clang__)
 #define RECORDER_UNDEFINED_                                                    \
-    _Pragma("GCC diagnostic ignored \"-Wundefined-internal\"")
+    _Pragma("GCC diagnostic ignored \"-Wundefined-internal\"")                 \
+        _Pragma("GCC diagnostic ignored \"-Wunused-variable\"")
 #else
 #define RECORDER_UNDEFINED_
 #endif
@@ -60,8 +61,7 @@ extern "C" {
     RECORDER_DEFINE_SLOTS_(name, RECORDER_SLOTS_(size), lanes, description)
 #ifdef RECORDER_OFF
 #define RECORDER_DEFINE_SLOTS_(name, slots, lanes, description)                \
-    RECORDER_AGAIN_(                                                           \
-        extern __attribute__((unused)) struct recorder recorder_for_##name)    \
+    RECORDER_AGAIN_(extern struct recorder recorder_for_##name)                \
     __extension__
 #else
 /* With exactly this number of slots, a power of two: below 4, for a single

@@ -506,7 +506,10 @@ struct recorder_readonly_ {
 };
 
 #ifdef RECORDER_OFF /* the value of each RECORDER_TRACE */
-__attribute__((unused)) static intptr_t recorder_trace_off_ = -1;
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-variable"
+static intptr_t recorder_trace_off_ = -1;
+#pragma GCC diagnostic pop
 #endif
 
 #ifndef RECORDER_NOTHING_

@@ -13,7 +13,7 @@ struct recorder_cursor {
     uint64_t missed;
 };
 
-#define RECORDER_STUB_ __attribute__((unused)) static inline
+#define RECORDER_STUB_ static inline
 
 /* Never called: record() and RECORDER_COPY name them in a branch not taken. */
 RECORDER_STUB_ uintptr_t recorder_record_few_(const struct recorder *recorder,
