@@ -26,14 +26,14 @@ static long text_of(const char *file)
 }
 
 /* Goal: each further C file that records costs at most 6 KB, and a program of
- * six files at most 106 KB; 88 KB where the functions are compiled once, as they
+ * six files at most 108 KB; 90 KB where the functions are compiled once, as they
  * are in C++. A second file that dumps costs its code and does no harm. */
 Test(files, sizes)
 {
     static const struct {
         const char *as, *with, *here;
         long most, file_most;
-    } kinds[] = {{"gcc", "-O2", "", 107500, 6000},
+    } kinds[] = {{"gcc", "-O2", "", 108000, 6000},
                  {"gcc", "-O2 -DRECORDER_COMPILE_ONCE",
                   " -DRECORDER_COMPILE_HERE", 89500, 1000},
                  {"g++", "-O2 -x c++", "", 83500, 1000}};
