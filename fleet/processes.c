@@ -205,27 +205,37 @@ static void process_look(struct process *p)
             p->pid, options.trigger ? ", and its triggers are not seen" : "");
 }
 
-/* Reads the wait status of an ended process: before its parent waits, from
- * its stat, later from its pidfd, as Linux 6.15 has it. False: unknown. */
-static bool status_of(const struct process *p, int *status)
+/* The pidfd has the wait status after the parent has it, since Linux 6.15. */
+static bool status_after(const struct process *p, int *status)
 {
     struct { /* struct pidfd_info */
         uint64_t mask, cgroup;
         uint32_t ids[11];
         int32_t exit_code;
     } info = {.mask = 1 << 3 /* PIDFD_INFO_EXIT */};
-    char text[1024], *at;
-    if (ioctl(p->fd, _IOWR(0xff, 11, info), &info) == 0 && info.mask & 1 << 3) {
-        *status = info.exit_code;
-        return true;
-    }
-    if (p->by_file)
-        return false; /* its stat tells 0 to a process that may not read it */
-    at = stat_of(p->pid, text);
+    if (ioctl(p->fd, _IOWR(0xff, 11, info), &info) != 0 ||
+        !(info.mask & 1 << 3))
+        return false;
+    *status = info.exit_code;
+    return true;
+}
+
+/* The stat has it before that, but is 0 to a process that may not read it. */
+static bool status_before(const struct process *p, int *status)
+{
+    char text[1024], *at = p->by_file ? NULL : stat_of(p->pid, text);
     if (!at || strncmp(at, ") Z ", 4) != 0 || !(at = strrchr(at, ' ')))
         return false;
     *status = atoi(at + 1); /* the last number */
     return true;
+}
+
+/* Reads the wait status of an ended process, whose parent may wait for it
+ * meanwhile. False: unknown. */
+static bool status_of(const struct process *p, int *status)
+{
+    return status_after(p, status) || status_before(p, status) ||
+           status_after(p, status);
 }
 
 bool process_ended_well(const struct process *p)

@@ -49,7 +49,8 @@ benchmarks:Benchmarks
 benchmarks-how:Benchmarks, reasons
 threads-how:Threads, mechanisms
 tasks-how:Tasks, mechanisms
-proof:How we know that it is right"
+proof:How we know that it is right
+evidence:Evidence for a safety case"
 
 command -v lowdown >/dev/null || {
     echo "site.sh: lowdown is not installed (Debian: apt-get install lowdown)" >&2

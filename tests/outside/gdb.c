@@ -60,9 +60,10 @@ static void leave_core(const char *how)
 }
 
 /* The whole of `list` and `dump` and parts of the last must be the same in gdb
- * as of the command; the time in the first line of a dump left out. So must
- * `threads`, but for how they were read; of a recording, which has no stacks,
- * and behind a stub, it is the list's part. */
+ * as of the command; the time in the first line of a dump is left out, and how
+ * the program of a recording ended. So must `threads`, but for how they were
+ * read; of a recording, which has no stacks, and behind a stub, it is the list's
+ * part. */
 static void must_agree(const char *gdb, const char *source)
 {
     const char *verb = strstr(gdb, "remote") ? "list" : "threads";
@@ -72,7 +73,7 @@ static void must_agree(const char *gdb, const char *source)
                "-ex \"pipe -d @ recorder dump n.*|OPENED last 4 @ "
                "cat >gdb.last\" "
                "-ex \"pipe recorder threads | cat >gdb.threads\"", gdb);
-    build_must(RECORDER " list %s >list; "
+    build_must(RECORDER " list %s | sed \"/^ENDED/d\" >list; "
                RECORDER " dump %s >dump; "
                RECORDER " dump -n \"n.*|OPENED\" --last 4 %s >last; "
                "sed -n \"/^THREAD/,/^\\$/{/./p}\" list >threads; "

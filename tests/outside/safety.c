@@ -28,7 +28,8 @@ static const char *const allowed[] = {
     "strerrordesc_np",                        /* AS-Safe, by glibc's manual */
     "__stack_chk_fail", "__dso_handle",
     /* at the program's start, or where recorder_file() is called, only: */
-    "getenv", "secure_getenv", "__register_atfork", "dl_iterate_phdr"};
+    "getenv", "secure_getenv", "__register_atfork", "dl_iterate_phdr",
+    "on_exit"};
 /* The calls of the program safe.c itself. */
 static const char *const of_the_program[] = {
     "alarm", "pthread_create", "signal", "setitimer", "fopen", "malloc", "free",

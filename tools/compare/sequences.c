@@ -75,7 +75,7 @@ static size_t transition_count(struct table *t, enum compare_side side,
     if (is_new)
         *to = (struct transition){
             .context = i, .next = next, .first = {COMPARE_NONE, COMPARE_NONE}};
-    if (!to->count[side]++)
+    if (to->count[side]++ == 0)
         to->first[side] = event;
     to->parent = parent;
     t->full = t->transition_ids.count > KINDS_MAX;
