@@ -12,7 +12,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -24,20 +23,11 @@
 
 enum { WRITES_MAX = 256 };
 
-/* Reads /proc/PID/stat; returns the text after the program's name, which may
- * hold any characters. Null: the process is gone. */
-static char *stat_of(int pid, char text[1024])
-{
-    return proc_text(pid, 0, "stat", text, 1024) ? strrchr(text, ')') : NULL;
-}
-
 /* Returns when a process started, in ticks since boot; 0: it is gone. */
 static uint64_t start_of(int pid)
 {
-    char text[1024], *at = stat_of(pid, text);
-    for (int i = 2; at && i < 22; i++)
-        at = strchr(at + 1, ' ');
-    return at ? strtoull(at + 1, NULL, 10) : 0;
+    char text[2048];
+    return strtoull(proc_stat(pid, 0, 22, text), NULL, 10);
 }
 
 /* True if a process belongs to the service: --match fits it; without that, it
@@ -205,43 +195,11 @@ static void process_look(struct process *p)
             p->pid, options.trigger ? ", and its triggers are not seen" : "");
 }
 
-/* The pidfd has the wait status after the parent has it, since Linux 6.15. */
-static bool status_after(const struct process *p, int *status)
-{
-    struct { /* struct pidfd_info */
-        uint64_t mask, cgroup;
-        uint32_t ids[11];
-        int32_t exit_code;
-    } info = {.mask = 1 << 3 /* PIDFD_INFO_EXIT */};
-    if (ioctl(p->fd, _IOWR(0xff, 11, info), &info) != 0 ||
-        !(info.mask & 1 << 3))
-        return false;
-    *status = info.exit_code;
-    return true;
-}
-
-/* The stat has it before that, but is 0 to a process that may not read it. */
-static bool status_before(const struct process *p, int *status)
-{
-    char text[1024], *at = p->by_file ? NULL : stat_of(p->pid, text);
-    if (!at || strncmp(at, ") Z ", 4) != 0 || !(at = strrchr(at, ' ')))
-        return false;
-    *status = atoi(at + 1); /* the last number */
-    return true;
-}
-
-/* Reads the wait status of an ended process, whose parent may wait for it
- * meanwhile. False: unknown. */
-static bool status_of(const struct process *p, int *status)
-{
-    return status_after(p, status) || status_before(p, status) ||
-           status_after(p, status);
-}
-
 bool process_ended_well(const struct process *p)
 {
     int status, signal;
-    if (!status_of(p, &status))
+    bool core;
+    if (!proc_status(p->pid, p->fd, !p->by_file, &status, &core))
         return false;
     signal = WTERMSIG(status);
     return WIFEXITED(status)

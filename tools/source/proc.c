@@ -4,6 +4,8 @@
 #include "array.h"
 
 #include <dirent.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
 
 FILE *proc_open(int pid, const char *name)
 {
@@ -36,6 +38,56 @@ bool proc_name(int pid, int thread, char to[17])
     if (size && to[size - 1] == '\n')
         to[size - 1] = '\0';
     return size != 0;
+}
+
+const char *proc_stat(int pid, int thread, int field, char text[2048])
+{
+    const char *at =
+        proc_text(pid, thread, "stat", text, 2048) ? strrchr(text, ')') : NULL;
+    for (int i = 2; i < field && at; i++)
+        at = strchr(at + 1, ' ');
+    return at ? at + 1 : "";
+}
+
+/* The pidfd has the status after the parent has it, since Linux 6.15. */
+static bool status_after(int pidfd, int *status, bool *core)
+{
+    struct { /* struct pidfd_info of the kernel, as of Linux 6.16 */
+        uint64_t mask, group;
+        uint32_t ids[11];
+        int32_t exit_code;
+        uint32_t core, more;
+    } info;
+    enum { INFO_EXIT = 1 << 3, INFO_CORE = 1 << 4, CORE_WRITTEN = 1 };
+    memset(&info, 0, sizeof info);
+    info.mask = INFO_EXIT | INFO_CORE;
+    if (ioctl(pidfd, _IOWR(0xff, 11, info), &info) != 0 ||
+        !(info.mask & INFO_EXIT))
+        return false;
+    *status = info.exit_code;
+    *core = WCOREDUMP(*status) ||
+            ((info.mask & INFO_CORE) && (info.core & CORE_WRITTEN));
+    return true;
+}
+
+/* The stat has it before that; its state and status are of one look. */
+static bool status_before(int pid, bool may_read, int *status, bool *core)
+{
+    char text[2048];
+    const char *code = proc_stat(pid, 0, 52, text);
+    if (!*code || strrchr(text, ')')[2] != 'Z')
+        return false;
+    *status = atoi(code);
+    *core = WCOREDUMP(*status);
+    return *status || may_read;
+}
+
+bool proc_status(int pid, int pidfd, bool may_read, int *status, bool *core)
+{
+    *core = false;
+    return status_after(pidfd, status, core) ||
+           status_before(pid, may_read, status, core) ||
+           status_after(pidfd, status, core);
 }
 
 size_t proc_threads(int pid, int32_t **ids)

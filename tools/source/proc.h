@@ -12,6 +12,13 @@ FILE *proc_open(int pid, const char *name);
 size_t proc_text(int pid, int thread, const char *name, char *to, size_t size);
 /* The name of a thread, or of a process; false: there is none. */
 bool proc_name(int pid, int thread, char to[17]);
+/* Reads /proc/PID/stat, of a thread unless that is 0, and returns the text from
+ * a field on, which are counted from 1; "": it has ended. */
+const char *proc_stat(int pid, int thread, int field, char text[2048]);
+/* Reads the wait status of an ended process, whose parent may wait for it
+ * meanwhile, and whether it wrote a core file. `may_read`: its stat has no 0 in
+ * place of a secret. False: unknown. */
+bool proc_status(int pid, int pidfd, bool may_read, int *status, bool *core);
 /* The ids of a process's threads, to be freed; returns their number, which is
  * 0 if it has ended. */
 size_t proc_threads(int pid, int32_t **ids);

@@ -11,18 +11,8 @@
 #include "watch.h"
 
 #include <dirent.h>
-#include <sys/ioctl.h>
 #include <sys/wait.h>
 
-/* struct pidfd_info of the kernel, as of Linux 6.16. */
-struct info {
-    uint64_t mask, group;
-    uint32_t ids[11];
-    int32_t exit_code;
-    uint32_t core, more;
-};
-enum { INFO_EXIT = 1 << 3, INFO_CORE = 1 << 4, CORE_WRITTEN = 1 };
-#define INFO_GET _IOWR(0xFF, 11, struct info)
 enum { TRIES = 40 }; /* of 50 ms, for a status */
 
 /* ------------------------------------------------------------ the kernel -- */
@@ -163,24 +153,9 @@ uint64_t death_ooms(int pid)
 /* Finds the status as wait() has it; false: not known. */
 static bool status_find(const struct process *p, int *status, bool *core)
 {
-    *core = false;
     for (int i = 0; i < TRIES; i++) {
-        struct info info = {.mask = INFO_EXIT | INFO_CORE};
-        char text[2048];
-        const char *code;
-        if (ioctl(p->pidfd, INFO_GET, &info) == 0 && (info.mask & INFO_EXIT)) {
-            *status = info.exit_code;
-            *core = WCOREDUMP(*status) ||
-                    ((info.mask & INFO_CORE) && (info.core & CORE_WRITTEN));
+        if (proc_status(p->pid, p->pidfd, geteuid() == 0, status, core))
             return true;
-        }
-        code = watch_stat(p->pid, 0, 52, text);
-        if (*code && strrchr(text, ')')[2] == 'Z') { /* of the same look */
-            *status = atoi(code);
-            *core = WCOREDUMP(*status);
-            if (*status || geteuid() == 0)
-                return true;
-        }
         usleep(50000);
     }
     return false;

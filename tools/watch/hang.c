@@ -133,7 +133,7 @@ static enum verdict kernel_judge(struct state *s)
     for (size_t i = 0; i < p->tasks_count; i++) {
         struct task *t = &p->tasks[i];
         if (t->idle || s->now - t->still_ns < s->w->hang_ns ||
-            *watch_stat(p->pid, t->id, 3, text) != 'D' || !agrees(s, "D"))
+            *proc_stat(p->pid, t->id, 3, text) != 'D' || !agrees(s, "D"))
             continue;
         proc_text(p->pid, t->id, "wchan", channel, sizeof channel);
         wait_words(p, t, words);

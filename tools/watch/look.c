@@ -20,15 +20,6 @@ bool watch_text(const char *path, char *to, size_t size)
     return got > 0;
 }
 
-const char *watch_stat(int pid, int thread, int field, char text[2048])
-{
-    const char *at =
-        proc_text(pid, thread, "stat", text, 2048) ? strrchr(text, ')') : NULL;
-    for (int i = 2; i < field && at; i++)
-        at = strchr(at + 1, ' ');
-    return at ? at + 1 : "";
-}
-
 bool watch_group(int pid, const char *controller, const char *file_1,
                  const char *file_2, char *to, size_t size)
 {
@@ -134,7 +125,7 @@ static void busy_look(struct process *p, struct task *t, int64_t now)
         t->busy_ns = now;
         t->spun_ns = 0;
         t->busy_system =
-            strtoull(watch_stat(p->pid, t->id, 15, text), NULL, 10);
+            strtoull(proc_stat(p->pid, t->id, 15, text), NULL, 10);
     }
     t->waits = waits;
 }
@@ -197,7 +188,7 @@ bool look_take(struct watcher *w, struct process *p, int64_t now)
     char text[2048];
     int32_t *ids;
     size_t count = proc_threads(p->pid, &ids);
-    p->state = *watch_stat(p->pid, 0, 3, text);
+    p->state = *proc_stat(p->pid, 0, 3, text);
     if (p->state != 'T' && p->state != 't')
         p->stopped_ns = 0;
     else if (!p->stopped_ns)

@@ -28,7 +28,7 @@ static bool same_function(const char *a, const char *b)
 static bool calls(const struct process *p, const struct task *t)
 {
     char text[2048], *end;
-    uint64_t user = strtoull(watch_stat(p->pid, t->id, 14, text), &end, 10);
+    uint64_t user = strtoull(proc_stat(p->pid, t->id, 14, text), &end, 10);
     uint64_t now = strtoull(end, NULL, 10);
     return !user || now - t->busy_system > user / 50 + 2;
 }

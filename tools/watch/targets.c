@@ -105,9 +105,9 @@ static void process_add(struct watcher *w, size_t target, int pid)
                           .recording = -1,
                           .conditions = -1};
     p->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
-    p->started = strtoull(watch_stat(pid, 0, 22, text), NULL, 10);
+    p->started = strtoull(proc_stat(pid, 0, 22, text), NULL, 10);
     if (p->pidfd < 0 || !proc_name(pid, 0, p->name) ||
-        *watch_stat(pid, 0, 3, text) == 'Z') {
+        *proc_stat(pid, 0, 3, text) == 'Z') {
         process_free(p);
         return;
     }
@@ -128,7 +128,7 @@ static void process_add(struct watcher *w, size_t target, int pid)
     p->recording = recording_open(pid);
     p->oom_kills = death_ooms(pid);
     p->look_ns = p->begun_ns;
-    parent = atoi(watch_stat(pid, 0, 4, text));
+    parent = atoi(proc_stat(pid, 0, 4, text));
     for (size_t i = 0; i < w->count; i++) {
         again |= w->all[i]->target == target;
         p->is_child |= w->all[i]->pid == parent;
