@@ -160,7 +160,7 @@ pipeline: build/examples/pipeline/pipeline build/recorder
 	@echo 'recorder view build/pipeline.rec: docs/pipeline.md tells how to go on'
 
 # Each file in ring/, inside/ and outside/ of tests/ is a program of its own.
-# Those of outside/ only run commands.
+# The programs of outside/ only run commands.
 $(BUILD)/tests/outside/%: CFLAGS += -O0
 $(BUILD)/tests/%: tests/%.c $(HEADERS) $(wildcard tests/harness/*.h \
 		compat/recorder/* tools/*.[ch] tools/*/*.[ch])

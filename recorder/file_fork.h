@@ -11,12 +11,12 @@ extern "C" {
 
 /* ------------------------------------------------------------------ fork --
  *
- * A handler that interrupted record() may call fork(). In the child, too, the
- * record goes on behind it, in the slot of its ticket. The file does not tell
- * the child which slot that is, nor what was in it: the parent goes on as well.
- * So all slots with an open ticket are kept in private memory in front of
- * fork(), and put back in the child. Those of other threads stay open there,
- * as without a recording: each costs the child a slot.
+ * A handler that interrupted record() may call fork(). The child, too, ends the
+ * record after fork(), in the slot of its ticket. The child cannot find that
+ * slot or its words in the file, as the parent goes on to write there. So all
+ * slots with an open ticket are copied to private memory before fork(), and
+ * written back in the child. Slots of other threads stay open there, as without
+ * a recording: each costs the child a slot.
  */
 
 /* Keeps a slot if it has an open ticket. `next` is the next position. */

@@ -88,8 +88,8 @@ struct recorder_formatter_ {
     bool missing;    /* this word, or the word of a *, was lost */
 };
 
-/* flags: bit i stands for character i of "-+ #0'I", of which the C locale
-   ignores the last two */
+/* flags: bit i is set if the format has character i of "-+ #0'I"; the C locale
+   ignores the last two characters */
 #define RECORDER_FORMAT_LEFT_ 1U
 #define RECORDER_FORMAT_PLUS_ 2U
 #define RECORDER_FORMAT_SPACE_ 4U

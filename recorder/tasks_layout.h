@@ -50,8 +50,8 @@ enum recorder_task_what_ {
                            * which threads wait for it */
     /* Of a task: */
     RECORDER_TASK_TIMED_, /* not 0: it waits no longer than a time */
-    RECORDER_TASK_RING_,  /* address of the next task's RING; the last task has
-                           * that of the first */
+    RECORDER_TASK_RING_,  /* address of the next task's RING; after the last
+                           * task, of the first one's */
     RECORDER_TASK_WORDS_AT_, /* as WORDS; the member has the address of the saved
                               * stack pointer */
     RECORDER_TASK_WHATS_

@@ -199,7 +199,7 @@ void run_sandbox_begin(void);
 /* Returns the id of the stack at a call, which it records if it is new; 0: it
  * is not known. */
 uintptr_t run_stack(uintptr_t site, uintptr_t cfa, bool creates);
-/* Returns false for a word that leads into no module, as text of the program. */
+/* Returns false for a word that is no address in a module, but perhaps a text. */
 bool run_in_module(uintptr_t word);
 /* Records the module of a function, if it is new. */
 void run_stack_module(uintptr_t function);

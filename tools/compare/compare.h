@@ -249,7 +249,7 @@ void threads_find(struct compare *);
 enum naming naming_of(const char *name, const char *format, unsigned argument);
 enum naming value_naming(const struct compare *, enum compare_side,
                          size_t event, unsigned argument);
-/* Is a number an id of the process or of a thread? */
+/* True if a number is the id of the process or of a thread. */
 bool value_is_own(const struct compare *, enum compare_side, size_t event,
                   uint64_t word);
 

@@ -27,7 +27,7 @@ static bool is_word(const char *name, size_t size, const char *const *words,
     return false;
 }
 
-/* Does a unit of time follow the conversion of an argument: "%ld ns"? */
+/* True if a unit of time follows the conversion of an argument: "%ld ns". */
 static bool has_unit(const char *format, unsigned argument)
 {
     const char *at = format;

@@ -32,7 +32,8 @@ static double expected(const struct compare *c, size_t format)
            fmin(1, length);
 }
 
-/* Is a format of GOOD in each run, or in each thread of its role, of several? */
+/* True if each of several runs of GOOD, or each of several threads of the role,
+ * has a format. */
 static bool is_in_each(const struct compare *c, size_t format, bool run)
 {
     const struct history *h = &c->of[GOOD];

@@ -74,7 +74,7 @@ static void time_add(struct times *t, enum compare_side side, size_t begin,
     timed->longest_at[side] = event;
 }
 
-/* Is a format of `recorder run` a wait for work, and not for a lock? */
+/* True if a format of `recorder run` is a wait for work, and not for a lock. */
 static bool is_idle(const struct compare *c, size_t format)
 {
     const char *text = c->formats[format].text;

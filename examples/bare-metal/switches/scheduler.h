@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Fixed priorities, tasks that wait in queues or for a tick, and interrupts
- * that nest. It counts by itself what it did and for how long, so that tests
- * can compare that with what was recorded.
+ * that nest. The scheduler counts its switches and their times, so that tests
+ * can compare its counts with the records.
  */
 #ifndef SCHEDULER_H
 #define SCHEDULER_H
