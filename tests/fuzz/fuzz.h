@@ -32,7 +32,10 @@ void fuzz_plain_text(const char *text); /* null is none */
 /* A good file that was written from a bad one: checks that it is read. */
 void fuzz_again(const char *path);
 
-/* verbs.c: one of a target's command lines, by number; it ended with 0. */
+/* verbs.c: a command failed, which ends it: nothing it had allocated is freed. */
+bool fuzz_was_cut_short(void);
+void fuzz_folder_remove(void); /* what commands have written */
+/* One of a target's command lines, by number; it ended with 0. */
 unsigned fuzz_verbs(const char *target, const char *path, unsigned which);
 unsigned fuzz_executable(const char *good, const char *path);
 bool fuzz_gdb(unsigned char *bytes, size_t size);

@@ -78,15 +78,27 @@ one()
         fi ;;
     esac
     mkdir -p $out/corpus/$target
-    failed=0
-    $out/fuzz -rss_limit_mb=1024 -malloc_limit_mb=256 -timeout=30 -detect_leaks=0 -seed="${SEED:-0}" \
-        $limits -max_total_time="$2" -artifact_prefix=$out/$target- \
-        $out/corpus/$target $seeds >$out/$target.log 2>&1 || {
-        failed=1
-        grep -av "^#" $out/$target.log | tail -n 40
-        echo "$target: FAILED, see $out/$target.log"
-    }
-    grep -a " cases, " $out/$target.log || echo "$target: says nothing"
+    failed=0 round=0 end=$(($(date +%s) + $2))
+    : >$out/$target.log
+    while left=$((end - $(date +%s))) && [ $left -gt 0 ]; do
+        status=0
+        $out/fuzz -rss_limit_mb=1024 -malloc_limit_mb=256 -timeout=30 -detect_leaks=0 \
+            -seed=$((${SEED:-0} ? SEED + round : 0)) \
+            $limits -max_total_time=$left -artifact_prefix=$out/$target- \
+            $out/corpus/$target $seeds >>$out/$target.log 2>&1 || status=$?
+        round=$((round + 1))
+        [ $status != 99 ] || continue # full of what failed commands left
+        [ $status = 0 ] || {
+            failed=1
+            grep -av "^#" $out/$target.log | tail -n 40
+            echo "$target: FAILED, see $out/$target.log"
+        }
+        break
+    done
+    awk '/ cases, / { cases += $2; past += $4; sub(/.*got /, ""); got = $0 }
+        END { printf "%-8s %8d cases, %d of them got %s\n", target, cases, past,
+            got; exit !cases }' target=$target $out/$target.log ||
+        echo "$target: says nothing"
     return $failed
 }
 if [ "${1:-}" = --one ]; then

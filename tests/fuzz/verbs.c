@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "filters.h"
 #include "gdb/library.h"
 #include "settings.h"
 #include "tests/harness/shown.h"
@@ -28,12 +29,19 @@
 /* ------------------------------------------------------------------- run -- */
 
 static jmp_buf *comes_back;
+static bool was_cut_short;
+
+bool fuzz_was_cut_short(void)
+{
+    return was_cut_short;
+}
 
 /* -Dexit=fuzz_exit; and the real one. */
 _Noreturn void fuzz_exit(int status);
 extern _Noreturn void real_exit(int status) __asm__("exit");
 _Noreturn void fuzz_exit(int status)
 {
+    was_cut_short = true;
     if (comes_back)
         longjmp(*comes_back, 1 + (status & 0xff));
     real_exit(status);
@@ -62,7 +70,7 @@ static int path_remove(const char *path, const struct stat *is, int what,
     (void)is, (void)what, (void)where;
     return remove(path);
 }
-static void folder_remove(void)
+void fuzz_folder_remove(void)
 {
     nftw(folder, path_remove, 8, FTW_DEPTH | FTW_PHYS);
 }
@@ -74,7 +82,7 @@ static void folder_make(void)
     if (!mkdtemp(folder) &&
         !mkdtemp(strcpy(folder, "/tmp/recorder-fuzz-XXXXXX")))
         abort();
-    atexit(folder_remove);
+    atexit(fuzz_folder_remove);
     snprintf(path_out, sizeof path_out, "%s/out", folder);
     snprintf(path_ctf, sizeof path_ctf, "%s/out.ctf", folder);
     snprintf(path_log, sizeof path_log, "%s/log", folder);
@@ -116,11 +124,13 @@ static int run(int count, char **line)
     if (status-- == 0) {
         comes_back = &here;
         call.verb = help_verb(line[0]);
+        trouble_set(call.verb->trouble ? call.verb->trouble : 1);
         if (!parse(&call, count, line))
             fuzz_exit(0);
         selection_parse(&call);
         status = call.verb->run(&call);
         call_close(&call);
+        filters_free(call.selection.filters);
     } else {
         reader_close(&call.reader);
         source_close(&call.source);
@@ -239,8 +249,9 @@ unsigned fuzz_verbs(const char *target, const char *path, unsigned which)
             continue;
         if (strchr(verbs[i].line, '%'))
             log_make(getenv("FUZZ_GOOD"), path, which / count % 2);
+        /* 1, where trouble has another status: they differ, or are late */
         done = run_line(verbs[i].line, path) <=
-               (strcmp(target, "diff") == 0); /* 1: they differ */
+               (strcmp(target, "diff") == 0 || strcmp(target, "latency") == 0);
         if (verbs[i].text) {
             check_file("");
             check_file(".tcl");

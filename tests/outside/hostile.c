@@ -69,20 +69,26 @@ Test(hostile, mutated_32_bits, .init = build_long)
 /* Goal: the same for all users of the reader: each verb that reads a file, each
  * export, the page, gdb's library, librecorder, a program given by hand.
  * Method: words and headers of a good recording, or of its program, are
- * changed; every byte of the output is checked, and saved files are read. */
+ * changed; every byte of the output is checked, and saved files are read. What
+ * ends well, of the good recording, with more and more behind it that chooses
+ * one of the target's command lines, has freed all it allocated. */
 Test(hostile, every_target, .init = build_long)
 {
     static const char *const targets[] = {"show", "function", "export", "save",
-                                          "view", "gdb",      "elf",    "api"};
+                                          "view", "gdb",      "elf",    "api",
+                                          "diff", "latency",  "logs"};
     unsigned long cases, refused;
     char how[200];
     begin("");
+    build_must("for i in 1 2 3 4 5 6 7 8; do { cat good; head -c $i good; } "
+               ">good$i; done");
     for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
         const char *file = strcmp(targets[i], "elf") ? "good" : "program";
-        snprintf(how, sizeof how, "--target %s %s", targets[i], file);
+        snprintf(how, sizeof how, "--target %s %s %s", targets[i], file,
+                 strcmp(file, "good") ? "" : "good?");
         setenv("FUZZ_GOOD", "good", 1);
         replay(how, &cases, &refused);
-        cr_assert(cases == 1 && refused == 0, "%s: %s", targets[i], build_text);
+        cr_assert(cases && refused == 0, "%s: %s", targets[i], build_text);
         snprintf(how, sizeof how, "--target %s --ways %u --mutate %s",
                  targets[i], scaled(1500), file);
         replay(how, &cases, &refused);

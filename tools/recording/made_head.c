@@ -138,9 +138,10 @@ static void pages_read(struct pieces *pages, const struct source *source)
 {
     for (size_t i = 0; i < source->modules_count; i++) {
         unsigned char *page = need(malloc(PAGE_BYTES));
-        piece_add(pages, source->modules[i].start,
-                  module_head(source->memory, &source->modules[i], page), page,
-                  page);
+        size_t size = module_head(source->memory, &source->modules[i], page);
+        piece_add(pages, source->modules[i].start, size, page, page);
+        if (!size) /* it is not added */
+            free(page);
     }
 }
 
