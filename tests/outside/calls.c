@@ -59,7 +59,7 @@ Test(calls, slow_ones_are_recorded)
         build_must(RUN "--calls %s -o slow.rec ./slow >said; test $? = 42",
                    i ? "0" : "100000000");
         command_must("dump slow.rec >lines");
-        build_must("grep \"thread_life: ended\" lines && "
+        build_must("grep \"thread_life: ends\" lines && "
                    "! grep \"slow_call: \" lines");
     }
     cr_assert_eq(command("run --calls 5ms ./slow"), 2);

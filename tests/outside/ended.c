@@ -110,7 +110,7 @@ Test(ended, is_a_crash)
     ended_build("gcc -g");
     run_ended("RECORDER_FILE=file", "SIGSEGV", 128 + SIGSEGV);
     command_must("list file | grep \"^ENDED SIGSEGV: write to address 0x0: a "
-                 "null pointer; thread [0-9]* ended at main ended.c:[0-9]*$\"");
+                 "null pointer; thread T1 [0-9]* ended at main ended.c:[0-9]*$\"");
     command_must("list --json file | grep \"^{.ended.:.crash.,.text.:.SIGSEGV: "
                  ".* ended.c:[0-9]*.}$\"");
     run_ended("RECORDER_FILE=file", "exit", 3);

@@ -350,7 +350,7 @@ run_counts()
         $name-gcc -O2 -o "$of" tests/programs/run_counts.c -lpthread &&
         timeout 600 "$qemu" -L /usr/$name -E "LD_PRELOAD=$PWD/$library" \
             -E "RECORDER_RUN=:$of.rec" "$of" "$2" >"$of.own" || return 1
-    build/recorder dump --line '{message}' -n thread_life "$of.rec" |
+    build/recorder dump --internal --line '{message}' -n thread_life "$of.rec" |
         sed -n 's/^ended: //p' | tr -d , | awk '{
             l += $2; t += $6; f += $8; u += $10; r += $12; s += $22; p += $24
             o += $26

@@ -59,18 +59,14 @@ struct line {
     size_t count, max;
 };
 
-/* Writes a thread's number in the program's registry, its action and its
- * locks. */
+/* Writes a thread's action and its locks. */
 static void words_of(struct threads *threads, size_t which, char to[2200])
 {
     const struct thread *thread = &threads->all[which];
-    char wait[1024], holds[1024], number[16] = "";
+    char wait[1024], holds[1024];
     show_wait(threads, thread, wait);
     show_holds(threads, which, holds);
-    if (thread->number)
-        snprintf(number, sizeof number, "T%u ", thread->number);
-    snprintf(to, 2200, " %s%s%s%s", number, thread->moved ? "~ " : "", wait,
-             holds);
+    snprintf(to, 2200, " %s%s%s", thread->moved ? "~ " : "", wait, holds);
 }
 
 /* False: there is no memory. */

@@ -128,9 +128,7 @@ static void stranger(const struct threads *threads, const struct wait *wait,
 void show_name(const struct threads *threads, size_t which, char to[64])
 {
     const struct thread *thread = &threads->all[which];
-    int at = threads->recorded && thread->number
-                 ? snprintf(to, 64, "T%u ", thread->number)
-                 : 0;
+    int at = thread->number ? snprintf(to, 64, "T%u ", thread->number) : 0;
     snprintf(to + at, 64 - (size_t)at, "%d%s%s", (int)thread->id,
              *thread->name ? " " : "", thread->name);
 }
@@ -467,11 +465,10 @@ void show_taken(FILE *to, struct threads *threads, const struct thread *thread)
 }
 
 /* True if b has the same name as a, the next number and the next id. */
-static bool follows(const struct threads *threads, const struct thread *a,
-                    const struct thread *b)
+static bool follows(const struct thread *a, const struct thread *b)
 {
     return b->id == a->id + 1 && strcmp(a->name, b->name) == 0 &&
-           (!threads->recorded || b->number == (a->number ? a->number + 1 : 0));
+           b->number == (a->number ? a->number + 1 : 0);
 }
 
 void show_threads(FILE *to, const struct threads *threads, const size_t *which,
@@ -481,11 +478,10 @@ void show_threads(FILE *to, const struct threads *threads, const size_t *which,
         const struct thread *first = &threads->all[which[i]], *last = first,
                             *after;
         for (next = i + 1;
-             next < count && follows(threads, last, &threads->all[which[next]]);
-             next++)
+             next < count && follows(last, &threads->all[which[next]]); next++)
             last = &threads->all[which[next]];
         fputs(i ? ", " : "", to);
-        if (threads->recorded && first->number) {
+        if (first->number) {
             fprintf(to, "T%u", first->number);
             fprintf(to, last != first ? "-T%u " : " ", last->number);
         }

@@ -57,6 +57,32 @@ static void add_thread(const struct call *call, FILE *to, const char *before,
                 number ? number : id);
 }
 
+/* Names a thread by its pthread_t, which event `started` has. */
+static void thread_note(struct call *call, const struct reader_event *e)
+{
+    snprintf(name_entry_at(call, e->event.argument[2])->name, 96, "T%u%s%.16s",
+             e->event.thread, e->thread ? " " : "",
+             e->thread ? e->thread->name : "");
+}
+
+/* Names all threads: the first wait for a thread may precede its start. */
+static void threads_note(struct call *call)
+{
+    static const struct call *noted;
+    struct reader all;
+    struct reader_event e;
+    const struct reader_selection lives = {.names = "thread_life"};
+    if (noted == call ||
+        reader_open(&all, call->source.memory, call->reader.registry))
+        return;
+    noted = call;
+    if (!reader_select(&all, &lives) && !reader_take(&all))
+        while (reader_next(&all, &e))
+            if (e.kind && strcmp(e.kind, RUN_SCHEMA " started") == 0)
+                thread_note(call, &e);
+    reader_close(&all);
+}
+
 /* Writes " in read 5 /tmp/file", and the result at the end. */
 static void call_words(struct call *call, FILE *to,
                        const struct reader_event *e, bool begins)
@@ -102,6 +128,8 @@ static void wait_words(struct call *call, FILE *to, const char *kind,
         call_words(call, to, e, begins);
         return;
     }
+    if (is == WAIT_THREAD && !*name_entry_at(call, words[0])->name)
+        threads_note(call);
     fprintf(to, " for %s %s", show_kind(is), name_of(call, words[0]));
     if (begins && is == WAIT_CONDITION)
         fprintf(to, " with mutex %s", name_of(call, words[1]));
@@ -132,9 +160,17 @@ size_t event_words(void *context, const struct reader_event *e, char *to,
     } else if (strcmp(event, "started") == 0) {
         fprintf(file, "starts %s", name_of(call, words[0]));
         add_thread(call, file, ", made by ", words[3], 0, 0);
-        snprintf(name_entry_at(call, words[2])->name, 96, "T%u%s%.16s",
-                 e->event.thread, e->thread ? " " : "",
-                 e->thread ? e->thread->name : "");
+        thread_note(call, e);
+    } else if (strcmp(event, "named") == 0) {
+        const char *whose = name_of(call, words[1]);
+        char name[96] = "";
+        reader_word_text(&call->reader, e, 0, name, sizeof name);
+        if (*whose == 'T' && strtoul(whose + 1, NULL, 10) == e->event.thread)
+            fprintf(file, "takes the name %s", name);
+        else
+            fprintf(file, "gives %s the name %s", whose, name);
+    } else if (strcmp(event, "ended") == 0) {
+        fputs("ends", file);
     } else if (strcmp(event, "joined") == 0 && !words[1]) {
         fprintf(file, "joins %s", name_of(call, words[0]));
     }

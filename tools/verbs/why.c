@@ -50,7 +50,8 @@ static void missing_warn(const struct why *w)
         call_warn_lacking(w->call, reader->recorders[i]);
     if (!w->switches.any)
         warn(w->call, "there are no records of switches, so the time on a CPU "
-                      "is not known: RECORDER_SWITCHES=64 adds them");
+                      "is not known: RECORDER_SWITCHES=64 adds them, in a "
+                      "program that includes recorder_kernel.h");
     if (!w->threads)
         warn(w->call, "there are no records of waits: recorder run adds them");
 }
