@@ -51,15 +51,8 @@ RECORDER_SELDOM_ void recorder_exit_note_(int status, void *unused)
  * stays until then: it is the program, or was preloaded. */
 RECORDER_SELDOM_ void recorder_exit_begin_(bool preloaded)
 {
-    struct recorder_os_headers_ headers = recorder_os_headers_open_();
-    struct recorder_os_segment_ segment;
     uintptr_t *word = recorder_exit_word_();
-    bool stays = preloaded;
-    if (!word || *word)
-        return;
-    while (!stays && recorder_os_next_segment_(&headers, &segment))
-        stays = (uintptr_t)&recorder_home_ - segment.at < segment.bytes;
-    if (!stays)
+    if (!word || *word || (!preloaded && !recorder_is_in_program_()))
         return;
     recorder_exit_noted_ = true;
     recorder_put_(word, RECORDER_ENDED_NOT_);

@@ -255,7 +255,21 @@ recorder_of_program_(struct recorder_registry *own)
     }
     return own;
 }
+/* Returns true where this module is the program, which is never closed. */
+RECORDER_SELDOM_ bool recorder_is_in_program_(void)
+{
+    struct recorder_os_headers_ headers = recorder_os_headers_open_();
+    struct recorder_os_segment_ segment;
+    while (recorder_os_next_segment_(&headers, &segment))
+        if ((uintptr_t)&recorder_home_ - segment.at < segment.bytes)
+            return true;
+    return false;
+}
 #else
+RECORDER_INLINE_ bool recorder_is_in_program_(void)
+{
+    return true;
+}
 RECORDER_INLINE_ struct recorder_registry *
 recorder_of_program_(struct recorder_registry *own)
 {

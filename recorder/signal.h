@@ -442,12 +442,15 @@ RECORDER_ANY_ void recorder_dump_on_common_signals(unsigned add,
 
 #ifdef RECORDER_IN_LIBRARY_
 /* Restores the program's actions: the code of our handler goes with the
- * library. */
+ * library. Other modules, and the program, make no system call at their end: a
+ * seccomp filter may forbid it. */
 RECORDER_UNSEEN_ __attribute__((destructor(102))) static void
 recorder_signal_leave_(void)
 {
     struct recorder_action_ now;
     int sig;
+    if (!recorder_signal_bound_ || recorder_is_in_program_())
+        return;
     for (sig = 1; sig < RECORDER_SIGNALS_; sig++)
         if (recorder_home_.registry->taken[sig] &&
             recorder_os_action_(sig, NULL, &now) == 0 &&

@@ -39,7 +39,7 @@ int main(int count, char **arguments)
     pthread_t id;
     pthread_create(&id, NULL, thread, NULL); /* recorder run makes a file now */
     pthread_join(id, NULL);
-    if (strcmp(how, "SIGSEGV") == 0)
+    if (strcmp(how, "SIGSEGV") == 0 || strcmp(how, "filters") == 0)
         recorder_dump_on_common_signals(0, 2);
     record(net, "ends by %s", how);
     if (strcmp(how, "filters") == 0) {
