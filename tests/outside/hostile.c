@@ -482,6 +482,22 @@ Test(hostile, size_of_headers)
                " dump saved | tail -n +2 | diff 1 - && test -s 1");
 }
 
+/* Goal: what is saved of a program whose rings were overwritten can be read.
+ * Method: a recorder's rings lie over the registry, which was saved as a ring
+ * with no whole record in it. */
+Test(hostile, rings_over_the_registry)
+{
+    build_must("echo \"RECORDER(net, 16)\nint main(void) { "
+               "recorder_for_net.rings = (struct recorder_ring *)"
+               "((uintptr_t)&recorder_registry - 256); "
+               "return raise(SIGSTOP); }\" >over.c; gcc -include recorder.h "
+               "-include signal.h " BUILD_INCLUDE "-o over over.c");
+    build_must("./over & pid=$!; until grep -q stopped /proc/$pid/status; "
+               "do sleep 0.05; done; " RECORDER " save $pid -o saved; "
+               "status=$?; kill -9 $pid; exit $status");
+    command_must("list saved | grep \"its rings are damaged\"");
+}
+
 /* ------------------------------------------------------------------ live -- */
 
 /* A promise is a function of readers.py, where its steps are. */

@@ -63,6 +63,9 @@ static const char *figures_check(const struct reader *reader,
     if ((lanes > 1 && r->ring_bytes < bytes) || bytes > reader->memory->size ||
         bytes * lanes > reader->memory->size)
         return "its rings are larger than the memory";
+    bytes += r->ring_bytes * (lanes - 1);
+    if (reader->registry - r->rings < bytes || r->address - r->rings < bytes)
+        return "its rings are damaged";
     return NULL;
 }
 
