@@ -63,7 +63,7 @@ install_all()
     put 644 "$include/recorder" recorder/*.h
     put 644 "$include/recorder-hooks" hooks/*.h
     put 644 "$include/recorder-1.x/recorder" compat/recorder/*
-    put 644 "$include/recorder-compat/qnx" compat/qnx/trace.[ch]
+    put 644 "$include/recorder-compat/qnx" compat/qnx/*.[ch]
     put 644 "$include/recorder-compat/qnx/sys" compat/qnx/sys/*
     printf '%s\n' "prefix=$PREFIX" 'includedir=${prefix}/include' '' \
         'Name: recorder' \

@@ -42,7 +42,7 @@ struct recorder_batch_ {
 struct recorder_severity_cached_ {
     uint64_t format;
     int32_t severity;
-    bool hardware, event;
+    bool hardware, decoded;
 };
 
 #define RECORDER_CURSOR_MAX_ 256

@@ -3,7 +3,7 @@
 #ifndef RECORDER_DUMP_H_
 #define RECORDER_DUMP_H_
 
-#include "coded.h"
+#include "decode.h"
 #include "format.h"
 #include "output.h"
 #include "strings.h"
@@ -50,7 +50,7 @@ RECORDER_FUNCTION_ size_t recorder_message_(struct recorder_scratch_ *s,
     struct recorder_arguments_ arguments;
     struct recorder_string_ string;
     const char *format = recorder_format_of_(s, event, location);
-    struct recorder_coded_ coded;
+    struct recorder_decoded_ decoded;
     context.scratch = s;
     context.event = event;
     context.token = 0;
@@ -64,11 +64,14 @@ RECORDER_FUNCTION_ size_t recorder_message_(struct recorder_scratch_ *s,
     arguments.types = recorder_types_of_program_();
     arguments.trace = s->trace;
     arguments.changes = recorder_text_changes_;
-    if (format && s->heading.event && recorder_coded_of_(event, &coded)) {
-        recorder_coded_severity_(&s->heading, coded.word);
-        arguments.word = coded.argument;
-        arguments.missing = coded.missing;
-        format = coded.format;
+    if (format && recorder_decode_is_(&s->heading) &&
+        recorder_decode_(event, s->heading.severity, s->heading.hardware,
+                         &decoded)) {
+        s->heading.severity = decoded.severity;
+        s->heading.hardware = decoded.hardware;
+        arguments.word = decoded.argument;
+        arguments.missing = decoded.missing;
+        format = decoded.format;
         s->plan = NULL;
     }
     if (format)

@@ -3,8 +3,8 @@
 #ifndef RECORDER_EVENTS_H_
 #define RECORDER_EVENTS_H_
 
-#include "coded.h"
 #include "cursor.h"
+#include "decode.h"
 #include "heading.h"
 #include "memory.h"
 #include "record.h"
@@ -326,6 +326,7 @@ RECORDER_FUNCTION_ void recorder_next_severity_(struct recorder_cursor *cursor,
         &cursor->cached[(event->format ^ event->format >> 6) %
                         RECORDER_SEVERITIES_MAX_];
     struct recorder_headed_ heading;
+    struct recorder_decoded_ decoded;
     if (cached->format != event->format) {
         char bytes[RECORDER_HEADING_MAX_ + 1];
         struct recorder_memory_ memory;
@@ -339,14 +340,15 @@ RECORDER_FUNCTION_ void recorder_next_severity_(struct recorder_cursor *cursor,
         cached->format = event->format;
         cached->severity = heading.severity;
         cached->hardware = heading.hardware;
-        cached->event = heading.event;
+        cached->decoded = recorder_decode_is_(&heading);
     }
-    heading.severity = cached->severity;
-    heading.hardware = cached->hardware;
-    heading.event = cached->event && !(event->missing_arguments & 1);
-    recorder_coded_severity_(&heading, event->argument[0]);
-    event->severity = heading.severity;
-    event->hardware = heading.hardware;
+    event->severity = cached->severity;
+    event->hardware = cached->hardware;
+    if (cached->decoded &&
+        recorder_decode_(event, cached->severity, cached->hardware, &decoded)) {
+        event->severity = decoded.severity;
+        event->hardware = decoded.hardware;
+    }
 }
 
 /* Counts the positions that all rings handed out, and how many of them have a

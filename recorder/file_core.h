@@ -420,6 +420,7 @@ RECORDER_SELDOM_ bool recorder_core_begin_(struct recorder_recording_ *file,
     file->image->image = NULL;
     file->image->file = NULL;
     file->image->kernel = NULL;
+    file->image->decoder = NULL;
     file->image->lives = (struct recorder_life *)(void *)recorder_core_take_(
         file, RECORDER_LIVES_ * sizeof(struct recorder_life), false);
     file->image->lives_changes = 0;

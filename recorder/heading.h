@@ -30,7 +30,6 @@ struct recorder_headed_ {
     size_t size;       /* of the words; 0: none */
     int severity;      /* 0 to 3; -1: none */
     bool hardware;     /* else software */
-    bool event;        /* has that word: see coded.h */
 };
 
 /* True where a word ends: at a blank, at "\2\1", at the heading's end. */
@@ -100,7 +99,6 @@ recorder_heading_take_(const char *format, struct recorder_headed_ *heading)
     heading->words = format + 1;
     heading->size = end - 2;
     recorder_heading_severe_(heading);
-    heading->event = recorder_heading_word_(heading, "event") != NULL;
     return format + end;
 }
 /* Removes the heading from a format: returns the text after it, or the format
@@ -111,7 +109,7 @@ recorder_heading_(const char *format, struct recorder_headed_ *heading)
     heading->words = format;
     heading->size = 0;
     heading->severity = -1;
-    heading->hardware = heading->event = false;
+    heading->hardware = false;
     return *format == '\1' ? recorder_heading_take_(format, heading) : format;
 }
 

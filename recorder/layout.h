@@ -237,6 +237,7 @@ typedef size_t recorder_type(intptr_t trace, const char *format, char *to,
 typedef void recorder_sink(void *context, const char *text, size_t size);
 
 struct recorder_tasks;
+struct recorder_decoder_;
 
 /* A library that was opened, with the orders between which its addresses were
  * its own: a record of another order shows a format or a text of another
@@ -317,6 +318,7 @@ struct recorder_registry {
     /* Of file_exit.h, in a recording: RECORDER_ENDED_NOT_. */
     uintptr_t ended;
 #endif
+    struct recorder_decoder_ *decoder; /* of decode.h, or null */
 };
 /* The end of the program of a recording. */
 enum {
@@ -567,7 +569,8 @@ RECORDER_PROGRAM_ struct recorder_registry recorder_registry __attribute__((
                                       0,
                                       0,
                                       0,
-                                      0 RECORDER_OWNERS_};
+                                      0 RECORDER_OWNERS_,
+                                      0};
 
 /* The order counter and registry that this module uses: the program's own, once
  * registry.h has found them. */

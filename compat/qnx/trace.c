@@ -3,6 +3,7 @@
 #include "trace.h"
 
 #include "../../recorder_dump.h" /* for RECORDER_FILE */
+#include "coded.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -147,6 +148,31 @@ static int command(uintptr_t caller, long long word, va_list arguments)
     }
 }
 
+static bool event_decode(const struct recorder_event *event,
+                         struct recorder_decoded_ *to)
+{
+    struct recorder_coded_ coded;
+    return recorder_coded_of_(event, &coded, to);
+}
+static struct recorder_decoder_ decoder = {"event", event_decode, 0};
+
+/* Another library's trace.c may have set its own, which is gone with it. */
+static void decoder_set(void)
+{
+    struct recorder_decoder_ **at = recorder_decoder_at_();
+    if (!at || __atomic_load_n(at, __ATOMIC_RELAXED))
+        return;
+    __atomic_store_n(&decoder.check, ~(uintptr_t)&decoder, __ATOMIC_RELAXED);
+    __atomic_store_n(at, &decoder, __ATOMIC_RELEASE);
+}
+__attribute__((destructor)) static void decoder_clear(void)
+{
+    struct recorder_decoder_ **at = recorder_decoder_at_(), *ours = &decoder;
+    if (at)
+        __atomic_compare_exchange_n(at, &ours, NULL, false, __ATOMIC_RELEASE,
+                                    __ATOMIC_RELAXED);
+}
+
 int recorder_trace_event_(const char *format, long long word, ...)
 {
     uintptr_t words[12] = {(unsigned)word};
@@ -165,6 +191,7 @@ int recorder_trace_event_(const char *format, long long word, ...)
               opcode % 32 &
           1))
         return 0;
+    decoder_set();
     va_start(arguments, word);
     for (i = 1; i <= count; i++)
         words[i] = (unsigned)va_arg(arguments, int);

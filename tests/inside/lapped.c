@@ -14,6 +14,7 @@
 #include "reader/calls.c"
 #include "reader/events.c"
 #include "reader/filters.c"
+#include "reader/coded.c"
 #include "reader/codes.c"
 #include "reader/count.c"
 #include "reader/ids.c"

@@ -89,6 +89,19 @@ Test(qnx, user_events)
                                  "user 1023: 0 0xffffffff\n");
 }
 
+/* Goal: libraries of a program that exports nothing have their events decoded,
+ * and a closed one's decoder is not called. */
+Test(qnx, closed)
+{
+    build_must("gcc " BUILD_WARNINGS "-shared -fPIC -DLIBRARY -I" QNX
+               " -o a.so " BUILD_PROGRAMS "/qnx_closed.c " QNX "/trace.c && "
+               "cp a.so b.so && gcc " BUILD_INCLUDE "-o closed " BUILD_PROGRAMS
+               "/qnx_closed.c -ldl && ./closed" MESSAGES
+               " | sed \"s/.*trace: //\"");
+    cr_assert_str_eq(build_text, "HW2 001234:01 1\nHW2 001234:01 2\n"
+                                 "HW2 001234:01 2\nHW2 001234:01 3\n");
+}
+
 /* Goal: a masked opcode records nothing, all others do; by the program, and by
  * `recorder set`. */
 Test(qnx, masked)

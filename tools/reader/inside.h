@@ -76,6 +76,17 @@ struct held {
     unsigned char raw[RECORD_MAX_BYTES];
 };
 
+/* Decodes the events of a heading's word: their words encode a format and its
+ * arguments. */
+struct format;
+typedef void format_decode(struct reader *, struct recorder_event *,
+                           const struct format *headed);
+struct decoder {
+    const char *word; /* null ends a table */
+    format_decode *decode;
+};
+extern const struct decoder coded_decoders[]; /* of compat/qnx: coded.c */
+
 /* A format by its address; text is null where it could not be read. */
 struct format {
     uint64_t address;
@@ -83,7 +94,9 @@ struct format {
     struct recorder_plan_ *plan; /* of the text; null: none */
     char *kind;                  /* see reader_event; null: none */
     int severity;                /* as in recorder_headed_; -1: none */
-    bool hardware, event;
+    bool hardware;
+    format_decode *decode; /* null: its records are as they are */
+    bool made;             /* by the reader: see format_made() */
     unsigned buffer_at; /* of one made of words: which argument is its size */
     bool no_texts;      /* it is known to take none */
     char **names;       /* of its 12 arguments, or null; null: not looked at */
@@ -162,6 +175,7 @@ struct reader_inside {
     struct format *formats; /* by that number */
     size_t formats_count, formats_max;
     uint64_t formats_bytes;
+    const struct decoder *decoders;
     uint64_t format_address; /* of the last one that was looked for */
     uint64_t format_from;    /* of life_is() */
     size_t format_last;      /* and its number */
@@ -365,10 +379,16 @@ struct text_context {
 /* Returns the entry of an event's format, which is read when it is new; null:
  * there is no memory. */
 struct format *format_of(struct reader *, const struct recorder_event *);
-/* Sets the severity of an event by the heading of its format. The words of an
- * event with the heading `event` encode a format, from a file that knows its
- * code if there is one, and its arguments: the event is decoded. Returns its
- * kind, or null. */
+/* The entry of a format, and of the words it decodes, or zeros; null: out of
+ * memory. */
+struct format *format_new(struct reader *, uint64_t address, uint64_t word,
+                          uint64_t code, bool *is_new);
+/* Counts bytes of formats. False: they are more than a program has. */
+bool format_room(struct reader *, size_t size);
+/* The synthetic address of a format that the reader made. */
+uint64_t format_made_address(struct reader *, const struct format *);
+/* Sets the severity of an event by the heading of its format, and decodes an
+ * event whose heading has a decoder. Returns its kind, or null. */
 const char *reader_headed(struct reader *, struct recorder_event *);
 /* The formatter's `text`: copies bytes of a string or of a copied text. */
 ptrdiff_t text_bytes(void *context, uint64_t address, char *to, size_t size);

@@ -3,8 +3,6 @@
 #include "array.h"
 #include "inside.h"
 
-#include "recorder/coded.h"
-
 enum {
     TEXT_MAX = RECORDER_COPY_MAX + 4,
     MESSAGE_MAX = RECORDER_TEXT_LINE_MAX_,
@@ -12,9 +10,9 @@ enum {
     FORMATS_SLACK = 1 << 24 /* bytes of formats that are not in a core file */
 };
 
-/* Addresses for the formats that are made here: no processor has memory
+/* Addresses for the formats that readers make: no processor has memory
  * there. */
-static const uint64_t CODED_FORMATS = UINT64_C(1) << 63;
+static const uint64_t MADE_FORMATS = UINT64_C(1) << 63;
 
 /* Allocates *at when it is first needed, and returns it; null: no memory. */
 char *text_room(char **at, size_t size)
@@ -75,9 +73,10 @@ size_t format_bytes(struct reader *reader, uint64_t address,
     return size;
 }
 
-/* Returns the words of a heading, a blank between, without severities and
- * `event`. Null: no other words. */
-static char *format_kind(const struct recorder_headed_ *heading)
+/* Sets the kind of a format, which is the words of its heading, a blank
+ * between, without severities and words of decoders; and its decoder. */
+static void format_kind(const struct reader *reader, struct format *format,
+                        const struct recorder_headed_ *heading)
 {
     char kind[RECORDER_HEADING_MAX_];
     size_t size = 0, at = 0, end;
@@ -85,16 +84,22 @@ static char *format_kind(const struct recorder_headed_ *heading)
         const char *word = heading->words + at;
         for (end = at; !recorder_heading_is_end_(heading, end); end++)
             ;
-        if (end == at || recorder_heading_is_(heading, at, "event") ||
-            (end == at + 2 && (*word == 'h' || *word == 's') &&
-             word[1] >= '0' && word[1] <= '3'))
-            continue;
-        if (size)
-            kind[size++] = ' ';
-        memcpy(kind + size, word, end - at);
-        size += end - at;
+        const struct decoder *decoder = reader->inside->decoders;
+        while (decoder->word &&
+               !recorder_heading_is_(heading, at, decoder->word))
+            decoder++;
+        if (decoder->word)
+            format->decode = decoder->decode;
+        else if (end > at &&
+                 !(end == at + 2 && (*word == 'h' || *word == 's') &&
+                   word[1] >= '0' && word[1] <= '3')) {
+            if (size)
+                kind[size++] = ' ';
+            memcpy(kind + size, word, end - at);
+            size += end - at;
+        }
     }
-    return size ? strndup(kind, size) : NULL;
+    format->kind = size ? strndup(kind, size) : NULL;
 }
 
 bool format_is_made(const struct reader *reader, uint64_t address)
@@ -114,24 +119,27 @@ static void damaged_count(struct reader *reader,
     reader->inside->damaged_key = event->order + 1;
 }
 
+bool format_room(struct reader *reader, size_t size)
+{
+    reader->inside->formats_bytes += size;
+    return reader->inside->formats_bytes <=
+           reader->memory->size + FORMATS_SLACK;
+}
+
 static void format_read(struct reader *reader, struct format *format)
 {
-    struct reader_inside *inside = reader->inside;
     char bytes[FORMAT_MAX_BYTES + 1];
     struct recorder_headed_ heading;
     size_t size = format_bytes(reader, format->address, bytes), length;
     if (size == 0 || (!*bytes && format_is_made(reader, format->address)))
         return; /* it has no empty one: the file was cut, and grew again */
-    /* No program has more of them than memory. */
-    inside->formats_bytes += size + sizeof *format->plan;
-    if (inside->formats_bytes > reader->memory->size + FORMATS_SLACK)
+    if (!format_room(reader, size + sizeof *format->plan))
         return;
     length = recorder_format_end_(bytes, size);
     format->text = strdup(recorder_heading_(bytes, &heading));
     format->severity = heading.severity;
     format->hardware = heading.hardware;
-    format->event = heading.event;
-    format->kind = format_kind(&heading);
+    format_kind(reader, format, &heading);
     format->plan = calloc(1, sizeof *format->plan);
     if (length + 1 < size) {
         format->location = strndup(bytes + length + 1, size - length - 1);
@@ -141,10 +149,8 @@ static void format_read(struct reader *reader, struct format *format)
                length < size ? length + 1 : size);
 }
 
-/* The entry of a format, and of the words it decodes, or zeros; null: out of
- * memory. */
-static struct format *format_add(struct reader *reader, uint64_t address,
-                                 uint64_t word, uint64_t code, bool *is_new)
+struct format *format_new(struct reader *reader, uint64_t address,
+                          uint64_t word, uint64_t code, bool *is_new)
 {
     struct reader_inside *inside = reader->inside;
     struct format *formats;
@@ -166,11 +172,11 @@ struct format *format_of(struct reader *reader,
 {
     static struct format unknown = {.severity = -1}; /* constant */
     struct reader_inside *inside = reader->inside;
-    uint64_t number = event->format - CODED_FORMATS, from;
+    uint64_t number = event->format - MADE_FORMATS, from;
     struct format *format;
     enum life_is is;
     bool is_new;
-    if (number < inside->formats_count && inside->formats[number].event)
+    if (number < inside->formats_count && inside->formats[number].made)
         return &inside->formats[number];
     is = life_is(reader, event->format, event->order, &from);
     if (is == LIFE_OTHER || is == LIFE_UNKNOWN)
@@ -181,7 +187,7 @@ struct format *format_of(struct reader *reader,
     if (is == LIFE_CLOSED &&
         ids_find(&inside->format_ids, event->format, 0, from) == IDS_NONE)
         return &unknown; /* else it was read before that */
-    format = format_add(reader, event->format, 0, from, &is_new);
+    format = format_new(reader, event->format, 0, from, &is_new);
     if (!format)
         return NULL;
     if (is_new) {
@@ -199,124 +205,35 @@ struct format *format_of(struct reader *reader,
     return format;
 }
 
-/* True if a format shows argument `i` as a text. */
-static bool shows_text(const char *text, unsigned i)
+uint64_t format_made_address(struct reader *reader, const struct format *format)
 {
-    static const uint64_t index[12] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
-    const struct recorder_arguments_ arguments = {
-        .word = index, .count = 12, .word_bytes = 8};
-    struct recorder_formatter_ f = {.arguments = &arguments};
-    for (f.at = text; !recorder_format_ended_(f.at);) {
-        if (*f.at++ != '%')
-            continue;
-        recorder_format_parse_(&f);
-        if (f.how.kind == 's' && !f.missing && f.word == i)
-            return true;
-    }
-    return false;
-}
-
-/* Decodes the format in a record's words, from the file that knows its code if
- * there is one. A buffer without a conversion in it is appended, and so are
- * arguments. */
-static void coded_read(struct reader *reader, struct format *format,
-                       const struct recorder_coded_ *coded,
-                       const char *location)
-{
-    const char *text =
-        coded->exception ? codes_format(reader->codes, coded->code) : NULL;
-    unsigned used = text ? recorder_format_count_(text) : 0;
-    char buffer[64];
-    struct recorder_string_ conversions =
-        recorder_string_at_(buffer, sizeof buffer - 1);
-    format->buffer_at = coded->count - 2 * coded->buffer;
-    if (text && coded->buffer && !shows_text(text, coded->count - 1)) {
-        if (used > format->buffer_at)
-            format->buffer_at = used < 10 ? used : 10;
-        recorder_coded_buffer_(&conversions, format->buffer_at);
-    }
-    buffer[conversions.size] = '\0';
-    format->severity = -1;
-    format->event = true;
-    reader->inside->formats_bytes += strlen(location) + 64;
-    if (reader->inside->formats_bytes > reader->memory->size + FORMATS_SLACK)
-        return;
-    if (asprintf(&format->text, "%s%s", text ? text : coded->format, buffer) <
-        0)
-        format->text = NULL;
-    format->location = strdup(location);
-}
-
-/* Moves the size and the token of a buffer to where its format wants them. */
-static void buffer_move(struct recorder_coded_ *coded, unsigned to)
-{
-    unsigned from = coded->count - 2;
-    const uint64_t words[2] = {coded->argument[from],
-                               coded->argument[from + 1]};
-    uint32_t lost = coded->missing >> from & 3;
-    coded->missing = (coded->missing | 3u << from) & ~(3u << to);
-    coded->missing |= lost << to;
-    memcpy(coded->argument + to, words, sizeof words);
-}
-
-/* Decodes an event marked `event`: its words encode a format. Equal encodings
- * share a format at a synthetic address. */
-static void coded_apply(struct reader *reader, struct recorder_event *event,
-                        const struct format *headed)
-{
-    struct recorder_headed_ heading = {.severity = -1, .event = true};
-    const char *location = headed->location ? headed->location : "?";
-    struct recorder_coded_ coded;
-    struct format *format;
-    uint64_t word;
-    bool is_new;
-    if (!recorder_coded_of_(event, &coded))
-        return;
-    recorder_coded_severity_(&heading, coded.word);
-    event->severity = heading.severity;
-    event->hardware = heading.hardware;
-    word = coded.exception ? coded.word & ~UINT32_C(0xfffff00) : coded.word;
-    format = format_add(reader, event->format, UINT64_C(1) << 32 | word,
-                        coded.code, &is_new);
-    if (!format)
-        return;
-    if (is_new)
-        coded_read(reader, format, &coded, location);
-    if (coded.buffer && format->buffer_at != coded.count - 2)
-        buffer_move(&coded, format->buffer_at);
-    event->format =
-        CODED_FORMATS + (uint64_t)(format - reader->inside->formats);
-    event->missing_arguments = coded.missing;
-    memcpy(event->argument, coded.argument, sizeof event->argument);
+    return MADE_FORMATS + (uint64_t)(format - reader->inside->formats);
 }
 
 uint64_t format_made(struct reader *reader, uint64_t number, const char *a,
                      const char *b, const char *c)
 {
-    struct reader_inside *inside = reader->inside;
     struct format *format;
     bool is_new;
-    format = format_add(reader, CODED_FORMATS, number,
+    format = format_new(reader, MADE_FORMATS, number,
                         (uint64_t)(unsigned char)*a << 8 | (unsigned char)*c,
                         &is_new);
     if (!format)
-        return CODED_FORMATS - 1;
-    inside->formats_bytes += is_new ? strlen(b) + 64 : 0;
-    if (is_new &&
-        inside->formats_bytes <= reader->memory->size + FORMATS_SLACK) {
+        return MADE_FORMATS - 1;
+    if (is_new && format_room(reader, strlen(b) + 64)) {
         char *made;
         size_t size;
         FILE *text = open_memstream(&made, &size);
-        format->event = true;
+        format->made = true;
         if (!text)
-            return CODED_FORMATS - 1;
+            return MADE_FORMATS - 1;
         fputs(a, text);
         for (; *b; b++) /* a format has each % twice */
             fprintf(text, *b == '%' ? "%%%%" : "%c", *b);
         fputs(c, text);
         format->text = fclose(text) == 0 ? made : NULL;
     }
-    return CODED_FORMATS + (uint64_t)(format - inside->formats);
+    return format_made_address(reader, format);
 }
 
 static const char *format_location(const struct format *format)
@@ -339,8 +256,8 @@ const char *reader_headed(struct reader *reader, struct recorder_event *event)
     const char *kind = format ? format->kind : NULL;
     event->severity = format ? format->severity : -1;
     event->hardware = format && format->hardware;
-    if (format && format->event)
-        coded_apply(reader, event, format);
+    if (format && format->decode)
+        format->decode(reader, event, format);
     return kind;
 }
 

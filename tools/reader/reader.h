@@ -26,6 +26,7 @@ FLOORS (a file calls only files of lower floors; inside.h declares the calls)
     calls       makes events of the calls in a record
     filters     chooses by messages and arguments
     arguments   the arguments of an event
+    coded       trace events of compat/qnx
     message     the message of an event: formats, strings, lines
     count       the figures of recorders
     rings       copies rings, finds whole records

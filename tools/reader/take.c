@@ -122,6 +122,7 @@ const char *reader_open(struct reader *reader, struct memory *memory,
     reader->inside = calloc(1, sizeof *reader->inside);
     if (!reader->inside)
         return "there is no memory for it";
+    reader->inside->decoders = coded_decoders;
     reader->cleared_address = registry.cleared_link;
     wrong = reader_refresh(reader, true);
     if (wrong) {

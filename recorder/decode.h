@@ -1,0 +1,74 @@
+/* decode.h - records whose arguments encode a format, as a function of the
+ * program decodes them: compat/qnx has one. */
+/* SPDX-License-Identifier: MIT */
+#ifndef RECORDER_DECODE_H_
+#define RECORDER_DECODE_H_
+
+#include "event.h"
+#include "heading.h"
+#include "layout.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---------------------------------------------------------------- decode -- */
+
+/* A decoded record: what is shown in place of its own format and arguments. */
+struct recorder_decoded_ {
+    uint64_t argument[12];
+    uint32_t missing; /* bit i: argument i was lost, or never was */
+    int severity;     /* as in recorder_headed_; before, the heading's */
+    bool hardware;
+    char format[96];
+};
+
+struct recorder_decoder_ {
+    const char *word; /* in the headings of its records */
+    /* False: the record cannot be decoded. */
+    bool (*decode)(const struct recorder_event *event,
+                   struct recorder_decoded_ *to);
+    /* The complement of its own address: the registry's word may have been
+     * overwritten. */
+    uintptr_t check;
+};
+
+/* Returns where the registry has the decoder; null: it is an older program's. */
+RECORDER_INLINE_ struct recorder_decoder_ **recorder_decoder_at_(void)
+{
+    struct recorder_registry *registry = recorder_home_.registry;
+    return registry->bytes >= sizeof *registry ? &registry->decoder : NULL;
+}
+
+/* Returns the decoder, or null. */
+RECORDER_INLINE_ const struct recorder_decoder_ *recorder_decoder_get_(void)
+{
+    struct recorder_decoder_ **at = recorder_decoder_at_();
+    const struct recorder_decoder_ *decoder =
+        at ? __atomic_load_n(at, __ATOMIC_ACQUIRE) : NULL;
+    return decoder && decoder->check == ~(uintptr_t)decoder ? decoder : NULL;
+}
+
+/* True if the records of a heading have a decoder. */
+RECORDER_INLINE_ bool
+recorder_decode_is_(const struct recorder_headed_ *heading)
+{
+    const struct recorder_decoder_ *decoder = recorder_decoder_get_();
+    return decoder && recorder_heading_word_(heading, decoder->word);
+}
+
+/* Decodes a record of such a heading. */
+RECORDER_SELDOM_ bool recorder_decode_(const struct recorder_event *event,
+                                       int severity, bool hardware,
+                                       struct recorder_decoded_ *to)
+{
+    const struct recorder_decoder_ *decoder = recorder_decoder_get_();
+    to->severity = severity;
+    to->hardware = hardware;
+    return decoder && decoder->decode(event, to);
+}
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+#endif
