@@ -40,6 +40,10 @@ LIMITS
       benchmarks.md). Each processor has a descriptor, from 100 up, and locked
       memory: the kernel grants a user 516 KiB a processor, then what
       RLIMIT_MEMLOCK says.
+    * RECORDER_SWITCHES=64,why has four descriptors a processor, as far as a
+      quarter of RLIMIT_NOFILE lasts, and twice the rings. A new thread takes
+      10 us a processor longer. Threads that were there before have switches
+      only, as has a reader from outside before they were poured.
     * A switch that was poured has the order of the pour, and the time of the
       switch: dumps by order show a pour in one piece, `recorder dump --by-time`
       sorts.
@@ -92,7 +96,10 @@ extern "C" {
  *
  * Where they are open already, as by the environment's RECORDER_SWITCHES=64 or
  * RECORDER_SWITCHES=64,10 (KiB, milliseconds), they stay as they are, and only
- * the thread may be added.
+ * the thread may be added. RECORDER_SWITCHES=64,why or 64,10,why adds, for
+ * `recorder why`, a record for 32 page faults of memory, one for each page of a
+ * file or a disk, and, where the kernel's description of events can be read (by
+ * root), whether a thread that left was stopped by a signal or a debugger.
  *
  * They are records of a recorder `switches`, which has RECORDER_KERNEL_SLOTS
  * slots, 8192 unless that is defined before this header is included; or of the

@@ -52,10 +52,10 @@ static struct recorder_kernel_slots_ recorder_kernel_slots_;
 extern "C++" { /* as RECORDER_DECLARE() says */
 #endif
 extern RECORDER_PROGRAM_ struct recorder recorder_for_switches;
-struct recorder recorder_for_switches = RECORDER_INIT_(
-    "switches", "Switches of threads, by the kernel",
-    &recorder_kernel_slots_.ring, sizeof recorder_kernel_slots_,
-    RECORDER_SLOTS_(RECORDER_KERNEL_SLOTS), 1);
+struct recorder recorder_for_switches =
+    RECORDER_INIT_("switches", "Switches of threads, by the kernel",
+                   &recorder_kernel_slots_.ring, sizeof recorder_kernel_slots_,
+                   RECORDER_SLOTS_(RECORDER_KERNEL_SLOTS), 1);
 #ifdef __cplusplus
 }
 #endif
@@ -70,11 +70,21 @@ recorder_enter_switches_(void)
 
 enum {
     RECORDER_KERNEL_KNOWN_ = 256,  /* threads that are found at once */
+    RECORDER_KERNEL_FAULTS_ = 32,  /* page faults of memory for each record */
     RECORDER_KERNEL_IN_FLIGHT_ = 2 /* switches that the kernel may be writing */
+};
+/* The events of RECORDER_SWITCHES=64,why. Their rings follow those of switches:
+ * neither overwrites the other's records. */
+enum {
+    RECORDER_KERNEL_MEMORY_, /* page faults without a disk */
+    RECORDER_KERNEL_DISK_,
+    RECORDER_KERNEL_STOP_, /* precedes its switch */
+    RECORDER_KERNEL_OTHERS_
 };
 /* A ring, and how far a pour that is under way has come. */
 struct recorder_kernel_ring_ {
     struct recorder_kernel_ring shown;
+    uint64_t ids[RECORDER_KERNEL_OTHERS_]; /* of its events; 0: none */
     uintptr_t next, end; /* of this pour: the next, and the newest */
     struct recorder_perf_switch_ at; /* the next, copied */
     bool more;
@@ -82,12 +92,14 @@ struct recorder_kernel_ring_ {
 struct recorder_kernel_ {
     struct recorder_kernel_rings shown;
     struct recorder_kernel_ring_ *rings;
-    intptr_t pid;    /* whose rings these are; 0: there are none */
-    int32_t pouring; /* id of the thread that pours; 0: none does */
+    uintptr_t rings_count; /* shown.count, of switches, and of other events */
+    intptr_t pid;          /* whose rings these are; 0: there are none */
+    int32_t pouring;       /* id of the thread that pours; 0: none does */
     uint64_t ticks_per_ns; /* in 1/2^32, as measured over 100 ms or more */
     struct {
         int32_t id;
         unsigned number;
+        bool stops; /* its next switch is a stop */
     } known[RECORDER_KERNEL_KNOWN_];
     /* A bit for each row that a pour made and whose thread did not claim it. */
     uintptr_t made[RECORDER_THREADS / RECORDER_WORD_BITS_ + 1];
@@ -97,7 +109,7 @@ struct recorder_kernel_ {
     uintptr_t extra_count;
     uintptr_t thread;  /* that pours; 0: none */
     uintptr_t closing; /* the thread is to end */
-    bool asked, forks;
+    bool asked, forks, others;
 };
 RECORDER_PROGRAM_ struct recorder_kernel_ recorder_kernel_;
 
@@ -249,6 +261,7 @@ RECORDER_FUNCTION_ unsigned recorder_kernel_number_(struct recorder_kernel_ *k,
         number = recorder_kernel_row_(id, ended);
     k->known[at].id = id;
     k->known[at].number = number;
+    k->known[at].stops = false;
     return number;
 }
 
@@ -298,25 +311,62 @@ RECORDER_INLINE_ void recorder_kernel_copy_(struct recorder_kernel_ *k,
         oldest = head + room - one;
         if ((intptr_t)(oldest - ring->end) < 0)
             oldest = ring->end - one;
-        k->shown.overwritten += (ring->next - oldest) / one;
+        if (ring < k->rings + k->shown.count)
+            k->shown.overwritten += (ring->next - oldest) / one;
         ring->next = oldest;
         ring->shown.done = ring->next + one;
     }
 }
 
-/* Records the switch that was copied. Returns false if it is none of ours. */
+/* Returns the format of a record; 0: it has none. *faults: how many there
+ * were. */
+RECORDER_INLINE_ uintptr_t recorder_kernel_format_(
+    struct recorder_kernel_ *k, const struct recorder_kernel_ring_ *ring,
+    const struct recorder_perf_switch_ *at, uintptr_t *faults)
+{
+    unsigned slot = at->thread % RECORDER_KERNEL_KNOWN_;
+    bool stops = k->known[slot].stops;
+    if (at->type == RECORDER_PERF_SWITCH_) {
+        k->known[slot].stops = false;
+        if (!(at->misc & RECORDER_PERF_OUT_))
+            return (uintptr_t)k->shown.formats[0];
+        if (stops)
+            return (uintptr_t)RECORDER_FORMAT_(
+                "\1out s\2%.0sthread %d leaves cpu %hhu: stopped");
+        return (uintptr_t)
+            k->shown.formats[at->misc & RECORDER_PERF_PREEMPTED_ ? 2 : 1];
+    }
+    if (at->of.id == ring->ids[RECORDER_KERNEL_STOP_])
+        k->known[slot].stops = true;
+    *faults = at->of.id == ring->ids[RECORDER_KERNEL_DISK_]
+                  ? 1
+                  : RECORDER_KERNEL_FAULTS_;
+    if (*faults == 1)
+        return (uintptr_t)RECORDER_FORMAT_(
+            "\1faults d\2%.0sthread %d on cpu %hhu: a page came from a file or "
+            "a disk");
+    return at->of.id == ring->ids[RECORDER_KERNEL_MEMORY_]
+               ? (uintptr_t)RECORDER_FORMAT_("\1faults m\2%.0sthread %d on cpu "
+                                             "%hhu: %lu page faults of memory")
+               : 0;
+}
+
+/* Records what was copied of a ring. Returns false if it is none of ours. */
 RECORDER_INLINE_ bool
 recorder_kernel_record_(struct recorder_kernel_ *k,
-                        const struct recorder_perf_switch_ *at,
+                        const struct recorder_kernel_ring_ *from,
                         const struct recorder_clock_ *clock)
 {
+    const struct recorder_perf_switch_ *at = &from->at;
     const struct recorder *recorder = &recorder_for_switches;
     struct recorder_record r = {0, 0, 0, 0, {0, 0, 0, 0}};
     struct recorder_ring *ring;
     uint64_t ticks;
     unsigned number;
-    if (at->type != RECORDER_PERF_SWITCH_ || at->size != sizeof *at ||
-        at->process != (uint32_t)k->pid)
+    if (at->type != (from < k->rings + k->shown.count
+                         ? RECORDER_PERF_SWITCH_
+                         : RECORDER_PERF_SAMPLE_) ||
+        at->size != sizeof *at || at->process != (uint32_t)k->pid)
         return false;
     ticks = recorder_kernel_ticks_(clock, at->ns);
     if (sizeof(uintptr_t) < 8 && (clock->start.monotonic_ns - ticks) >> 31) {
@@ -324,21 +374,21 @@ recorder_kernel_record_(struct recorder_kernel_ *k,
         return false;
     }
     number = recorder_kernel_number_(k, (int32_t)at->thread);
-    r.format =
-        (uintptr_t)k->shown.formats[!(at->misc & RECORDER_PERF_OUT_)      ? 0
-                                    : at->misc & RECORDER_PERF_PREEMPTED_ ? 2
-                                                                          : 1];
+    r.format = recorder_kernel_format_(k, from, at, &r.argument[3]);
+    if (!r.format)
+        return true;
     r.time = (uintptr_t)ticks;
     r.argument[1] = at->thread;
-    r.argument[2] = (at->cpu < 255 ? at->cpu : 255) | (uintptr_t)number << 8;
+    r.argument[2] = (uintptr_t)(from->shown.cpu < 255 ? from->shown.cpu : 255) |
+                    (uintptr_t)number << 8;
     r.order = recorder_order_new_(recorder_time_now_(), 1);
     ring = recorder_lane_(recorder, 0); /* other lanes have owners */
-    recorder_write_(ring, recorder->mask,
-                    recorder_positions_(ring, 1, number), number, &r, NULL);
+    recorder_write_(ring, recorder->mask, recorder_positions_(ring, 1, number),
+                    number, &r, NULL);
     if (__atomic_load_n(&recorder->trace, __ATOMIC_RELAXED) > 0 &&
         recorder_home_.registry->hook)
         recorder_home_.registry->hook(recorder, number, &r, 1);
-    k->shown.poured++;
+    k->shown.poured += at->type == RECORDER_PERF_SWITCH_;
     return true;
 }
 
@@ -347,7 +397,7 @@ RECORDER_FUNCTION_ void recorder_kernel_begin_(struct recorder_kernel_ *k)
 {
     const uintptr_t one = sizeof(struct recorder_perf_switch_);
     uint64_t i;
-    for (i = 0; i < k->shown.count; i++) {
+    for (i = 0; i < k->rings_count; i++) {
         struct recorder_kernel_ring_ *ring = &k->rings[i];
         ring->next = (uintptr_t)ring->shown.done - one;
         ring->end = recorder_kernel_head_(ring);
@@ -361,7 +411,7 @@ recorder_kernel_oldest_(struct recorder_kernel_ *k)
 {
     struct recorder_kernel_ring_ *oldest = NULL;
     uint64_t i;
-    for (i = 0; i < k->shown.count; i++)
+    for (i = 0; i < k->rings_count; i++)
         if (k->rings[i].more && (!oldest || k->rings[i].at.ns < oldest->at.ns))
             oldest = &k->rings[i];
     return oldest;
@@ -378,12 +428,12 @@ RECORDER_FUNCTION_ void recorder_kernel_pour_all_(struct recorder_kernel_ *k)
     recorder_kernel_clock_(k, &clock);
     recorder_time_(); /* notes a wrap, if one began */
     while (on && (ring = recorder_kernel_oldest_(k)) != NULL) {
-        recorder_kernel_record_(k, &ring->at, &clock);
+        recorder_kernel_record_(k, ring, &clock);
         ring->shown.done = ring->next;
         ring->next -= sizeof ring->at;
         recorder_kernel_copy_(k, ring);
     }
-    for (i = 0; i < k->shown.count; i++)
+    for (i = 0; i < k->rings_count; i++)
         k->rings[i].shown.done = k->rings[i].end;
 }
 
@@ -423,7 +473,7 @@ RECORDER_INLINE_ void recorder_kernel_sequence_(struct recorder_kernel_ *k,
 RECORDER_INLINE_ bool recorder_kernel_is_new_(const struct recorder_kernel_ *k)
 {
     uint64_t i;
-    for (i = 0; i < k->shown.count; i++)
+    for (i = 0; i < k->rings_count; i++)
         if (recorder_kernel_head_(&k->rings[i]) !=
             (uintptr_t)k->rings[i].shown.done)
             return true;
@@ -437,8 +487,8 @@ RECORDER_SELDOM_ void recorder_kernel_pour_(void)
     struct recorder_signal_set_ before;
     int *at = recorder_os_errno_(), error = *at;
     if (k->pid != recorder_os_process_() || !recorder_kernel_is_new_(k) ||
-        recorder_trace_is_frozen_(__atomic_load_n(&recorder_for_switches.trace,
-                                                  __ATOMIC_RELAXED)))
+        recorder_trace_is_frozen_(
+            __atomic_load_n(&recorder_for_switches.trace, __ATOMIC_RELAXED)))
         return;
     recorder_os_block_(&before);
     if (recorder_kernel_enter_(k)) {

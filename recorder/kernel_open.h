@@ -99,8 +99,8 @@ RECORDER_SELDOM_ void recorder_kernel_unmapped_(int error, unsigned kib)
 RECORDER_SELDOM_ void recorder_kernel_close_(struct recorder_kernel_ *k,
                                              bool mapped)
 {
-    uint64_t i, count = k->shown.count;
-    k->shown.count = 0;
+    uint64_t i, count = k->rings_count;
+    k->shown.count = k->rings_count = 0;
     k->pid = 0;
     for (i = 0; i < count; i++) {
         const struct recorder_kernel_ring *ring = &k->rings[i].shown;
@@ -120,7 +120,7 @@ RECORDER_SELDOM_ void recorder_kernel_close_(struct recorder_kernel_ *k,
 RECORDER_SELDOM_ int recorder_kernel_map_(struct recorder_kernel_ *k, int fd,
                                           unsigned cpu)
 {
-    struct recorder_kernel_ring_ *ring = &k->rings[k->shown.count];
+    struct recorder_kernel_ring_ *ring = &k->rings[k->rings_count];
     void *at = recorder_os_mmap_(NULL, (size_t)k->shown.bytes, 1 /* read */,
                                  1 /* shared */, fd, 0);
     if (at == (void *)-1)
@@ -130,7 +130,7 @@ RECORDER_SELDOM_ int recorder_kernel_map_(struct recorder_kernel_ *k, int fd,
     ring->shown.cpu = cpu;
     ring->shown.address = (uintptr_t)at;
     ring->shown.done = recorder_kernel_head_(ring);
-    k->shown.count++;
+    k->rings_count++;
     return 0;
 }
 
@@ -161,6 +161,7 @@ RECORDER_SELDOM_ int recorder_kernel_cpus_(struct recorder_kernel_ *k,
             recorder_kernel_unmapped_(error, k->kib);
             return error;
         }
+        k->shown.count++;
     }
     if (k->shown.count)
         return 0;
@@ -168,12 +169,48 @@ RECORDER_SELDOM_ int recorder_kernel_cpus_(struct recorder_kernel_ *k,
     return RECORDER_ENODEV_;
 }
 
+/* Opens the other events of a processor, with a ring for all of them, as far as
+ * the kernel lets this user. */
+RECORDER_SELDOM_ void
+recorder_kernel_others_(struct recorder_kernel_ *k, unsigned cpu,
+                        const struct recorder_perf_event_ *switches)
+{
+    struct recorder_kernel_ring_ *ring = &k->rings[k->rings_count];
+    unsigned kind;
+    long fd, first = -1;
+    for (kind = 0; kind < RECORDER_KERNEL_OTHERS_; kind++) {
+        struct recorder_perf_event_ event = *switches;
+        if (kind == RECORDER_KERNEL_STOP_ && !recorder_perf_stop_set_(&event))
+            continue;
+        if (kind == RECORDER_KERNEL_MEMORY_)
+            recorder_perf_sample_set_(&event, 1, 5 /* PAGE_FAULTS_MIN */,
+                                      RECORDER_KERNEL_FAULTS_);
+        if (kind == RECORDER_KERNEL_DISK_)
+            recorder_perf_sample_set_(&event, 1, 6 /* PAGE_FAULTS_MAJ */, 1);
+        fd = recorder_perf_open_(&event, 0, (long)cpu);
+        if (fd < 0)
+            continue;
+        if (first < 0 ? recorder_kernel_map_(k, (int)fd, cpu) != 0
+                      : !recorder_perf_join_((int)fd, (int)first)) {
+            recorder_os_close_((int)fd);
+            continue;
+        }
+        if (first < 0)
+            first = fd;
+        else
+            k->extra[k->extra_count++] = (int32_t)fd;
+        if (kind != RECORDER_KERNEL_STOP_ ||
+            recorder_perf_stop_filter_((int)fd))
+            ring->ids[kind] = recorder_perf_id_((int)fd);
+    }
+}
+
 /* Allocates the data of each processor. */
 RECORDER_SELDOM_ bool recorder_kernel_memory_(struct recorder_kernel_ *k)
 {
     if (!k->rings)
         k->rings = (struct recorder_kernel_ring_ *)recorder_os_memory_(
-            RECORDER_KERNEL_CPUS_ * sizeof *k->rings);
+            2 * RECORDER_KERNEL_CPUS_ * sizeof *k->rings);
     if (!k->extra)
         k->extra = (int32_t *)recorder_os_memory_(RECORDER_KERNEL_TASKS_ *
                                                   sizeof *k->extra);
@@ -319,6 +356,7 @@ RECORDER_SELDOM_ int recorder_kernel_begin_all_(struct recorder_kernel_ *k)
 {
     struct recorder_perf_event_ event;
     struct recorder_moment now;
+    uint64_t i;
     unsigned without;
     int error;
     if (!recorder_kernel_memory_(k)) {
@@ -337,6 +375,11 @@ RECORDER_SELDOM_ int recorder_kernel_begin_all_(struct recorder_kernel_ *k)
         recorder_kernel_close_(k, true);
         return error;
     }
+    /* The program shall have three of four descriptors. */
+    if (k->others && k->shown.count * (1 + RECORDER_KERNEL_OTHERS_) <=
+                         recorder_kernel_descriptors_() / 4)
+        for (i = 0; i < k->shown.count; i++)
+            recorder_kernel_others_(k, (unsigned)k->rings[i].shown.cpu, &event);
     without = recorder_kernel_threads_(k, &event, &error);
     if (without)
         recorder_kernel_say_(
@@ -452,15 +495,22 @@ RECORDER_SELDOM_ bool recorder_kernel_read_(const char **text, unsigned *to)
     return *text != from;
 }
 
-/* Reads "64" or "64,10", and opens the rings. */
+/* Reads "64", "64,10" or "64,10,why", and opens the rings. */
 RECORDER_SELDOM_ void recorder_kernel_environment_(const char *text)
 {
     const char *at = text;
     unsigned kib = 0, ms = 0;
     struct recorder_string_ say;
     char line[300];
-    if (recorder_kernel_read_(&at, &kib) &&
-        (!*at || (*at++ == ',' && recorder_kernel_read_(&at, &ms) && !*at))) {
+    bool right = recorder_kernel_read_(&at, &kib), others;
+    if (right && *at == ',' && at[1] != 'w') {
+        at++;
+        right = recorder_kernel_read_(&at, &ms);
+    }
+    others = at[0] == ',' && at[1] == 'w' && at[2] == 'h' && at[3] == 'y';
+    at += others ? 4 : 0;
+    if (right && !*at) {
+        recorder_kernel_.others = others;
         if (kib || ms)
             recorder_kernel(kib, ms);
         return;

@@ -54,15 +54,20 @@ RECORDER_SELDOM_ struct recorder_moment recorder_raw_now_(void)
     return best;
 }
 
-/* PERF_RECORD_SWITCH, and its thread: the only kind of record in our rings. */
+/* PERF_RECORD_SWITCH, and PERF_RECORD_SAMPLE of other events: of one size, as
+ * rings are read from their older ends. */
 struct recorder_perf_switch_ {
     uint32_t type;
     uint16_t misc, size;
     uint32_t process, thread;
     uint64_t ns; /* CLOCK_MONOTONIC_RAW */
-    uint32_t cpu, reserved;
+    union {
+        uint32_t cpu; /* of a switch */
+        uint64_t id;  /* of a sample's event */
+    } of;
 };
 enum {
+    RECORDER_PERF_SAMPLE_ = 9,
     RECORDER_PERF_SWITCH_ = 14,
     RECORDER_PERF_OUT_ = 1 << 13,
     RECORDER_PERF_PREEMPTED_ = 1 << 14,
@@ -107,15 +112,90 @@ recorder_perf_open_(const struct recorder_perf_event_ *event, int32_t thread,
     return high < 0 ? -(long)*recorder_os_errno_() : high;
 }
 
-/* Sends the switches of one event into the ring of another. */
+#if defined(__mips__) || defined(__powerpc__)
+enum { RECORDER_IO_ = 1 << 29, RECORDER_IO_WRITES_ = 4 << 29 };
+#else
+enum { RECORDER_IO_ = 0, RECORDER_IO_WRITES_ = 1 << 30 };
+#endif
+/* Sends the records of one event into the ring of another. */
 RECORDER_SELDOM_ bool recorder_perf_join_(int fd, int ring)
 {
-#if defined(__mips__) || defined(__powerpc__)
-    const long set_output = 0x20002405;
-#else
-    const long set_output = 0x2405; /* PERF_EVENT_IOC_SET_OUTPUT */
-#endif
+    const long set_output = RECORDER_IO_ | 0x2405; /* PERF_EVENT_IOC_... */
     return recorder_syscall_(SYS_ioctl, (long)fd, set_output, (long)ring) == 0;
+}
+
+/* Reads a small file; returns its size, 0 where it cannot be read. */
+RECORDER_SELDOM_ size_t recorder_kernel_file_(const char *path, char *to,
+                                              size_t max)
+{
+    long fd = recorder_syscall_(SYS_openat, (long)RECORDER_AT_CWD_, path,
+                                (long)RECORDER_O_CLOEXEC_),
+         size;
+    if (fd < 0)
+        return 0;
+    size = recorder_os_read_((int)fd, to, max);
+    recorder_os_close_((int)fd);
+    return size > 0 ? (size_t)size : 0;
+}
+
+/* ---------------------------------------------------------------- others -- */
+
+/* Makes an event of samples out of the event of switches: `period` of them a
+ * sample. */
+RECORDER_SELDOM_ void
+recorder_perf_sample_set_(struct recorder_perf_event_ *event, uint32_t type,
+                          uint64_t config, uint64_t period)
+{
+    event->type = type;
+    event->config = config;
+    event->period = period;
+    event->sample_type = 1 << 1 | 1 << 2 | 1 << 6; /* TID, TIME, ID */
+    event->flags &= ~RECORDER_PERF_FLAG_(26);
+}
+
+/* Makes it the event of threads that stop for a signal or a debugger. False:
+ * this user may not see where the kernel describes it. */
+RECORDER_SELDOM_ bool
+recorder_perf_stop_set_(struct recorder_perf_event_ *event)
+{
+    char text[16] = "";
+    uint64_t number = 0;
+    const char *at = text;
+    if (!recorder_kernel_file_(
+            "/sys/kernel/tracing/events/sched/sched_switch/id", text,
+            sizeof text - 1) &&
+        !recorder_kernel_file_(
+            "/sys/kernel/debug/tracing/events/sched/sched_switch/id", text,
+            sizeof text - 1))
+        return false;
+    for (; *at >= '0' && *at <= '9'; at++)
+        number = number * 10 + (uint64_t)(*at - '0');
+    recorder_perf_sample_set_(event, 2 /* PERF_TYPE_TRACEPOINT */, number, 1);
+    event->flags &= ~RECORDER_PERF_FLAG_(5); /* it is the kernel's own */
+    return true;
+}
+RECORDER_SELDOM_ bool recorder_perf_stop_filter_(int fd)
+{
+    const long set_filter = (long)((unsigned)RECORDER_IO_WRITES_ |
+                                   (unsigned)sizeof(char *) << 16 | 0x2406);
+    return recorder_syscall_(SYS_ioctl, (long)fd, set_filter,
+                             "prev_state & 12" /* stopped, traced */) == 0;
+}
+
+/* Returns the id that samples of an event have; 0: it is not known. */
+RECORDER_SELDOM_ uint64_t recorder_perf_id_(int fd)
+{
+#if defined(__mips__) || defined(__powerpc__)
+    const unsigned reads = 2u << 29;
+#else
+    const unsigned reads = 2u << 30;
+#endif
+    uint64_t id = 0;
+    if (recorder_syscall_(
+            SYS_ioctl, (long)fd,
+            (long)(reads | (unsigned)sizeof(char *) << 16 | 0x2407), &id) != 0)
+        return 0;
+    return id;
 }
 
 /* True if a descriptor still is a perf event: the program may have closed it,
@@ -135,20 +215,6 @@ RECORDER_SELDOM_ bool recorder_perf_is_(int fd)
 }
 
 /* ---------------------------------------------------------------- system -- */
-
-/* Reads a small file; returns its size, 0 where it cannot be read. */
-RECORDER_SELDOM_ size_t recorder_kernel_file_(const char *path, char *to,
-                                              size_t max)
-{
-    long fd = recorder_syscall_(SYS_openat, (long)RECORDER_AT_CWD_, path,
-                                (long)RECORDER_O_CLOEXEC_),
-         size;
-    if (fd < 0)
-        return 0;
-    size = recorder_os_read_((int)fd, to, max);
-    recorder_os_close_((int)fd);
-    return size > 0 ? (size_t)size : 0;
-}
 
 /* Returns how many descriptors the process may have. */
 RECORDER_SELDOM_ uint64_t recorder_kernel_descriptors_(void)

@@ -15,7 +15,7 @@
                         preempted, has ended
     in, in s, a, i      runs; it had called, was interrupted, an interrupt
                         returns to it
-    out b, p, e         does not run any more, as above
+    out b, p, e, s      does not run any more, as above; s: stopped
     ready               may run; [3] is the id of who let it, or 0
     sleep, wake         none: the processor waits, goes on
     enter, exit         interrupt; [3] of enter is what it interrupted, or 0

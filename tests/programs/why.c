@@ -46,6 +46,7 @@ static int sockets[2];
 static volatile bool enough;
 static long strength_us; /* of the request that runs */
 static uint64_t syncs;   /* of that request */
+static uint64_t *stops;  /* when another process stopped this one, until when */
 
 static uint64_t now_ns(void)
 {
@@ -206,15 +207,15 @@ enum {
     FIFO,
     SOCKET,
     FSYNC,
-    STOP,
     FAULTS,
+    STOP,
     CAUSES,
     HEALTHY = CAUSES
 };
 static const char *const names[] = {
     "lock",   "chain",     "starved", "inversion", "condition",
     "join",   "semaphore", "arena",   "sleep",     "fifo",
-    "socket", "fsync",     "stop",    "faults",    "healthy"};
+    "socket", "fsync",     "faults",  "stop",      "healthy"};
 
 enum { THREADS = 4, PAGES = 4096 };
 static pthread_t threads[THREADS];
@@ -267,7 +268,9 @@ static void stop(void)
     pid_t self = getpid();
     if (fork() == 0) {
         kill(self, SIGSTOP);
+        stops[0] = now_ns();
         usleep((unsigned)strength_us);
+        stops[1] = now_ns();
         kill(self, SIGCONT);
         _exit(0);
     }
@@ -330,8 +333,12 @@ static void recover(int cause)
 
 /* On a machine with other work, a cause may be over before it is met; fsync()
  * does not block on a disk in memory. */
-static bool is_weak(int cause, uint64_t ns, uint64_t worked)
+static bool is_weak(int cause, uint64_t begin, uint64_t ns, uint64_t worked)
 {
+    uint64_t from = stops[0] > begin ? stops[0] : begin;
+    uint64_t until = stops[1] < begin + ns ? stops[1] : begin + ns;
+    if (cause == STOP)
+        return from + ns / 2 >= until;
     if (cause == INVERSION) /* the holder had its time at once */
         return ns < (uint64_t)strength_us * 750;
     if (cause == FSYNC)
@@ -346,6 +353,7 @@ static void request(int number, int cause)
     prepare(cause);
     if (cause == STARVED)
         pin(home);
+    stops[0] = stops[1] = 0;
     if (cause == STOP)
         stop();
     for (int i = 0; i < THREADS; i++)
@@ -363,7 +371,7 @@ static void request(int number, int cause)
     ns = now_ns() - begin;
     worked = worked_ns() - worked;
     printf("%d %s %llu\n", number,
-           is_weak(cause, ns, worked) ? "weak" : names[cause],
+           is_weak(cause, begin, ns, worked) ? "weak" : names[cause],
            (unsigned long long)ns);
     recover(cause);
 }
@@ -378,6 +386,8 @@ int main(int argc, char **argv)
     sem_init(&tokens, 0, 0);
     sem_init(&begun, 0, 0);
     sem_init(&ready, 0, 0);
+    stops = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+                 -1, 0);
     pthread_create(&ticks, NULL, ticker, NULL);
     if (mkfifo("requests.fifo", 0600) ||
         (fifo = open("requests.fifo", O_RDWR)) < 0 ||

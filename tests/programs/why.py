@@ -13,6 +13,7 @@ CALLS = {
     "socket": r" recv [0-9]+ socket:\[[0-9]+\], returned 1 of 1, at suffer ",
     "fsync": " (fsync|pwrite) [0-9]+ /.*/wal.log, returned ",
 }
+KINDS = {"faults": "faults", "stop": "stopped"}
 OTHERS = {
     "condition": "condition queue, signalled by T%d signaller",
     "join": "the end of T%d child",
@@ -63,6 +64,8 @@ def is_right(cause, span):
         return is_wait(part, "waited in ") and bool(
             re.search(CALLS[cause], part["text"])
         )
+    if cause in KINDS:
+        return part["what"] == KINDS[cause]
     return cause in OTHERS and is_wait(part, OTHERS[cause])
 
 

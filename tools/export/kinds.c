@@ -7,7 +7,7 @@ const char *kind_word(enum kind kind)
 {
     static const char words[KINDS][8] = {"",      "switch", "in",   "out",
                                          "ready", "sleep",  "wake", "enter",
-                                         "exit",  "off",    "on"};
+                                         "exit",  "off",    "on",   "faults"};
     return words[kind];
 }
 

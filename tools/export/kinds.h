@@ -7,7 +7,8 @@ enum kind {
     KIND_OTHER,
     KIND_SWITCH, /* the subject runs; how: the other thread left: b p e */
     KIND_IN,     /* it runs */
-    KIND_OUT,    /* it left; how: b blocked, p stays ready, e has ended */
+    KIND_OUT,    /* it left; how: b blocked, p stays ready, e has ended,
+                  * s stopped */
     KIND_READY,
     KIND_SLEEP, /* of a processor, until an interrupt: */
     KIND_WAKE,
@@ -15,6 +16,7 @@ enum kind {
     KIND_EXIT,
     KIND_OFF, /* of interrupts; how: + they were off before */
     KIND_ON,
+    KIND_FAULTS, /* page faults of a thread; how: m memory, d disk */
     KINDS
 };
 

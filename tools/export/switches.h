@@ -66,8 +66,9 @@ struct switches_thread {
     uint64_t ended; /* when, the last time */
     unsigned cpu;
     bool woken;
-    bool told; /* a record will end this run: `in k` */
-    bool gone; /* the thread has ended, as its row says */
+    bool stopped; /* BLOCKED by a signal or a debugger */
+    bool told;    /* a record will end this run: `in k` */
+    bool gone;    /* the thread has ended, as its row says */
     /* In the window: */
     uint64_t ns[SWITCHES_STATES];
     uint64_t runs, blocked, preempted;
@@ -115,7 +116,8 @@ struct switches_slice {
     size_t of; /* index of its thread or interrupt */
     enum switches_what what;
     enum switches_state state; /* of an interrupt: RUNNING, or UNKNOWN end */
-    unsigned cpu, depth;       /* depth: of an interrupt, from 0 */
+    bool stopped;
+    unsigned cpu, depth; /* depth: of an interrupt, from 0 */
 };
 
 struct switches {

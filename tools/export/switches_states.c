@@ -156,7 +156,9 @@ void switches_state_set(struct switches *s, struct switches_thread *thread,
                                          .end = s->now,
                                          .of = thread->index,
                                          .state = was,
+                                         .stopped = thread->stopped,
                                          .cpu = thread->cpu});
+    thread->stopped = false;
     thread->state = state;
     thread->since = s->now;
 }
@@ -205,10 +207,11 @@ static void leave(struct switches *s, struct switches_thread *thread,
                   unsigned number, char why)
 {
     struct switches_cpu *cpu = cpu_of(s, number);
-    enum switches_state state = why == 'b'   ? SWITCHES_BLOCKED
-                                : why == 'p' ? SWITCHES_READY
-                                : why == 'e' ? SWITCHES_ENDED
-                                             : SWITCHES_UNKNOWN;
+    bool stops = why == 's';
+    enum switches_state state = why == 'b' || stops ? SWITCHES_BLOCKED
+                                : why == 'p'        ? SWITCHES_READY
+                                : why == 'e'        ? SWITCHES_ENDED
+                                                    : SWITCHES_UNKNOWN;
     if (cpu->runs == thread) {
         switches_state_set(s, thread, SWITCHES_RUNNING, state);
         cpu->runs = NULL;
@@ -226,7 +229,8 @@ static void leave(struct switches *s, struct switches_thread *thread,
     if (state == SWITCHES_ENDED)
         thread->ended = s->now;
     thread->woken = false;
-    thread->blocked += why == 'b' && is_inside(s, s->now);
+    thread->stopped = stops;
+    thread->blocked += state == SWITCHES_BLOCKED && is_inside(s, s->now);
     thread->preempted += why == 'p' && is_inside(s, s->now);
 }
 

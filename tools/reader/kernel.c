@@ -247,7 +247,7 @@ static bool ring_copy(struct reader *reader, struct kernel_ring *ring)
         kernel->switches[kernel->switches_count++] = (struct kernel_switch){
             .ns = s.ns,
             .thread = s.thread,
-            .cpu = s.cpu,
+            .cpu = s.of.cpu,
             .way = !(s.misc & RECORDER_PERF_OUT_)      ? 0
                    : s.misc & RECORDER_PERF_PREEMPTED_ ? 2
                                                        : 1};

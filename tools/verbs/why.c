@@ -50,8 +50,8 @@ static void missing_warn(const struct why *w)
         call_warn_lacking(w->call, reader->recorders[i]);
     if (!w->switches.any)
         warn(w->call, "there are no records of switches, so the time on a CPU "
-                      "is not known: RECORDER_SWITCHES=64 adds them, in a "
-                      "program that includes recorder_kernel.h");
+                      "is not known: RECORDER_SWITCHES=64,why adds them, in "
+                      "a program that includes recorder_kernel.h");
     if (!w->threads)
         warn(w->call, "there are no records of waits: recorder run adds them");
 }
@@ -121,8 +121,9 @@ const struct verb verb_why = {
         "RECORDS are the sequence numbers around the longest piece of a part. "
         "Below a wait for another thread are the parts of that thread in the "
         "same time. Without spans, the life of each thread is one.\n\n"
-        "recorder run records waits. RECORDER_SWITCHES=64 in the environment "
-        "of a program that includes recorder_kernel.h adds which thread ran. "
+        "recorder run records waits. RECORDER_SWITCHES=64,why in the "
+        "environment of a program that includes recorder_kernel.h adds which "
+        "thread ran, page faults and, for root, stops. "
         "A time without a reason in the records is not known.",
     .rows = rows,
     .selects = true,

@@ -52,6 +52,7 @@ static struct why_row *row_add(const struct link *link, struct why_row *to,
     }
     at->ns[link->why->column] += end - begin;
     at->count++;
+    at->faults += at == last ? 0 : row.faults;
     if (end - begin > at->longest) {
         at->longest = end - begin;
         at->of = row.of;
@@ -203,31 +204,46 @@ static void wait_add(const struct link *link, struct why_row *to,
 
 static void state_add(const struct link *link, struct why_row *to,
                       const struct why_piece *state,
-                      const struct why_piece *wait, uint64_t begin,
+                      const struct why_piece *wait,
+                      const struct why_piece *faults, uint64_t begin,
                       uint64_t end)
 {
+    static const enum why_kind kinds[SWITCHES_STATES] = {
+        [SWITCHES_UNKNOWN] = WHY_UNKNOWN,
+        [SWITCHES_ENDED] = WHY_UNKNOWN,
+        [SWITCHES_RUNNING] = WHY_RAN,
+        [SWITCHES_BLOCKED] = WHY_BLOCKED};
     enum switches_state is = state ? state->state : SWITCHES_UNKNOWN;
-    if (is == SWITCHES_READY)
+    struct why_row row = {.kind = kinds[is]};
+    if (is == SWITCHES_READY) {
         ready_add(link, to, begin, end);
-    else if (wait && (is != SWITCHES_RUNNING || wait->of->kind == WAIT_SPIN))
+        return;
+    }
+    if (state && state->stopped) {
+        row.kind = WHY_STOPPED;
+    } else if (wait &&
+               (is != SWITCHES_RUNNING || wait->of->kind == WAIT_SPIN)) {
         wait_add(link, to, wait->of, begin, end);
-    else
-        row_add(link, to,
-                (struct why_row){.kind = is == SWITCHES_RUNNING ? WHY_RAN
-                                         : is == SWITCHES_BLOCKED
-                                             ? WHY_BLOCKED
-                                             : WHY_UNKNOWN},
-                begin, end);
+        return;
+    } else if (state && state->disk) {
+        row.kind = WHY_DISK;
+    } else if (is == SWITCHES_RUNNING && faults) {
+        row.kind = WHY_FAULTS;
+        row.faults = (double)faults->faults * (double)(end - begin) /
+                     (double)(faults->end - faults->begin);
+    }
+    row_add(link, to, row, begin, end);
 }
 
 static void parts(const struct link *link, struct why_row *to, uint64_t begin,
                   uint64_t end)
 {
-    const struct why_piece *wait, *state;
+    const struct why_piece *wait, *state, *faults;
     for (uint64_t until; begin < end; begin = until) {
         until = step(&link->track->waits, begin, end, &wait);
         until = step(&link->track->states, begin, until, &state);
-        state_add(link, to, state, wait, begin, until);
+        until = step(&link->track->faults, begin, until, &faults);
+        state_add(link, to, state, wait, faults, begin, until);
     }
 }
 

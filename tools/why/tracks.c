@@ -7,6 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum {
+    FAULT_NS = 8000,      /* rarer page faults are no reason */
+    FAULT_ENDS_NS = 50000 /* of a page fault, after its wait */
+};
+
 /* Copies an element to the end of a list. */
 static void put(struct why_list *list, const void *from, size_t size)
 {
@@ -41,6 +46,7 @@ static void states_read(struct why *w)
         struct why_piece piece = {.begin = slice->begin,
                                   .end = slice->end,
                                   .state = slice->state,
+                                  .stopped = slice->stopped,
                                   .cpu = slice->cpu % SWITCHES_CPUS};
         if (slice->what != SWITCHES_THREAD || slice->begin == slice->end)
             continue;
@@ -150,6 +156,42 @@ static int spans_compare(const void *a, const void *b)
     return left->order < right->order ? -1 : left->order > right->order;
 }
 
+/* Marks the time in which the thread waited for a page: it was blocked, and has
+ * run for a moment since. */
+static void disk_mark(struct why_track *track, uint64_t ns)
+{
+    struct why_piece *states = track->states.at;
+    size_t i = array_count_to(states, track->states.count, sizeof *states, ns);
+    if (i < 2 || states[--i].state != SWITCHES_RUNNING ||
+        ns - states[i].begin > FAULT_ENDS_NS)
+        return;
+    i -= states[i - 1].state == SWITCHES_READY && i > 1;
+    if (states[i - 1].state == SWITCHES_BLOCKED)
+        states[i - 1].disk = true;
+}
+
+/* Adds the time between two records of page faults, if they were many. */
+static void faults_read(struct why_track *track, const struct reader_event *e,
+                        uint64_t ns)
+{
+    const uint64_t *word = e->event.argument;
+    struct why_piece piece = {.begin = track->faulted, .end = ns};
+    char how;
+    if (!e->kind || kind_of(e->kind, &how) != KIND_FAULTS)
+        return;
+    if (how == 'd') {
+        disk_mark(track, ns);
+        return;
+    }
+    piece.cpu = word[2] & 0xff;
+    piece.faults = word[3] < UINT16_MAX ? (unsigned)word[3] : 0;
+    if (piece.begin && piece.begin < ns && piece.cpu == track->faulted_cpu &&
+        (ns - piece.begin) / FAULT_NS <= piece.faults)
+        put(&track->faults, &piece, sizeof piece);
+    track->faulted = ns;
+    track->faulted_cpu = piece.cpu;
+}
+
 static void events_read(struct why *w, const struct ids *chosen, bool all)
 {
     struct timeline_event e;
@@ -164,6 +206,7 @@ static void events_read(struct why *w, const struct ids *chosen, bool all)
         track = &w->tracks[e.lane->index];
         mark = (struct why_mark){e.ns, e.read.event.order};
         put(&track->marks, &mark, sizeof mark);
+        faults_read(track, &e.read, e.ns);
         if (!e.ended || e.step || is_ours(&e.read))
             continue;
         lives = false;
@@ -211,6 +254,7 @@ void why_close(struct why *w)
         free(w->tracks[i].waits.at);
         free(w->tracks[i].states.at);
         free(w->tracks[i].marks.at);
+        free(w->tracks[i].faults.at);
     }
     for (size_t i = 0; i < SWITCHES_CPUS; i++)
         free(w->cpus[i].at);

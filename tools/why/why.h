@@ -21,7 +21,8 @@ struct why_piece {
     uint64_t begin, end;
     const struct span *of; /* a wait; or null, and a state: */
     enum switches_state state;
-    unsigned cpu;
+    bool stopped, disk; /* BLOCKED by a signal or a debugger, by a page fault */
+    unsigned cpu, faults; /* faults: of memory, in this time */
     size_t track;
 };
 struct why_mark {
@@ -34,7 +35,9 @@ struct why_list {
 };
 struct why_track {
     struct timeline_lane *lane;
-    struct why_list waits, states, marks;
+    struct why_list waits, states, marks, faults;
+    uint64_t faulted;     /* the last record of page faults of memory: time, */
+    unsigned faulted_cpu; /* processor */
 };
 struct why_span {
     uint64_t ns, begin, order, end_order;
@@ -70,7 +73,10 @@ enum why_kind {
     WHY_OTHERS, /* or other programs */
     WHY_WAIT,   /* its rows: the parts of the other thread */
     WHY_BLOCKED,
-    WHY_UNKNOWN
+    WHY_UNKNOWN,
+    WHY_FAULTS, /* ran, and took page faults */
+    WHY_DISK,   /* was blocked by a page fault */
+    WHY_STOPPED
 };
 
 /* Parts of one reason. Column 0 is of one span or of several usual ones, 1 of
@@ -80,6 +86,7 @@ struct why_row {
     const struct span *of;                 /* the longest wait; or null */
     const struct why_track *track, *other; /* whose; holder, signaller */
     uint64_t ns[2], longest, count;
+    double faults;
     uint64_t from, to; /* the records around the longest part */
     struct why_row *rows;
     size_t rows_count, rows_max;

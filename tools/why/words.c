@@ -58,13 +58,22 @@ static void row_text(FILE *to, const struct why *w, const struct why_row *row)
         [WHY_READY] = "was ready, and waited for a CPU",
         [WHY_THREAD] = "on that CPU, this thread ran: ",
         [WHY_OTHERS] = "on that CPU, another program or the kernel ran",
-        [WHY_BLOCKED] = "was blocked by a call or a page fault",
+        [WHY_BLOCKED] = "was blocked by a call, a page fault or a stop",
+        [WHY_FAULTS] = "ran on a CPU, with a page fault each ",
+        [WHY_DISK] = "waited for a page of a file or a disk",
+        [WHY_STOPPED] = "was stopped by a signal or a debugger",
         [WHY_UNKNOWN] = "not known"};
+    char time[32];
     if (row->of) {
         wait_text(to, w, row);
         return;
     }
     fputs(reasons[row->kind], to);
+    if (row->kind == WHY_FAULTS)
+        fputs(table_time(
+                  (uint64_t)((double)(row->ns[0] + row->ns[1]) / row->faults),
+                  time),
+              to);
     if (row->other)
         thread_text(to, row->other);
 }
@@ -101,8 +110,9 @@ static void rows_print(const struct why *w, const struct why_row *of,
 
 static void rows_json(const struct why *w, const struct why_row *of)
 {
-    static const char *const words[] = {"ran",  "ready",   "thread", "others",
-                                        "wait", "blocked", "unknown"};
+    static const char *const words[] = {"ran",  "ready",   "thread",  "others",
+                                        "wait", "blocked", "unknown", "faults",
+                                        "disk", "stopped"};
     printf(",\"parts\":[");
     for (size_t i = 0; i < of->rows_count; i++) {
         const struct why_row *row = &of->rows[i];
