@@ -345,9 +345,7 @@ RECORDER_QUIET_
 #ifdef RECORDER_NOTHING_
 #include "recorder/off.h"
 #else
-#ifdef __cplusplus
-extern "C" {
-#endif
+RECORDER_C_BEGIN_
 
 /* Names the calling thread in dumps from now on: 15 bytes of `name`. */
 RECORDER_CALLED_PROTOTYPE_ void recorder_thread_name(const char *name);
@@ -491,9 +489,7 @@ RECORDER_ANY_PROTOTYPE_ bool recorder_file(const char *path);
 #endif
 #endif /* _WIN32 */
 
-#ifdef __cplusplus
-} /* extern "C" */
-#endif
+RECORDER_C_END_
 
 #ifndef RECORDER_DECLARED_
 #include "recorder/record.h"

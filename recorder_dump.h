@@ -127,9 +127,7 @@ CONTENTS
 
 #ifndef RECORDER_NOTHING_
 RECORDER_QUIET_
-#ifdef __cplusplus
-extern "C" {
-#endif
+RECORDER_C_BEGIN_
 
 /* ---------------------------------------------------------------- events --
  *
@@ -154,9 +152,7 @@ RECORDER_CALLED_PROTOTYPE_ bool recorder_next(struct recorder_cursor *cursor,
 RECORDER_CALLED_PROTOTYPE_ size_t
 recorder_event_text(const struct recorder_event *event, char *to, size_t size);
 
-#ifdef __cplusplus
-} /* extern "C" */
-#endif
+RECORDER_C_END_
 
 #include "recorder/cursor.h"
 #ifndef RECORDER_DECLARED_

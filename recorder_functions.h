@@ -83,9 +83,7 @@ RECORDER_LANES(functions, RECORDER_FUNCTIONS_SIZE, RECORDER_FUNCTIONS_LANES,
                "Calls of functions")
 RECORDER_ASSERT_(RECORDER_FUNCTIONS_SIZE >= 4, "RECORDER_FUNCTIONS_SIZE");
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RECORDER_C_BEGIN_
 void __cyg_profile_func_enter(void *function, void *from);
 void __cyg_profile_func_exit(void *function, void *from);
 RECORDER_UNSEEN_ void __cyg_profile_func_enter(void *function, void *from)
@@ -98,9 +96,7 @@ RECORDER_UNSEEN_ void __cyg_profile_func_exit(void *function, void *from)
     (void)from;
     RECORDER_FUNCTIONS_NOTE_(functions, function, RECORDER_CALL_RETURNS_);
 }
-#ifdef __cplusplus
-} /* extern "C" */
-#endif
+RECORDER_C_END_
 RECORDER_LOUD_
 
 #endif

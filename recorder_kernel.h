@@ -81,9 +81,7 @@ CONTENTS
 
 #ifndef RECORDER_NOTHING_
 RECORDER_QUIET_
-#ifdef __cplusplus
-extern "C" {
-#endif
+RECORDER_C_BEGIN_
 
 /* ------------------------------------------------------------ switches -- */
 
@@ -109,9 +107,7 @@ RECORDER_CALLED_PROTOTYPE_ int recorder_kernel(unsigned kib, unsigned ms);
 /* Records all new switches in the rings. Safe in signal handlers. */
 RECORDER_CALLED_PROTOTYPE_ void recorder_kernel_pour(void);
 
-#ifdef __cplusplus
-} /* extern "C" */
-#endif
+RECORDER_C_END_
 
 #if defined(RECORDER_DECLARED_)
 /* only the file with RECORDER_COMPILE_HERE has the functions */

@@ -41,9 +41,7 @@ CONTENTS
 
 #ifndef RECORDER_NOTHING_
 RECORDER_QUIET_
-#ifdef __cplusplus
-extern "C" {
-#endif
+RECORDER_C_BEGIN_
 
 /* -------------------------------------------------------------- settings -- */
 
@@ -77,9 +75,7 @@ RECORDER_CALLED_PROTOTYPE_ int recorder_trace_set(const char *specification);
 RECORDER_CALLED_PROTOTYPE_ recorder_type *
 recorder_configure_type(unsigned char conversion, recorder_type *function);
 
-#ifdef __cplusplus
-} /* extern "C" */
-#endif
+RECORDER_C_END_
 
 #ifndef RECORDER_DECLARED_
 #include "recorder/set.h"

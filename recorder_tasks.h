@@ -187,9 +187,7 @@ RECORDER_LOUD_
 #define RECORDER_TASKS_LEAVE_(name)
 #endif
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RECORDER_C_BEGIN_
 
 /* Where constructors do not run, main() calls this, of &recorder_tasks_NAME. */
 RECORDER_CALLED_PROTOTYPE_ void
@@ -232,9 +230,7 @@ RECORDER_INLINE_ void recorder_task_switch(unsigned number);
 /* The task has ended: its row stays for its records, until rows are scarce. */
 RECORDER_CALLED_PROTOTYPE_ void recorder_task_end(unsigned number);
 
-#ifdef __cplusplus
-} /* extern "C" */
-#endif
+RECORDER_C_END_
 
 RECORDER_QUIET_
 #ifndef RECORDER_DECLARED_

@@ -71,9 +71,7 @@ CONTENTS
 
 #ifndef RECORDER_NOTHING_
 RECORDER_QUIET_
-#ifdef __cplusplus
-extern "C" {
-#endif
+RECORDER_C_BEGIN_
 
 /* -------------------------------------------------------------- triggers -- */
 
@@ -127,9 +125,7 @@ RECORDER_CALLED_PROTOTYPE_ void recorder_trigger_arm(void);
 /* Restores all recorders that freeze turned off. */
 RECORDER_CALLED_PROTOTYPE_ void recorder_trigger_thaw(void);
 
-#ifdef __cplusplus
-} /* extern "C" */
-#endif
+RECORDER_C_END_
 
 #ifndef RECORDER_DECLARED_
 #include "recorder/trigger.h"

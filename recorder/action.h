@@ -10,9 +10,7 @@
 #include "dump.h"
 #endif
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RECORDER_C_BEGIN_
 
 /* -------------------------------------------------------------- triggers --
  *
@@ -354,7 +352,5 @@ recorder_action_parse_(struct recorder_trigger_ *trigger, char *at)
     return NULL;
 }
 
-#ifdef __cplusplus
-} /* extern "C" */
-#endif
+RECORDER_C_END_
 #endif

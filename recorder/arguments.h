@@ -5,9 +5,7 @@
 
 #include "layout.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RECORDER_C_BEGIN_
 
 /* Prevents a tail call: record_few_() and record_more_() take the caller from
  * their return address. */
@@ -257,8 +255,8 @@ recorder_copy_bytes_(const struct recorder *recorder, const char *string,
     "record(): an integer wider than a machine word; cast it, or record "      \
     "its halves"
 
+RECORDER_C_END_
 #ifdef __cplusplus
-} /* extern "C" */
 #define RECORDER_GIVEN_(name, x)                                               \
     recorder_give_<RECORDER_IS_LITERAL_(#x)>(&recorder_for_##name, 0, x)
 #define RECORDER_MANY_(name, check, ...)                                       \

@@ -6,9 +6,7 @@
 #include "os.h"
 #include "ring.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RECORDER_C_BEGIN_
 
 RECORDER_FUNCTION_ uint64_t recorder_clock_ns_(int clock)
 {
@@ -415,7 +413,5 @@ RECORDER_INLINE_ uint64_t recorder_clock_realtime_(void)
 }
 #endif
 
-#ifdef __cplusplus
-} /* extern "C" */
-#endif
+RECORDER_C_END_
 #endif

@@ -25,9 +25,7 @@ COUNTxTIME nor after=TIME.
 #include "number.h"
 #include "regex.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RECORDER_C_BEGIN_
 
 /* ------------------------------------------------------------- condition -- */
 
@@ -471,7 +469,5 @@ recorder_condition_parse_(struct recorder_condition_ *to, const char *text,
     return wrong;
 }
 
-#ifdef __cplusplus
-} /* extern "C" */
-#endif
+RECORDER_C_END_
 #endif

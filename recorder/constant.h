@@ -5,9 +5,7 @@
 
 #include "os.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RECORDER_C_BEGIN_
 
 /* -------------------------------------------------------------- constant --
  *
@@ -156,7 +154,5 @@ RECORDER_INLINE_ bool recorder_is_constant_(struct recorder_constants_ *c,
     return !c->whole && recorder_maps_read_(c, address, piece, size);
 }
 
-#ifdef __cplusplus
-} /* extern "C" */
-#endif
+RECORDER_C_END_
 #endif

@@ -8,9 +8,7 @@
 #include "file_crash.h"
 #endif
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RECORDER_C_BEGIN_
 
 /* --------------------------------------------------------------- setting -- */
 
@@ -200,7 +198,5 @@ RECORDER_SELDOM_ int recorder_crash_open_(const char *pattern,
     return fd;
 }
 
-#ifdef __cplusplus
-} /* extern "C" */
-#endif
+RECORDER_C_END_
 #endif

@@ -5,9 +5,7 @@
 
 #include "event.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RECORDER_C_BEGIN_
 
 /* A record copied out of its slot, and where it came from. */
 struct recorder_kept_ {
@@ -61,7 +59,5 @@ struct recorder_cursor {
     uintptr_t taken, handed, cleared, gone;
 };
 
-#ifdef __cplusplus
-} /* extern "C" */
-#endif
+RECORDER_C_END_
 #endif

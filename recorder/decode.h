@@ -8,9 +8,7 @@
 #include "heading.h"
 #include "layout.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RECORDER_C_BEGIN_
 
 /* ---------------------------------------------------------------- decode -- */
 
@@ -68,7 +66,5 @@ RECORDER_SELDOM_ bool recorder_decode_(const struct recorder_event *event,
     return decoder && decoder->decode(event, to);
 }
 
-#ifdef __cplusplus
-} /* extern "C" */
-#endif
+RECORDER_C_END_
 #endif

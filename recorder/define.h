@@ -5,9 +5,7 @@
 
 #include "layout.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RECORDER_C_BEGIN_
 
 /* Rounds up to a power of two, at least 4; a constant expression. With fewer
  * slots threads lose much, and a record of 12 arguments would never be
@@ -164,7 +162,5 @@ enum {
                      "RECORDER_LANES(" #name ", " #size ", " #lanes            \
                      "): lanes need a port with RECORDER_CACHE_LINE");
 
-#ifdef __cplusplus
-} /* extern "C" */
-#endif
+RECORDER_C_END_
 #endif

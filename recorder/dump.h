@@ -8,9 +8,7 @@
 #include "output.h"
 #include "strings.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RECORDER_C_BEGIN_
 
 /* ------------------------------------------------------------------ line -- */
 
@@ -614,7 +612,5 @@ recorder_dump_leave_(void)
 }
 #endif
 
-#ifdef __cplusplus
-} /* extern "C" */
-#endif
+RECORDER_C_END_
 #endif

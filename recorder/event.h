@@ -5,9 +5,7 @@
 
 #include "layout.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RECORDER_C_BEGIN_
 
 /* ----------------------------------------------------------------- event -- */
 
@@ -69,7 +67,5 @@ recorder_figures_overwritten_(struct recorder_figures_ *figures,
     figures->overwritten = estimate ? estimate : 1;
 }
 
-#ifdef __cplusplus
-} /* extern "C" */
-#endif
+RECORDER_C_END_
 #endif

@@ -11,9 +11,7 @@
 #include "regex.h"
 #include "registry.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RECORDER_C_BEGIN_
 
 /* ----------------------------------------------------------------- batch -- */
 
@@ -518,7 +516,5 @@ RECORDER_SELDOM_ bool recorder_summary_at_(size_t index,
     return recorder != NULL && !batch->late;
 }
 
-#ifdef __cplusplus
-} /* extern "C" */
-#endif
+RECORDER_C_END_
 #endif

@@ -10,9 +10,7 @@
 #include "file_fork.h"
 #endif
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RECORDER_C_BEGIN_
 
 #ifdef RECORDER_OS_FILES_
 /* ------------------------------------------------------------------ file -- */
@@ -462,7 +460,5 @@ recorder_file_enter_(void)
 }
 #endif
 
-#ifdef __cplusplus
-} /* extern "C" */
-#endif
+RECORDER_C_END_
 #endif

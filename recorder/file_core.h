@@ -23,9 +23,7 @@ CONTENTS
 #include "memory.h"
 #include "os_file.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RECORDER_C_BEGIN_
 
 /* --------------------------------------------------------------- helpers -- */
 
@@ -483,7 +481,5 @@ RECORDER_SELDOM_ void recorder_core_sync_(struct recorder_recording_ *file)
     __atomic_store_n(&to->line, line ? file->line : NULL, __ATOMIC_RELEASE);
 }
 
-#ifdef __cplusplus
-} /* extern "C" */
-#endif
+RECORDER_C_END_
 #endif

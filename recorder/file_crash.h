@@ -16,9 +16,7 @@ LIMITS
 
 #include "file_core.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RECORDER_C_BEGIN_
 
 /* ----------------------------------------------------------------- crash --
  *
@@ -253,7 +251,5 @@ RECORDER_SELDOM_ void recorder_crash_forget_(void)
         recorder_crash_mark_(recorder_recording_, 0);
 }
 
-#ifdef __cplusplus
-} /* extern "C" */
-#endif
+RECORDER_C_END_
 #endif

@@ -5,9 +5,7 @@
 
 #include "language.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RECORDER_C_BEGIN_
 
 /* The head of an ELF file and a program header, in the layout of <elf.h>. */
 struct recorder_elf_ {
@@ -87,7 +85,5 @@ struct recorder_dl_info_ {
 enum { RECORDER_AUXILIARY_MAX_ = 2048 }; /* bytes of NT_AUXV */
 enum { RECORDER_SIGINFO_BYTES_ = 128 };
 
-#ifdef __cplusplus
-} /* extern "C" */
-#endif
+RECORDER_C_END_
 #endif

@@ -21,9 +21,7 @@ LIMITS
 
 #include "file_core.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RECORDER_C_BEGIN_
 
 /* True: this module has its process's exit noted. */
 RECORDER_MODULE_ bool recorder_exit_noted_ = false;
@@ -69,7 +67,5 @@ recorder_exit_leave_(void)
         recorder_put_(word, RECORDER_ENDED_EXIT_);
 }
 
-#ifdef __cplusplus
-} /* extern "C" */
-#endif
+RECORDER_C_END_
 #endif

@@ -5,9 +5,7 @@
 
 #include "file_open.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RECORDER_C_BEGIN_
 
 /* ------------------------------------------------------------------ fork --
  *
@@ -202,7 +200,5 @@ RECORDER_SELDOM_ void recorder_fork_child_(struct recorder_recording_ *file)
     recorder_os_release_signals_(&held);
 }
 
-#ifdef __cplusplus
-} /* extern "C" */
-#endif
+RECORDER_C_END_
 #endif

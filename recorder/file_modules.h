@@ -5,9 +5,7 @@
 
 #include "file_move.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RECORDER_C_BEGIN_
 
 /* --------------------------------------------------------------- modules -- */
 
@@ -234,7 +232,5 @@ recorder_modules_bytes_(const struct recorder_modules_ *modules)
     return bytes;
 }
 
-#ifdef __cplusplus
-} /* extern "C" */
-#endif
+RECORDER_C_END_
 #endif

@@ -23,9 +23,7 @@ CONTENTS
 
 #include "file_core.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RECORDER_C_BEGIN_
 
 /* ------------------------------------------------------------------ move --
  *
@@ -361,7 +359,5 @@ recorder_move_formats_(const struct recorder_recording_ *file, uintptr_t from,
             }
 }
 
-#ifdef __cplusplus
-} /* extern "C" */
-#endif
+RECORDER_C_END_
 #endif

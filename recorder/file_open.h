@@ -6,9 +6,7 @@
 #include "file_modules.h"
 #include "output.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RECORDER_C_BEGIN_
 
 /* ------------------------------------------------------------------ open --
  *
@@ -411,7 +409,5 @@ RECORDER_SELDOM_ bool recorder_open_room_(struct recorder_recording_ *file,
                                       RECORDER_ELF_R_ | RECORDER_ELF_W_);
 }
 
-#ifdef __cplusplus
-} /* extern "C" */
-#endif
+RECORDER_C_END_
 #endif

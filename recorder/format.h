@@ -51,9 +51,7 @@ LIMITS
 
 #include "reals.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RECORDER_C_BEGIN_
 
 RECORDER_PROTOTYPE_ void recorder_format_parse_(struct recorder_formatter_ *f);
 RECORDER_LOCAL_ void recorder_format_reset_(struct recorder_formatter_ *f);
@@ -645,7 +643,5 @@ RECORDER_FUNCTION_ void recorder_format_string_(struct recorder_formatter_ *f)
     recorder_format_put_(f, start, (size_t)(end - start));
 }
 
-#ifdef __cplusplus
-} /* extern "C" */
-#endif
+RECORDER_C_END_
 #endif

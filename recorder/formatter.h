@@ -5,9 +5,7 @@
 
 #include "layout.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RECORDER_C_BEGIN_
 
 /* ------------------------------------------------------------- interface -- */
 
@@ -320,7 +318,5 @@ RECORDER_SELDOM_ void recorder_format_error_(struct recorder_formatter_ *f)
     recorder_format_put_(f, start, (size_t)(end - start));
 }
 
-#ifdef __cplusplus
-} /* extern "C" */
-#endif
+RECORDER_C_END_
 #endif

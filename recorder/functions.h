@@ -11,9 +11,7 @@
 #include "record.h"
 #include "registry.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RECORDER_C_BEGIN_
 
 /* --------------------------------------------------------------- append --
  *
@@ -320,8 +318,6 @@ RECORDER_INLINE_ void recorder_call_note_(struct recorder *recorder,
 static const char recorder_call_format_[] =
     RECORDER_FORMAT_("\1" RECORDER_CALLS_KIND_ "\2calls %#zx %#zx %#zx %#zx");
 
-#ifdef __cplusplus
-} /* extern "C" */
-#endif
+RECORDER_C_END_
 #endif /* RECORDER_NOTHING_ */
 #endif

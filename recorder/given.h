@@ -23,9 +23,7 @@ when the record is made.
 #include "record.h"
 #endif
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RECORDER_C_BEGIN_
 
 /* The read-only bytes of this module. */
 #if defined(RECORDER_LINUX_) && !defined(RECORDER_NOTHING_)
@@ -153,7 +151,5 @@ RECORDER_INLINE_ uintptr_t recorder_record_4_(const struct recorder *recorder,
     return recorder_record_few_(recorder, format, first, second, third, fourth);
 }
 
-#ifdef __cplusplus
-} /* extern "C" */
-#endif
+RECORDER_C_END_
 #endif

@@ -5,9 +5,7 @@
 
 #include "os.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RECORDER_C_BEGIN_
 
 /* ----------------------------------------------------------------- guard --
  *
@@ -130,7 +128,5 @@ RECORDER_SELDOM_ void recorder_guard_end_(bool goes_on)
     __atomic_store_n(&recorder_guarded_.thread, 0, __ATOMIC_RELEASE);
 }
 
-#ifdef __cplusplus
-} /* extern "C" */
-#endif
+RECORDER_C_END_
 #endif

@@ -16,9 +16,7 @@ heading: the bytes are text like any other, and shown escaped.
 
 #include "language.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RECORDER_C_BEGIN_
 
 /* --------------------------------------------------------------- heading -- */
 
@@ -155,7 +153,5 @@ RECORDER_INLINE_ bool recorder_severity_chosen_(unsigned set, int severity,
     return severity >= 0 && set >> (severity + (hardware ? 0 : 4)) & 1;
 }
 
-#ifdef __cplusplus
-} /* extern "C" */
-#endif
+RECORDER_C_END_
 #endif

@@ -25,9 +25,7 @@
 #include "record.h"
 #include "registry.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RECORDER_C_BEGIN_
 
 /* -------------------------------------------------------------- recorder -- */
 
@@ -501,7 +499,5 @@ RECORDER_SELDOM_ void recorder_kernel_pour_(void)
     *at = error;
 }
 
-#ifdef __cplusplus
-} /* extern "C" */
-#endif
+RECORDER_C_END_
 #endif

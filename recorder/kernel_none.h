@@ -9,9 +9,7 @@
 #include "output.h"
 #endif
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RECORDER_C_BEGIN_
 
 RECORDER_CALLED_SELDOM_ int recorder_kernel(unsigned kib, unsigned ms)
 {
@@ -30,7 +28,5 @@ RECORDER_CALLED_SELDOM_ void recorder_kernel_pour(void)
 {
 }
 
-#ifdef __cplusplus
-} /* extern "C" */
-#endif
+RECORDER_C_END_
 #endif

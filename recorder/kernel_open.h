@@ -6,9 +6,7 @@
 #include "kernel.h"
 #include "output.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RECORDER_C_BEGIN_
 
 enum {
     RECORDER_KERNEL_KIB_MAX_ = 65536,
@@ -555,7 +553,5 @@ recorder_kernel_leave_(void)
 #endif
 }
 
-#ifdef __cplusplus
-} /* extern "C" */
-#endif
+RECORDER_C_END_
 #endif

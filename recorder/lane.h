@@ -5,9 +5,7 @@
 
 #include "word.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RECORDER_C_BEGIN_
 
 #if !defined(RECORDER_ENTER) /* this port has no threads that end */
 /* ----------------------------------------------------------------- owner --
@@ -50,7 +48,5 @@ RECORDER_INLINE_ bool recorder_owner_take_(uintptr_t *owner, uintptr_t me,
 }
 #endif
 
-#ifdef __cplusplus
-} /* extern "C" */
-#endif
+RECORDER_C_END_
 #endif

@@ -142,9 +142,13 @@
 #define RECORDER_SHOWS_
 #define RECORDER_THREAD_LOCAL_
 #endif
-#ifdef __cplusplus /* in a macro that programs expand */
-#define RECORDER_NULL_ nullptr
+#ifdef __cplusplus
+#define RECORDER_C_BEGIN_ extern "C" {
+#define RECORDER_C_END_ }
+#define RECORDER_NULL_ nullptr /* in a macro that programs expand */
 #else
+#define RECORDER_C_BEGIN_
+#define RECORDER_C_END_
 #define RECORDER_NULL_ NULL
 #endif
 #define RECORDER_UNLIKELY_(x) __builtin_expect(!!(x), 0)

@@ -5,9 +5,7 @@
 
 #include "language.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RECORDER_C_BEGIN_
 
 #define RECORDER_LAYOUT 2
 /* The layout of a program whose orders are of the clock: readers that know the
@@ -638,7 +636,5 @@ RECORDER_SELDOM_ void recorder_kernel_ask_(void)
 }
 #endif
 
-#ifdef __cplusplus
-} /* extern "C" */
-#endif
+RECORDER_C_END_
 #endif

@@ -5,9 +5,7 @@
 
 #include "os.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RECORDER_C_BEGIN_
 
 /* ---------------------------------------------------------------- memory --
  *
@@ -120,7 +118,5 @@ RECORDER_INLINE_ char *recorder_carve_(char **from, size_t bytes)
     return piece;
 }
 
-#ifdef __cplusplus
-} /* extern "C" */
-#endif
+RECORDER_C_END_
 #endif

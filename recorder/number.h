@@ -12,9 +12,7 @@ floating point, so that it works in programs and kernels without.
 
 #include "reals.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RECORDER_C_BEGIN_
 
 /* A number as a text has it, in the forms that arguments are compared in. */
 struct recorder_number_ {
@@ -336,7 +334,5 @@ RECORDER_INLINE_ int recorder_number_real_(uint64_t real, uint64_t with)
     return a > infinite || b > infinite ? 2 : (left > right) - (left < right);
 }
 
-#ifdef __cplusplus
-} /* extern "C" */
-#endif
+RECORDER_C_END_
 #endif

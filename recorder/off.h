@@ -5,9 +5,7 @@
 
 #include "event.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RECORDER_C_BEGIN_
 
 struct recorder_cursor {
     uint64_t missed;
@@ -178,7 +176,5 @@ RECORDER_STUB_ void recorder_trigger_thaw(void)
 {
 }
 
-#ifdef __cplusplus
-} /* extern "C" */
-#endif
+RECORDER_C_END_
 #endif

@@ -6,9 +6,7 @@
 #include "clock.h"
 #include "lane.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RECORDER_C_BEGIN_
 
 /* With RECORDER_CLOCK_ORDER, where a program can keep it. */
 #if defined(RECORDER_TSC_) && defined(RECORDER_LINUX_)
@@ -355,7 +353,5 @@ RECORDER_INLINE_ uintptr_t recorder_order_end_(void)
 }
 #endif
 
-#ifdef __cplusplus
-} /* extern "C" */
-#endif
+RECORDER_C_END_
 #endif

@@ -8,9 +8,7 @@
 
 #define RECORDER_OS_FILES_ /* os_linux_file.h */
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RECORDER_C_BEGIN_
 
 /* ----------------------------------------------------------------- calls -- */
 
@@ -528,7 +526,5 @@ RECORDER_INLINE_ char *recorder_os_environment_(const char *name)
     return recorder_os_trusted_() ? recorder_os_getenv_(name) : NULL;
 }
 
-#ifdef __cplusplus
-} /* extern "C" */
-#endif
+RECORDER_C_END_
 #endif

@@ -11,9 +11,7 @@
 #error "recorder_dump.h: no port to x32: -mx32"
 #endif
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RECORDER_C_BEGIN_
 
 #if defined(__mips__)
 enum {
@@ -343,7 +341,5 @@ RECORDER_INLINE_ void recorder_os_siginfo_(char *to, int sig, const void *info)
     }
 }
 
-#ifdef __cplusplus
-} /* extern "C" */
-#endif
+RECORDER_C_END_
 #endif

@@ -7,9 +7,7 @@
 #include "os.h"
 #include "text.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RECORDER_C_BEGIN_
 
 /* ---------------------------------------------------------------- events -- */
 
@@ -236,7 +234,5 @@ extern int recorder_pthread_create_(uintptr_t *thread, const void *attributes,
 extern int recorder_pthread_join_(uintptr_t thread, void **result)
     RECORDER_LABEL_(pthread_join) __attribute__((weak));
 
-#ifdef __cplusplus
-} /* extern "C" */
-#endif
+RECORDER_C_END_
 #endif

@@ -5,9 +5,7 @@
 
 #include "language.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RECORDER_C_BEGIN_
 
 /* All are inlined away. Functions without a caller on ports fail. */
 
@@ -293,7 +291,5 @@ RECORDER_INLINE_ char *recorder_os_environment_(const char *name)
     return NULL;
 }
 
-#ifdef __cplusplus
-} /* extern "C" */
-#endif
+RECORDER_C_END_
 #endif

@@ -81,9 +81,7 @@ CONTENTS
 #include <sys/syscall.h>
 #endif
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RECORDER_C_BEGIN_
 
 #if defined(__APPLE__) || defined(__FreeBSD__) || defined(__OpenBSD__) ||      \
     defined(__NetBSD__) || defined(__DragonFly__)
@@ -639,7 +637,5 @@ RECORDER_INLINE_ char *recorder_os_environment_(const char *name)
     return recorder_os_trusted_() ? getenv(name) : NULL;
 }
 
-#ifdef __cplusplus
-} /* extern "C" */
-#endif
+RECORDER_C_END_
 #endif

@@ -54,9 +54,7 @@ recordings need.
 #error "recorder.h: Windows has 64 bits, or define RECORDER_THREAD()"
 #endif
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RECORDER_C_BEGIN_
 
 /* ---------------------------------------------------------------- system -- */
 
@@ -491,7 +489,5 @@ RECORDER_INLINE_ bool recorder_os_trusted_(void)
     return true; /* there are no programs with their owner's rights */
 }
 
-#ifdef __cplusplus
-} /* extern "C" */
-#endif
+RECORDER_C_END_
 #endif

@@ -6,9 +6,7 @@
 #include "file_elf.h"
 #include "os_windows.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RECORDER_C_BEGIN_
 
 /* ---------------------------------------------------------------- system -- */
 
@@ -489,7 +487,5 @@ RECORDER_SELDOM_ void recorder_os_siginfo_(char *to, int sig, const void *info)
     __builtin_memcpy(to + 8, &code, 4);
 }
 
-#ifdef __cplusplus
-} /* extern "C" */
-#endif
+RECORDER_C_END_
 #endif

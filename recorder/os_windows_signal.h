@@ -5,9 +5,7 @@
 
 #include "os_windows.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RECORDER_C_BEGIN_
 
 extern int recorder_win_guarantee_(unsigned *bytes)
     RECORDER_LABEL_(SetThreadStackGuarantee);
@@ -333,7 +331,5 @@ RECORDER_INLINE_ void recorder_os_release_signals_(struct recorder_held_ *held)
     recorder_win_set_error_(held->last_error);
 }
 
-#ifdef __cplusplus
-} /* extern "C" */
-#endif
+RECORDER_C_END_
 #endif

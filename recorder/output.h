@@ -5,9 +5,7 @@
 
 #include "text.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RECORDER_C_BEGIN_
 
 /* Where lines go: to a function of the user's, or through a buffer to a
  * descriptor; without an operating system, to RECORDER_WRITE. */
@@ -152,7 +150,5 @@ RECORDER_SELDOM_ void recorder_say_(const struct recorder_string_ *say)
     recorder_os_release_signals_(&held);
 }
 
-#ifdef __cplusplus
-} /* extern "C" */
-#endif
+RECORDER_C_END_
 #endif

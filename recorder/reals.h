@@ -5,9 +5,7 @@
 
 #include "formatter.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RECORDER_C_BEGIN_
 
 /* ----------------------------------------------------------------- reals -- */
 
@@ -277,7 +275,5 @@ RECORDER_SELDOM_ void recorder_format_real_(struct recorder_formatter_ *f)
         recorder_format_decimal_(f, mantissa, exponent - 1023 - 52);
 }
 
-#ifdef __cplusplus
-} /* extern "C" */
-#endif
+RECORDER_C_END_
 #endif

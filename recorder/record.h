@@ -6,9 +6,7 @@
 #include "clock.h"
 #include "threads.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RECORDER_C_BEGIN_
 
 /* ------------------------------------------------------------ time, order --
  *
@@ -412,7 +410,5 @@ RECORDER_CALLED_ uintptr_t recorder_word_of_text_(
                                            recorder_copy_size_(at, size));
 }
 
-#ifdef __cplusplus
-} /* extern "C" */
-#endif
+RECORDER_C_END_
 #endif

@@ -32,9 +32,7 @@ LIMITS
 
 #include "language.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RECORDER_C_BEGIN_
 
 /* ------------------------------------------------------------- machinery -- */
 
@@ -341,8 +339,6 @@ RECORDER_SELDOM_ uint64_t recorder_regex_group_(struct recorder_regex_ *r,
     return to;
 }
 
-#ifdef __cplusplus
-}
-#endif
+RECORDER_C_END_
 
 #endif

@@ -6,9 +6,7 @@
 #include "clock.h"
 #include "threads.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RECORDER_C_BEGIN_
 
 /* -------------------------------------------------------------- registry --
  *
@@ -557,7 +555,5 @@ recorder_walk_begin_(struct recorder_walk_ *walk)
     return recorder_walk_next_(walk);
 }
 
-#ifdef __cplusplus
-} /* extern "C" */
-#endif
+RECORDER_C_END_
 #endif

@@ -5,9 +5,7 @@
 
 #include "registry.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RECORDER_C_BEGIN_
 
 /* A stamp of eight words in front of the ring names the recorder and its sizes.
  * Memory that was never a ring holds it by chance only: 2^-256 on 32 bits. */
@@ -77,7 +75,5 @@ RECORDER_CALLED_ void recorder_resume(const struct recorder *recorder)
         *recorder_home_.order = last + 1;
 }
 
-#ifdef __cplusplus
-} /* extern "C" */
-#endif
+RECORDER_C_END_
 #endif

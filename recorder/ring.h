@@ -6,9 +6,7 @@
 #include "layout.h"
 #include "word.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RECORDER_C_BEGIN_
 
 /* Tickets a record may draw before it is counted as lost. */
 #ifndef RECORDER_TICKETS
@@ -344,7 +342,5 @@ RECORDER_INLINE_ uintptr_t recorder_orders_(uintptr_t count)
     return order;
 }
 
-#ifdef __cplusplus
-} /* extern "C" */
-#endif
+RECORDER_C_END_
 #endif

@@ -8,9 +8,7 @@
 #include "memory.h"
 #include "text.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RECORDER_C_BEGIN_
 
 /* --------------------------------------------------------------- scratch -- */
 
@@ -179,7 +177,5 @@ RECORDER_SELDOM_ void recorder_scratch_close_(struct recorder_scratch_ *s)
         recorder_os_unmap_(s->mapped, s->mapped_bytes);
 }
 
-#ifdef __cplusplus
-} /* extern "C" */
-#endif
+RECORDER_C_END_
 #endif

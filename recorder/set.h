@@ -6,9 +6,7 @@
 #include "define.h"
 #include "dump.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RECORDER_C_BEGIN_
 
 /* ----------------------------------------------------------- conversions -- */
 
@@ -357,7 +355,5 @@ recorder_set_enter_(void)
 }
 #endif
 
-#ifdef __cplusplus
-} /* extern "C" */
-#endif
+RECORDER_C_END_
 #endif

@@ -6,9 +6,7 @@
 #include "crash.h"
 #include "guard.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RECORDER_C_BEGIN_
 
 enum { RECORDER_SIGNALS_ = 65 }; /* as many as the registry has room for */
 
@@ -461,7 +459,5 @@ recorder_signal_leave_(void)
 }
 #endif
 
-#ifdef __cplusplus
-} /* extern "C" */
-#endif
+RECORDER_C_END_
 #endif

@@ -5,9 +5,7 @@
 
 #include "scratch.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RECORDER_C_BEGIN_
 
 /* --------------------------------------------------------------- strings -- */
 
@@ -290,7 +288,5 @@ RECORDER_SELDOM_ bool recorder_text_changes_(void *context, uint64_t address,
                                   piece->bytes, sizeof piece->bytes);
 }
 
-#ifdef __cplusplus
-} /* extern "C" */
-#endif
+RECORDER_C_END_
 #endif

@@ -37,9 +37,7 @@
 #include "clock.h"
 #endif
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RECORDER_C_BEGIN_
 
 /* The defaults of the settings that recorder_switch.h describes. */
 #ifndef RECORDER_SWITCH_SPARE
@@ -221,7 +219,5 @@ RECORDER_INLINE_ void recorder_switch_on_(const struct recorder *recorder,
 }
 #endif /* RECORDER_NOTHING_ */
 
-#ifdef __cplusplus
-} /* extern "C" */
-#endif
+RECORDER_C_END_
 #endif

@@ -6,9 +6,7 @@
 #include "registry.h"
 #include "tasks_layout.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RECORDER_C_BEGIN_
 
 /* ------------------------------------------------------------------ list -- */
 
@@ -139,7 +137,5 @@ void recorder_task_switch(unsigned number)
 #endif
 }
 
-#ifdef __cplusplus
-} /* extern "C" */
-#endif
+RECORDER_C_END_
 #endif

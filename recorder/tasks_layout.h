@@ -5,9 +5,7 @@
 
 #include "language.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RECORDER_C_BEGIN_
 
 /* The meaning of a row: values for readers, which skip unknown ones. `bytes` is
  * the member's size unless another meaning is given. */
@@ -91,7 +89,5 @@ RECORDER_ASSERT_(sizeof(struct recorder_task_row) == 4 * sizeof(void *) &&
                      sizeof(struct recorder_tasks) == 8 * sizeof(void *),
                  "tasks_layout.h has a member that is no word");
 
-#ifdef __cplusplus
-} /* extern "C" */
-#endif
+RECORDER_C_END_
 #endif

@@ -19,9 +19,7 @@ PROMISES
 #include "format.h"
 #include "heading.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RECORDER_C_BEGIN_
 
 #define RECORDER_LINE_DEFAULT_                                                 \
     "{order} [{seconds} {location} T{thread}] {recorder}: {severity}{message}"
@@ -563,7 +561,5 @@ recorder_add_summary_(struct recorder_string_ *to, const char *name,
     recorder_add_string_(to, "\n");
 }
 
-#ifdef __cplusplus
-} /* extern "C" */
-#endif
+RECORDER_C_END_
 #endif

@@ -9,9 +9,7 @@
 #include "os.h"
 #include "ring.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RECORDER_C_BEGIN_
 
 /* --------------------------------------------------------------- threads --
  *
@@ -358,7 +356,5 @@ RECORDER_CALLED_ void recorder_thread_name(const char *name)
     recorder_thread_set_name_(row, name);
 }
 
-#ifdef __cplusplus
-} /* extern "C" */
-#endif
+RECORDER_C_END_
 #endif

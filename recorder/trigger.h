@@ -5,9 +5,7 @@
 
 #include "action.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RECORDER_C_BEGIN_
 
 /* ------------------------------------------------------------------ look -- */
 
@@ -525,7 +523,5 @@ recorder_trigger_leave_(void)
 }
 #endif
 
-#ifdef __cplusplus
-} /* extern "C" */
-#endif
+RECORDER_C_END_
 #endif

@@ -5,9 +5,7 @@
 
 #include "language.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RECORDER_C_BEGIN_
 
 #if !defined(RECORDER_HOSTED_) && !defined(RECORDER_ENTER) &&                 \
     __GCC_ATOMIC_POINTER_LOCK_FREE < 2
@@ -110,7 +108,5 @@ RECORDER_INLINE_ uintptr_t recorder_add_(uintptr_t *to, uintptr_t value)
 }
 #endif
 
-#ifdef __cplusplus
-} /* extern "C" */
-#endif
+RECORDER_C_END_
 #endif

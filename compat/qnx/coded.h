@@ -13,9 +13,7 @@ software.
 
 /* recorder_dump.h, or decode.h and text.h of recorder/, is included before. */
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RECORDER_C_BEGIN_
 
 /* ----------------------------------------------------------------- coded -- */
 
@@ -84,7 +82,5 @@ RECORDER_SELDOM_ bool recorder_coded_of_(const struct recorder_event *event,
     return true;
 }
 
-#ifdef __cplusplus
-} /* extern "C" */
-#endif
+RECORDER_C_END_
 #endif

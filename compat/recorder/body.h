@@ -36,9 +36,7 @@ CONTENTS
 RECORDER_1X_RECORDERS_(RECORDER_1X_DEFINE_)
 RECORDER_1X_TWEAKS_(RECORDER_1X_TWEAK_DEFINE_)
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RECORDER_C_BEGIN_
 
 #define RECORDER_1X_VALUE_(name)                                               \
     __atomic_load_n(&recorder_for_##name.value, __ATOMIC_RELAXED)
@@ -620,7 +618,5 @@ __attribute__((destructor(101))) static void recorder_1x_leave(void)
 }
 #endif
 
-#ifdef __cplusplus
-} /* extern "C" */
-#endif
+RECORDER_C_END_
 #endif

@@ -224,9 +224,7 @@ struct recorder_timed {
 
 /* ------------------------------------------------------------- functions -- */
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+RECORDER_C_BEGIN_
 
 typedef unsigned (*recorder_show_fn)(const char *text, size_t size,
                                      void *output);
@@ -273,9 +271,7 @@ RECORDER_1X_ recorder_info *recorder_list(void);
 RECORDER_1X_ void recorder_activate(recorder_info *recorder);
 RECORDER_1X_ void recorder_tweak_activate(recorder_tweak *tweak);
 
-#ifdef __cplusplus
-} /* extern "C" */
-#endif
+RECORDER_C_END_
 
 /* ------------------------------------------------------------ predefined --
  *
