@@ -125,6 +125,20 @@ export const tests = {
     const titles = () => page.evaluate(() => window.recorder.layout()
       .filter(line => line.title).map(line => line.title)[0]);
     equal(await titles(), 'Pinned', 'the first heading');
+    const topOf = lane => lane.boundingBox().then(box => box.y);
+    const lanes = page.locator('#lanes [role="treeitem"]');
+    const tops = async () => [await topOf(lanes.first()),
+      await topOf(lanes.last())];
+    const {width, height} = page.viewportSize();
+    await page.setViewportSize({width, height: 520}); // lanes do not fit
+    const before = await tops();
+    await page.mouse.move(60, before[0] + 30);
+    await page.mouse.wheel(0, 500);
+    await page.waitForFunction(() => window.recorder.view.scrolled > 20);
+    const after = await tops();
+    must(after[0] === before[0] && after[1] < before[1] - 20,
+      `pinned ones stay, others scroll: ${before}, ${after}`);
+    await page.setViewportSize({width, height});
     await page.keyboard.press('p');
     must(await titles() !== 'Pinned', 'unpinned');
     const key = await page.evaluate(() =>
@@ -134,6 +148,7 @@ export const tests = {
     const link = await page.evaluate(() => window.recorder.link());
     await page.evaluate(key => window.recorder.choosePlot(key), key);
     equal(await page.locator('.plot').count(), 0, 'removed');
+    await page.waitForFunction(link => location.hash !== link, link);
     await page.evaluate(link => { location.hash = link; }, link);
     await page.waitForSelector('.plot');
     await page.evaluate(key => window.recorder.choosePlot(key), key);

@@ -44,10 +44,10 @@ function toLane(at) {
   if (!line) return;
   tree.at = at;
   showTree();
-  const room = height - RULER;
-  if (line.top < view.scrolled) scrollLanes(line.top - view.scrolled);
-  else if (line.top + line.height > view.scrolled + room)
-    scrollLanes(line.top + line.height - room - view.scrolled);
+  const above = topOf(line) - RULER - stuckHeight();
+  const below = topOf(line) + line.height - height;
+  if (above < 0 && !isStuck(line)) scrollLanes(above);
+  else if (below > 0) scrollLanes(below);
   $('lanes').firstElementChild.children[at].focus({preventScroll: true});
 }
 // The first event of a lane that is in view.

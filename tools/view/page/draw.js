@@ -17,11 +17,18 @@ const view = {
   tableFrom: NaN, tableTo: NaN,
 };
 let width = 0, height = 0, layout = [], layoutHeight = 0, ink = {};
+let pinnedHeight = 0; // px, of the heading and lines of pinned threads
 
 const toX = ns => LABELS + (ns - view.from) / (view.to - view.from) *
   (width - LABELS);
 const toNs = x => view.from + (x - LABELS) / (width - LABELS) *
   (view.to - view.from);
+
+// Pinned lines come first and stay at the top, if half of the lanes are left.
+const stuckHeight = () =>
+  pinnedHeight * 2 <= height - RULER ? pinnedHeight : 0;
+const isStuck = line => line.top < stuckHeight();
+const topOf = line => RULER + line.top - (isStuck(line) ? 0 : view.scrolled);
 
 // ------------------------------------------------------------------ colours --
 
@@ -72,12 +79,13 @@ function makeLayout() {
   };
   const add = (title, list, heightOf) =>
     addLines(title, list.map(lane => ({lane, within: 0})), heightOf);
-  if (view.threads && processors.length)
-    add('Processors', processors.filter(cpu => cpu), cpu =>
-      LANE + SPAN * cpu.levels.length);
   const pinned = view.threads ? threadLanes.filter(lane => lane &&
     isPinned(lane)) : [];
   if (pinned.length) add('Pinned', pinned, heightOfThread);
+  pinnedHeight = top;
+  if (view.threads && processors.length)
+    add('Processors', processors.filter(cpu => cpu), cpu =>
+      LANE + SPAN * cpu.levels.length);
   // Of several sources, each has its threads and recorders under its name.
   for (const [i, source] of (about.sources ?? [null]).entries()) {
     const is = source ? `${source.title}: ${source.program} ${source.pid}` : '';
@@ -224,15 +232,15 @@ const ends = [], releases = []; // ends: [row, y], as the spans are drawn
 const BY = /, (?:ended )?by T([1-9]\d*)\b/;
 function drawReleases() {
   const byNumber = new Map(ends.length ? threads.map(t => [t.number, t]) : []);
-  const topOf = number => {
+  const topOfThread = number => {
     const line = lineOf(byNumber.get(number));
-    return line && RULER + line.top - view.scrolled;
+    return line && topOf(line);
   };
   releases.length = 0;
   for (const [row, y] of ends) {
     if (events.at[row] > view.to || releases.length >= RELEASES_MAX) continue;
     const by = BY.exec(message(row, invalidate) ?? '');
-    const from = by ? Number(by[1]) : 0, top = by ? topOf(from) : undefined;
+    const from = by ? Number(by[1]) : 0, top = by ? topOfThread(from) : undefined;
     if (top === undefined || from === threads[events.thread[row]].number)
       continue;
     releases.push({row, from, x: Math.round(toX(events.at[row])), y,
@@ -413,17 +421,17 @@ function drawLine(ns, colour, dash) {
 
 // -------------------------------------------------------------------- whole --
 
-function drawLanes() {
-  const lowest = view.scrolled + height - RULER;
-  const seen = layout.filter(l => l.top + l.height > view.scrolled &&
-    l.top < lowest);
+// Draws lines between two heights.
+function drawLines(lines, from, to) {
   pen.save();
   pen.beginPath();
-  pen.rect(LABELS, RULER, width - LABELS, height);
+  pen.rect(0, from, width, to - from);
   pen.clip();
+  pen.fillStyle = ink.back;
+  pen.fillRect(0, from, width, to - from);
   const all = [];
-  for (const {lane, top: y, height: h} of seen) {
-    const top = RULER + y - view.scrolled;
+  for (const line of lines) {
+    const {lane, height: h} = line, top = topOf(line);
     pen.fillStyle = lane ? ink.faint : ink.panel;
     pen.fillRect(LABELS, top + (lane ? h - 1 : 0), width, lane ? 1 : h);
     if (!lane) continue;
@@ -441,18 +449,15 @@ function drawLanes() {
   putAll();
   for (const [texts, top] of all)
     drawTexts(texts, top);
-  drawReleases();
-  drawArrows(seen);
-  for (const {lane, top: y} of seen) {
-    const top = RULER + y - view.scrolled;
+  for (const line of lines) {
+    const {lane} = line, top = topOf(line);
     if (!lane || lane.levels) continue;
     drawMarks(lane.severe[2], top + LANE - 9, ink.severe2);
     drawMarks(lane.severe[3], top + LANE - 9, ink.severe3);
     drawMarks(lane.hits, top, ink.hit);
   }
-  pen.restore();
-  for (const line of seen) {
-    const top = RULER + line.top - view.scrolled;
+  for (const line of lines) {
+    const top = topOf(line);
     if (line.lane) {
       drawLabel(line, top);
       pen.fillStyle = ink.faint;
@@ -466,6 +471,23 @@ function drawLanes() {
       pen.font = `12px ${ink.mono}`;
     }
   }
+  pen.restore();
+}
+function drawLanes() {
+  const stuck = RULER + stuckHeight();
+  const seen = layout.filter(l => isStuck(l) ||
+    (topOf(l) + l.height > stuck && topOf(l) < height));
+  drawLines(seen.filter(l => !isStuck(l)), stuck, height);
+  drawLines(seen.filter(isStuck), RULER, stuck);
+  pen.fillStyle = ink.line;
+  if (stuck > RULER) pen.fillRect(0, stuck - 1, width, 1);
+  pen.save();
+  pen.beginPath();
+  pen.rect(LABELS, RULER, width - LABELS, height);
+  pen.clip();
+  drawReleases();
+  drawArrows(seen);
+  pen.restore();
 }
 
 function draw() {
@@ -489,18 +511,21 @@ function draw() {
   canvas.hidden = false;
   $('lanes').firstElementChild.style.transform =
     `translateY(${-view.scrolled}px)`;
+  for (const [i, line] of tree.lines.entries())
+    if (line.top < pinnedHeight)
+      $('lanes').firstElementChild.children[i].style.top =
+        `${topOf(line) - RULER + view.scrolled}px`;
 }
 
 const lineAt = y => y < RULER ? undefined
-  : layout.find(l => l.lane && y >= RULER + l.top - view.scrolled &&
-    y < RULER + l.top - view.scrolled + l.height);
+  : layout.find(l => l.lane && y >= topOf(l) && y < topOf(l) + l.height &&
+    (isStuck(l) || y >= RULER + stuckHeight()));
 // The event nearest to a point: of its lane's ticks, or the span below it.
 function rowAt(x, y) {
   const line = lineAt(y);
   if (!line || x < LABELS || y < RULER || line.lane.levels) return -1;
   const {lane} = line, ns = toNs(x), at = events.at;
-  const depth = Math.floor((y - RULER + view.scrolled - line.top - LANE) /
-    SPAN);
+  const depth = Math.floor((y - topOf(line) - LANE) / SPAN);
   const spans = lane.spans[depth];
   if (spans) {
     const place = spans.close.find(ns);

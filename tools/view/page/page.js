@@ -91,9 +91,10 @@ function scrollLanes(by) {
 function showLane(row) {
   const line = lineOf(threads[events.thread[row]]) ?? lineOf(recorderOf(row));
   if (!line) return;
-  const {top, height: tall} = line, room = height - RULER;
-  if (top < view.scrolled || top + tall > view.scrolled + room)
-    scrollLanes(top - Math.max(0, (room - tall) / 2) - view.scrolled);
+  const stuck = RULER + stuckHeight(), top = topOf(line) - stuck;
+  const more = height - stuck - line.height;
+  if (!isStuck(line) && (top < 0 || top > more))
+    scrollLanes(top - Math.max(0, more / 2));
 }
 
 // ---------------------------------------------------------------- selecting --

@@ -107,14 +107,14 @@ function arrowsInView() {
       asyncKeys.get(end) === selected);
 }
 function drawArrows(seen) {
-  const topOf = thing => {
+  const seenTop = thing => {
     const line = lineOf(thing);
-    return seen.includes(line) ? RULER + line.top - view.scrolled : undefined;
+    return seen.includes(line) ? topOf(line) : undefined;
   };
   pen.strokeStyle = pen.fillStyle = ink.accent;
   for (const [from, to] of arrowsInView()) {
-    const y = topOf(threads[events.thread[from]]);
-    const end = topOf(threads[events.thread[to]]);
+    const y = seenTop(threads[events.thread[from]]);
+    const end = seenTop(threads[events.thread[to]]);
     if (y === undefined || end === undefined || y === end) continue;
     const x = toX(events.at[from]), right = toX(events.at[to]);
     const low = end + LANE / 2, top = y + LANE / 2;

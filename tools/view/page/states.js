@@ -129,7 +129,7 @@ function stateAt(x, y) {
   const line = lineAt(y);
   if (!line || x < LABELS) return null;
   const {lane} = line, ns = toNs(x), strip = stripOf(lane);
-  const below = y - RULER + view.scrolled - line.top;
+  const below = y - topOf(line);
   const say = (slices, text) => {
     const i = slices.at(ns);
     return i < 0 ? null
