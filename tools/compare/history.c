@@ -101,7 +101,7 @@ static void values_keep(struct compare *c, struct history *h,
     for (unsigned i = 0; i < e->arguments_count; i++) {
         const struct reader_argument *a = &e->arguments[i];
         struct compare_value *to = &h->values[h->values_count++];
-        to->kind = (unsigned char)a->kind;
+        to->kind = (unsigned char)(a->cut ? READER_LOST : a->kind);
         to->word = a->word;
         if (a->kind == READER_REAL)
             memcpy(&to->word, &a->real, sizeof to->word);

@@ -122,6 +122,12 @@ static void argument_make(struct text_context *c,
     } else if (f->how.kind == 's') {
         /* %.0s shows nothing that could. */
         to->changes = text_most(f, event) && text_changes(c, word, &sizes);
+        to->cut = sizes.kept < sizes.shown;
+        if ((to->cut && !sizes.kept) ||
+            (word && word == c->reader->inside->text_lost)) {
+            to->kind = READER_LOST;
+            return;
+        }
         **strings = *RECORDER_FORMAT_CHANGES_;
         size = f->how.wide
                    ? wide_text(c, word, *strings + to->changes,
