@@ -1,7 +1,6 @@
 /* fleet.h - recorder-fleet: freezes, snapshots and fetches of many hosts. */
 /* SPDX-License-Identifier: MIT */
-#ifndef FLEET_H
-#define FLEET_H
+#pragma once
 
 #include <nats/nats.h>
 #include <sqlite3.h>
@@ -268,5 +267,3 @@ int fleet_bucket(void);
 void snapshot_new(char to[65]); /* "20261122-003617-k3x9" */
 /* Makes a request for a snapshot, in JSON, to be freed. */
 char *snapshot_request(const char *snapshot, const char *by, const char *why);
-
-#endif

@@ -14,8 +14,7 @@
     gdb/recorder-gdb.py calls it by ctypes: what changes here changes there. All
     texts are valid until the next call, unless it is said how long.
 */
-#ifndef LIBRARY_H
-#define LIBRARY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -141,5 +140,3 @@ const char *recorder_gdb_locks(struct recorder_gdb *);
 /* The names of recorders, and then of tweaks; null: no more. Valid until
  * recorder_gdb_free(). */
 const char *recorder_gdb_name(struct recorder_gdb *, size_t i);
-
-#endif

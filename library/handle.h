@@ -1,7 +1,6 @@
 /* handle.h - the shared parts of librecorder's files. */
 /* SPDX-License-Identifier: MIT */
-#ifndef HANDLE_H
-#define HANDLE_H
+#pragma once
 
 #pragma GCC visibility push(default)
 #include "recorder_reader.h"
@@ -41,5 +40,3 @@ void cut_watch(bool *cut);
 
 /* The next event and its fields, as print/fields.h has them. */
 bool library_next(struct recorder_reader *, struct reader_argument *fields);
-
-#endif

@@ -6,8 +6,7 @@
    take an event's words by position: a change of the words changes the schema,
    and readers refuse recordings of another one.
 */
-#ifndef RUN_EVENTS_H
-#define RUN_EVENTS_H
+#pragma once
 
 #define RUN_SCHEMA "run1"
 #define RUN_LOCATION "recorder run" /* in place of a file and line */
@@ -44,5 +43,3 @@
     X(futex, WAIT_FUTEX)                                                       \
     X(thread, WAIT_THREAD)                                                     \
     X(call, WAIT_CALL)
-
-#endif

@@ -1,7 +1,6 @@
 /* libc.h - finds functions in libc, whatever a program defines. */
 /* SPDX-License-Identifier: MIT */
-#ifndef RUN_LIBC_H
-#define RUN_LIBC_H
+#pragma once
 
 #pragma GCC visibility push(hidden)
 
@@ -16,5 +15,3 @@ void *run_find_beside(const char *name, const char *other);
 void *run_libc_missing(const char *name);
 
 #pragma GCC visibility pop
-
-#endif

@@ -1,7 +1,6 @@
 /* real_functions.h - the functions that the library interposes, as others define them. */
 /* SPDX-License-Identifier: MIT */
-#ifndef RUN_REAL_H
-#define RUN_REAL_H
+#pragma once
 
 #include "libc.h"
 #include "run.h"
@@ -110,5 +109,3 @@ int run_cond_signal(const struct run_cond_real *, pthread_cond_t *);
 int run_cond_broadcast(const struct run_cond_real *, pthread_cond_t *);
 
 #pragma GCC visibility pop
-
-#endif

@@ -14,8 +14,7 @@
    is taken, and a call from within the library, which a thread-local count
    shows, goes to the real function at once.
 */
-#ifndef RUN_H
-#define RUN_H
+#pragma once
 
 #undef _TIME_BITS /* it renames functions: time64.c has them under both names */
 #include <errno.h>
@@ -481,5 +480,3 @@ int run_thread_join(pthread_t, void **, const struct run_limit *,
                     uintptr_t site, uintptr_t cfa);
 int run_c11_of(int result);
 #pragma GCC visibility pop
-
-#endif

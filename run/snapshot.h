@@ -12,8 +12,7 @@
 
    The order of the registers is the same as in tools/threads/machines.c.
 */
-#ifndef RUN_SNAPSHOT_H
-#define RUN_SNAPSHOT_H
+#pragma once
 
 #include "events.h"
 #include "recorder.h"
@@ -123,5 +122,3 @@ snapshot_take(uintptr_t id, uintptr_t top, uintptr_t bytes)
     }
 #undef SNAPSHOT_WORD
 }
-
-#endif

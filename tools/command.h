@@ -1,7 +1,6 @@
 /* command.h - verbs, their options, and the call of one: for all of tools. */
 /* SPDX-License-Identifier: MIT */
-#ifndef COMMAND_H
-#define COMMAND_H
+#pragma once
 
 #include <setjmp.h>
 
@@ -212,5 +211,3 @@ const char *help_verbs(void);
 void help_show(const char *of);
 void help_man_page(void);
 void help_completion(void);
-
-#endif

@@ -1,7 +1,6 @@
 /* labels.h - labels of sources: host=web1, service=shop. */
 /* SPDX-License-Identifier: MIT */
-#ifndef LABELS_H
-#define LABELS_H
+#pragma once
 
 #include "command.h"
 
@@ -38,5 +37,3 @@ const char *label_of(const struct call *, const char *name);
 const char *labels_name(const struct call *calls, size_t i);
 /* Writes the labels as lines, "host=web1\n". Returns their size. */
 size_t labels_text(const struct call *, char **text);
-
-#endif

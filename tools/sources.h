@@ -15,8 +15,7 @@ time so far of each: nothing else is known of two sources. Those of equal times
 come by the order of the arguments. A source that cannot be read is left out,
 with a message, and the exit status is 1.
 */
-#ifndef SOURCES_H
-#define SOURCES_H
+#pragma once
 
 #include "command.h"
 
@@ -54,5 +53,3 @@ void merge_begin(struct merge *, struct call *calls);
 /* Gets the next event and returns whose it is; null: there is none. */
 struct call *merge_next(struct merge *, struct reader_event *);
 void merge_end(struct merge *);
-
-#endif

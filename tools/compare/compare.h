@@ -27,8 +27,7 @@ FLOORS (a file calls only files of lower floors)
     history                                     all events of a side
     statistics
 */
-#ifndef COMPARE_H
-#define COMPARE_H
+#pragma once
 
 #include "array.h"
 #include "command.h"
@@ -340,5 +339,3 @@ bool level_where(const struct compare *, enum compare_side, size_t format,
 /* How many thresholds of a rule apart two levels are: >= 1 is a difference. */
 double rule_size(enum rule, const struct level *good, const struct level *bad,
                  double unit);
-
-#endif

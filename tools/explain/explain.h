@@ -16,8 +16,7 @@ FLOORS (a file calls only files of lower floors)
     heap        the block of the heap at an address: glibc
     access      the memory that an instruction reads or writes
 */
-#ifndef EXPLAIN_H
-#define EXPLAIN_H
+#pragma once
 
 #include "command.h"
 #include "show.h"
@@ -153,5 +152,3 @@ char *ended_text(struct call *, const char **kind, int *status);
 /* Prints the innermost frames: of the system, the last one before the program's
  * own code; and the variables of the first in that code. */
 void stack_text(FILE *, struct explain *);
-
-#endif

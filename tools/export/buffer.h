@@ -1,7 +1,6 @@
 /* buffer.h - gathers bytes before they are written; ids. */
 /* SPDX-License-Identifier: MIT */
-#ifndef BUFFER_H
-#define BUFFER_H
+#pragma once
 
 #include "texts.h"
 
@@ -23,5 +22,3 @@ void buffer_real(struct buffer *, double); /* its bits, so */
 /* ids_add() and texts_add(), but they end the command if there is no memory. */
 size_t ids_of(struct ids *, uint64_t a, uint64_t b, uint64_t c, bool *is_new);
 uint32_t texts_of(struct texts *, const char *text, size_t size);
-
-#endif

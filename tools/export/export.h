@@ -1,7 +1,6 @@
 /* export.h - the writers of trace formats: one file a format. */
 /* SPDX-License-Identifier: MIT */
-#ifndef EXPORT_H
-#define EXPORT_H
+#pragma once
 
 #include "buffer.h"
 #include "fields.h"
@@ -19,5 +18,3 @@ void export_perfetto(struct call *, const char *path);
 void export_ctf(struct call *, const char *path);
 void export_vcd(struct call *, const char *path);
 void export_sqlite(struct call *, const char *path);
-
-#endif

@@ -1,7 +1,6 @@
 /* kinds.h - the words of headings of recorder_switch.h. */
 /* SPDX-License-Identifier: MIT */
-#ifndef KINDS_H
-#define KINDS_H
+#pragma once
 
 enum kind {
     KIND_OTHER,
@@ -25,5 +24,3 @@ enum kind {
 enum kind kind_of(const char *words, char *how);
 /* "in": the word of a kind. */
 const char *kind_word(enum kind);
-
-#endif

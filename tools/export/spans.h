@@ -12,8 +12,7 @@ NAME ends before the first conversion, argument's name
 fewer whole words on one side than on the other: "< read, %u bytes" closes
 "> read block %u". Without a name, "<" closes the innermost of the recorder.
 */
-#ifndef SPANS_H
-#define SPANS_H
+#pragma once
 
 #include "reader.h"
 #include "texts.h"
@@ -53,5 +52,3 @@ struct spans_async *spans_async(struct spans_asyncs *, const char *format,
                                 const struct reader_recorder *,
                                 const struct reader_argument *, unsigned count);
 void spans_free(struct spans_asyncs *);
-
-#endif

@@ -34,8 +34,7 @@ nothing has to come in pairs:
     If rings overwrote records, all states begin after the last missing record.
     They end with the last record.
 */
-#ifndef SWITCHES_H
-#define SWITCHES_H
+#pragma once
 
 #include "ids.h"
 #include "kinds.h"
@@ -178,5 +177,3 @@ const char *switches_slice_name(const struct switches *,
 
 /* Makes the name of a thread or interrupt: its id where it has none. */
 const char *switches_name(const char *name, uint64_t id, char to[64]);
-
-#endif

@@ -1,7 +1,6 @@
 /* switches_inside.h - the state machine of switches.h, for its callers. */
 /* SPDX-License-Identifier: MIT */
-#ifndef SWITCHES_INSIDE_H
-#define SWITCHES_INSIDE_H
+#pragma once
 
 #include "switches.h"
 
@@ -46,5 +45,3 @@ void switches_sleep_end(struct switches *, struct switches_cpu *,
 void switches_names(struct switches *);
 /* The order of slices, for qsort(). */
 int switches_slices_compare(const void *, const void *);
-
-#endif

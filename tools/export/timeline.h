@@ -18,8 +18,7 @@ VALUES  --value RECORDER:N=NAME makes argument N, if it is a number, a value of
         argument of "bytes=%d".
 TIME    A record without a known time gets the time of the record before.
 */
-#ifndef TIMELINE_H
-#define TIMELINE_H
+#pragma once
 
 #include "command.h"
 #include "spans.h"
@@ -152,5 +151,3 @@ const char *timeline_name(const struct timeline *,
  * none. *ns: the end of that gap, since the timeline's start. */
 const char *timeline_gap(const struct timeline *, size_t recorder,
                          uint64_t *ns);
-
-#endif

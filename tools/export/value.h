@@ -1,7 +1,6 @@
 /* value.h - --value RECORDER:N=NAME or RECORDER:FIELD: an argument that is drawn as a plot. */
 /* SPDX-License-Identifier: MIT */
-#ifndef VALUE_H
-#define VALUE_H
+#pragma once
 
 #include "command.h"
 
@@ -24,5 +23,3 @@ unsigned value_place(const char *field, unsigned argument,
 /* True if an argument can be drawn; *value is its value. */
 bool value_is_number(const struct reader_argument *);
 double value_number(const struct reader_argument *);
-
-#endif

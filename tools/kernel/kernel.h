@@ -1,8 +1,7 @@
 /* kernel.h - switches of programs that record none, and counts of the
  * system. */
 /* SPDX-License-Identifier: MIT */
-#ifndef KERNEL_H
-#define KERNEL_H
+#pragma once
 
 #include "command.h"
 
@@ -20,5 +19,3 @@ void kernel_counts(struct call *, int pid, uint64_t ns, bool as_json);
  * stop_over(): then the next signal ends the command at once. */
 bool stop_wait(uint64_t ns);
 void stop_over(void);
-
-#endif

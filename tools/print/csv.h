@@ -1,7 +1,6 @@
 /* csv.h - events as comma-separated values, RFC 4180. */
 /* SPDX-License-Identifier: MIT */
-#ifndef CSV_H
-#define CSV_H
+#pragma once
 
 #include "command.h"
 
@@ -12,5 +11,3 @@
 void csv_head(FILE *, struct call *calls);
 void csv_event(FILE *, const struct call *calls, struct call *,
                const struct reader_event *);
-
-#endif

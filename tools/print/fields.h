@@ -1,7 +1,6 @@
 /* fields.h - an event as one row of named values. */
 /* SPDX-License-Identifier: MIT */
-#ifndef FIELDS_H
-#define FIELDS_H
+#pragma once
 
 #include "reader.h"
 
@@ -40,5 +39,3 @@ int severity_of_text(const char *text, size_t size);
  * until the next message is made. */
 void fields_of(struct reader *, const struct reader_event *,
                struct reader_argument to[FIELDS]);
-
-#endif

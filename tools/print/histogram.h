@@ -1,7 +1,6 @@
 /* histogram.h - how long many things took. */
 /* SPDX-License-Identifier: MIT */
-#ifndef HISTOGRAM_H
-#define HISTOGRAM_H
+#pragma once
 
 #include "libc.h"
 
@@ -13,5 +12,3 @@ uint64_t histogram_within(const uint64_t *ns, size_t count, size_t thousandths);
 void histogram_print(const uint64_t *ns, size_t count);
 /* Prints these steps as "[from,to,count]", with commas between them. */
 void histogram_json(const uint64_t *ns, size_t count);
-
-#endif

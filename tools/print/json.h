@@ -1,7 +1,6 @@
 /* json.h - strings, arguments and events as JSON. */
 /* SPDX-License-Identifier: MIT */
-#ifndef JSON_H
-#define JSON_H
+#pragma once
 
 #include "command.h"
 
@@ -31,5 +30,3 @@ void json_argument(FILE *, const struct reader_argument *);
 void json_source(FILE *, const struct call *);
 /* Prints an event as an object, as `dump --json` does, without a newline. */
 void json_event(FILE *, struct call *, const struct reader_event *);
-
-#endif

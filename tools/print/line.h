@@ -1,7 +1,6 @@
 /* line.h - lines of events on stdout, with colours on a terminal. */
 /* SPDX-License-Identifier: MIT */
-#ifndef LINE_H
-#define LINE_H
+#pragma once
 
 #include "command.h"
 
@@ -10,5 +9,3 @@ bool line_color(const struct call *, const char *when);
 /* Writes an event's line; with `functions`, the function that recorded it. */
 void line_write(FILE *, struct call *, const struct reader_event *,
                 bool in_color, bool functions);
-
-#endif

@@ -1,7 +1,6 @@
 /* names.h - the names that formats give their arguments, of all events. */
 /* SPDX-License-Identifier: MIT */
-#ifndef NAMES_H
-#define NAMES_H
+#pragma once
 
 #include "command.h"
 
@@ -19,5 +18,3 @@ void names_read(struct names *, struct call *);
 const struct reader_argument *
 names_find(const char *name, const struct reader_argument *, unsigned count);
 void names_close(struct names *);
-
-#endif

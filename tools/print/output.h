@@ -1,7 +1,6 @@
 /* output.h - files and folders that appear only when they are whole. */
 /* SPDX-License-Identifier: MIT */
-#ifndef OUTPUT_H
-#define OUTPUT_H
+#pragma once
 
 #include "command.h"
 
@@ -42,5 +41,3 @@ void output_folder_close(struct output *);
 char *output_beside(const char *path);
 /* Registers a path to be removed if the command ends before the rename. */
 void output_temporary(const char *path);
-
-#endif

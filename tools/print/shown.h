@@ -1,7 +1,6 @@
 /* shown.h - escapes texts of a source, for people to read. */
 /* SPDX-License-Identifier: MIT */
-#ifndef SHOWN_H
-#define SHOWN_H
+#pragma once
 
 #include "libc.h"
 
@@ -11,5 +10,3 @@
  * in lines, by recorder_add_name_() and recorder_format_(), which agree; JSON
  * writes the same characters as \u2028. Valid until the next call. */
 const char *text_shown(const char *text, size_t *size);
-
-#endif

@@ -1,7 +1,6 @@
 /* tables.h - recorders, threads and tweaks, as text in columns. */
 /* SPDX-License-Identifier: MIT */
-#ifndef TABLES_H
-#define TABLES_H
+#pragma once
 
 #include "reader.h"
 
@@ -27,5 +26,3 @@ const char *table_time_exact(uint64_t ns, char to[32]);
 /* The time from the oldest to the newest record that a recorder keeps; false if
  * one of them is unknown, or if they are not in order. */
 bool table_span(const struct reader_recorder *, uint64_t *ns);
-
-#endif

@@ -1,7 +1,6 @@
 /* text.h - text for other programs: UTF-8, and numbers as text. */
 /* SPDX-License-Identifier: MIT */
-#ifndef TEXT_H
-#define TEXT_H
+#pragma once
 
 #include "libc.h"
 
@@ -15,5 +14,3 @@ const char *text_repaired(const char *text, size_t *size);
 /* Makes the shortest text that reads back as the same number, and as no
  * integer: 1.0; "nan", "inf". */
 void text_real(char to[32], double real);
-
-#endif

@@ -1,7 +1,6 @@
 /* array.h - arrays that grow or are sorted. */
 /* SPDX-License-Identifier: MIT */
-#ifndef ARRAY_H
-#define ARRAY_H
+#pragma once
 
 #include "libc.h"
 
@@ -76,5 +75,3 @@ static inline size_t array_count_to(const void *array, size_t count,
     }
     return low;
 }
-
-#endif

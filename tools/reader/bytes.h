@@ -1,7 +1,6 @@
 /* bytes.h - numbers as a program has them: of its word size and byte order. */
 /* SPDX-License-Identifier: MIT */
-#ifndef BYTES_H
-#define BYTES_H
+#pragma once
 
 #include "offsets.h"
 #include "reader.h"
@@ -89,5 +88,3 @@ static inline bool bytes_read_word(struct memory *m, uint64_t address,
 {
     return bytes_read_number(m, address, m->word_bytes, word);
 }
-
-#endif

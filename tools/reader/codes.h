@@ -11,8 +11,7 @@
     printf; after the arguments of a record come the size of its buffer and its
     bytes, for %u and %s, or %#s in hexadecimal.
 */
-#ifndef CODES_H
-#define CODES_H
+#pragma once
 
 #include "libc.h"
 
@@ -28,5 +27,3 @@ bool codes_add(struct codes **codes, const char *folder, codes_tell *tell,
 /* The format of a code, or null. */
 const char *codes_format(const struct codes *, uint32_t code);
 void codes_free(struct codes *);
-
-#endif

@@ -8,8 +8,7 @@
     recorder/condition.h describes conditions. An event must meet one of several
     --where, and each of several --grep.
 */
-#ifndef FILTERS_H
-#define FILTERS_H
+#pragma once
 
 #include "reader.h"
 
@@ -45,5 +44,3 @@ bool filters_match(struct filters *, struct reader *,
  * that does not exist, or null. Valid until the next call. */
 const char *filters_wrong(const struct filters *, const struct reader *);
 void filters_free(struct filters *);
-
-#endif

@@ -1,7 +1,6 @@
 /* ids.h - numbers keys from 0 up, in the order in which they come. */
 /* SPDX-License-Identifier: MIT */
-#ifndef IDS_H
-#define IDS_H
+#pragma once
 
 #include "libc.h"
 
@@ -22,5 +21,3 @@ size_t ids_add(struct ids *, uint64_t a, uint64_t b, uint64_t c, bool *is_new);
 /* The number of a key, or IDS_NONE. */
 size_t ids_find(const struct ids *, uint64_t a, uint64_t b, uint64_t c);
 void ids_free(struct ids *);
-
-#endif

@@ -1,7 +1,6 @@
 /* inside.h - the structures and functions that the reader's files share. */
 /* SPDX-License-Identifier: MIT */
-#ifndef INSIDE_H
-#define INSIDE_H
+#pragma once
 
 #include "bytes.h"
 #include "ids.h"
@@ -416,5 +415,3 @@ void calls_event(struct reader *, const struct key *, struct reader_event *);
 /* Makes the messages of the newest held-back events once, so that their strings
  * are cached when the program ends. */
 void events_look(struct reader *);
-
-#endif

@@ -1,7 +1,6 @@
 /* libc.h - the headers of the C library that nearly every file here needs. */
 /* SPDX-License-Identifier: MIT */
-#ifndef LIBC_H
-#define LIBC_H
+#pragma once
 
 #include <ctype.h>
 #include <errno.h>
@@ -19,5 +18,3 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-
-#endif

@@ -7,8 +7,7 @@
 A program of either word size is read on any machine, so that offsetof() cannot
 tell: the table in recorder/layout.h can.
 */
-#ifndef OFFSETS_H
-#define OFFSETS_H
+#pragma once
 
 #include "libc.h"
 #include "recorder/layout.h"
@@ -55,5 +54,3 @@ static inline uint64_t kept_at(uint64_t head_bytes)
 
 /* Tables for words of 4 bytes, and of 8. */
 extern const struct offsets offsets[2];
-
-#endif

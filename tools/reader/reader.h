@@ -41,8 +41,7 @@ FLOORS (a file calls only files of lower floors; inside.h declares the calls)
     main. In each folder but verbs/ the files have an order, too: open.c of
     source calls its kinds, live.c of view calls page.c and pack.c.
 */
-#ifndef READER_H
-#define READER_H
+#pragma once
 
 #include "codes.h"
 #include "recorder/clock.h"
@@ -355,5 +354,3 @@ bool reader_order(struct reader *, uint64_t *order);
 /* Clears, for all readers of the running program, the orders below this one.
  * False: it cannot be written. */
 bool reader_clear(struct reader *, uint64_t order);
-
-#endif

@@ -1,7 +1,6 @@
 /* settings.h - turns NAME=VALUE into words to write into a running program. */
 /* SPDX-License-Identifier: MIT */
-#ifndef SETTINGS_H
-#define SETTINGS_H
+#pragma once
 
 #include "reader.h"
 
@@ -24,5 +23,3 @@ const char *settings_add(struct settings *, const struct reader *,
                          const char *items);
 /* Writes and frees them. False: they cannot be written. */
 bool settings_write(struct settings *, struct reader *);
-
-#endif

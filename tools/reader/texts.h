@@ -1,7 +1,6 @@
 /* texts.h - numbers texts from 1 up: equal texts have equal numbers. */
 /* SPDX-License-Identifier: MIT */
-#ifndef TEXTS_H
-#define TEXTS_H
+#pragma once
 
 #include "ids.h"
 
@@ -21,5 +20,3 @@ struct texts {
 /* Returns the number of a text; 0: there is no memory. */
 uint32_t texts_add(struct texts *, const char *text, size_t size);
 void texts_free(struct texts *);
-
-#endif

@@ -1,7 +1,6 @@
 /* core.h - lays out a recording: the headers and notes of a core file. */
 /* SPDX-License-Identifier: MIT */
-#ifndef CORE_H
-#define CORE_H
+#pragma once
 
 #include "command.h"
 #include "inside.h"
@@ -53,4 +52,3 @@ void core_write(struct call *, int fd, const struct notes *, struct pieces *);
  * after the headers. */
 void core_headers(struct call *, int fd, const struct piece *notes,
                   const struct pieces *);
-#endif

@@ -1,7 +1,6 @@
 /* folder.h - a folder of chunks, a log, as one source. */
 /* SPDX-License-Identifier: MIT */
-#ifndef FOLDER_H
-#define FOLDER_H
+#pragma once
 
 #include "command.h"
 
@@ -9,5 +8,3 @@
  * that are missing or cannot be read are a warning each. */
 const char *folder_source(struct call *, const char *name,
                           const struct source_how *);
-
-#endif

@@ -1,7 +1,6 @@
 /* libraries.h - keeps the dynamic linker's list of libraries in a recording. */
 /* SPDX-License-Identifier: MIT */
-#ifndef LIBRARIES_H
-#define LIBRARIES_H
+#pragma once
 
 #include "reader.h"
 
@@ -9,5 +8,3 @@
  * through a memory that keeps the read bytes. Without the list a debugger knows
  * no library in a recording, and no frame after one. */
 void libraries_keep(int pid, struct memory *keeper);
-
-#endif

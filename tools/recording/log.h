@@ -1,7 +1,6 @@
 /* log.h - a log: a folder of recordings that are chunks of one. */
 /* SPDX-License-Identifier: MIT */
-#ifndef LOG_H
-#define LOG_H
+#pragma once
 
 #include "command.h"
 
@@ -17,5 +16,3 @@ int log_follow(struct call *, const char *folder, const struct log_limits *);
 
 /* "000001.rec" or "000001.part": its number; 0: no chunk has that name. */
 unsigned long log_chunk(const char *name, bool *is_part);
-
-#endif

@@ -26,8 +26,7 @@ LIMITS
     * Of a program with words of 4 bytes, times go back over seven wraps of its
       clock, as everywhere.
 */
-#ifndef MADE_H
-#define MADE_H
+#pragma once
 
 #include "buffer.h"
 #include "command.h"
@@ -121,5 +120,3 @@ unsigned char *made_threads(const struct reader *, uint64_t count);
 uint64_t made_segment_size_at(const struct memory *);
 /* The size of a file with this number of slots. */
 uint64_t made_ring_bytes(const struct memory *, uint64_t slots);
-
-#endif

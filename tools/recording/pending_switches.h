@@ -1,7 +1,6 @@
 /* pending_switches.h - adds switches to a recording of all of a program's memory. */
 /* SPDX-License-Identifier: MIT */
-#ifndef PENDING_SWITCHES_H
-#define PENDING_SWITCHES_H
+#pragma once
 
 #include "core.h"
 
@@ -13,5 +12,3 @@ size_t pending_switches_add(struct call *,
                             void (*put)(struct memory *, uint64_t address,
                                         const unsigned char *from, size_t size),
                             struct memory *kept, struct pieces *);
-
-#endif

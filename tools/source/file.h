@@ -1,7 +1,6 @@
 /* file.h - the structures and functions that the readers of ELF files share. */
 /* SPDX-License-Identifier: MIT */
-#ifndef FILE_H
-#define FILE_H
+#pragma once
 
 #include "source.h"
 
@@ -123,5 +122,3 @@ const char *source_remote(struct source *, const char *name, int *fd);
 void notes_read(struct file *, const struct mapped *, Elf *);
 /* The `thread` of struct memory: the threads in a core file's notes. */
 bool file_thread(struct memory *, int32_t id, char name[16]);
-
-#endif

@@ -1,7 +1,6 @@
 /* namespaces.h - ids of threads whose program is in a pid namespace. */
 /* SPDX-License-Identifier: MIT */
-#ifndef NAMESPACES_H
-#define NAMESPACES_H
+#pragma once
 
 #include "libc.h"
 
@@ -23,5 +22,3 @@ void namespace_close(struct namespace *);
 /* Returns the id that a thread has for us; 0: none. A thread that came in the
  * last tenth of a second may not be known yet. */
 int32_t namespace_id(struct namespace *, int32_t id);
-
-#endif

@@ -1,7 +1,6 @@
 /* proc.h - files of /proc: of processes and their threads. */
 /* SPDX-License-Identifier: MIT */
-#ifndef PROC_H
-#define PROC_H
+#pragma once
 
 #include "libc.h"
 
@@ -22,5 +21,3 @@ bool proc_status(int pid, int pidfd, bool may_read, int *status, bool *core);
 /* The ids of a process's threads, to be freed; returns their number, which is
  * 0 if it has ended. */
 size_t proc_threads(int pid, int32_t **ids);
-
-#endif

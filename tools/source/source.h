@@ -1,8 +1,7 @@
 /* source.h - a SOURCE of the command: a process, a core file, a recording, of
  * this machine or of another one. */
 /* SPDX-License-Identifier: MIT */
-#ifndef SOURCE_H
-#define SOURCE_H
+#pragma once
 
 #include <libelf.h>
 
@@ -226,5 +225,3 @@ bool range_has(const struct ranges *, uint64_t address);
 /* Formats into `why`, and returns it. */
 const char *source_wrong(struct source *, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-
-#endif

@@ -1,7 +1,6 @@
 /* stacks.h - stacks of tasks, and the command's view of a program. */
 /* SPDX-License-Identifier: MIT */
-#ifndef STACKS_H
-#define STACKS_H
+#pragma once
 
 #include "tasks.h"
 #include "threads.h"
@@ -79,5 +78,3 @@ bool stack_stood(struct task_stacks *, struct tasks *, const struct task *then,
 const char *stacks_read(struct task_stacks *, struct tasks *,
                         struct tasks_command *, bool all);
 void stacks_close(struct task_stacks *);
-
-#endif

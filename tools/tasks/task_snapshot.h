@@ -1,7 +1,6 @@
 /* task_snapshot.h - tasks in a recording. */
 /* SPDX-License-Identifier: MIT */
-#ifndef TASK_SNAPSHOT_H
-#define TASK_SNAPSHOT_H
+#pragma once
 
 #include "core.h"
 
@@ -14,5 +13,3 @@ typedef void tasks_put(struct memory *, uint64_t address,
  * their stacks. A task that ran in between has no note. */
 void tasks_save(struct call *, struct memory *keeper, tasks_put *,
                 struct notes *);
-
-#endif

@@ -28,8 +28,7 @@ FLOORS (a file calls only files of lower floors; gdb's library needs those from
     layouts    descriptions in the program
     cache      pages of the program's memory
 */
-#ifndef TASKS_H
-#define TASKS_H
+#pragma once
 
 #include "ids.h"
 #include "reader.h"
@@ -381,5 +380,3 @@ void task_thread(const struct tasks *, size_t thread, int32_t id, char to[80]);
 void task_object(const struct tasks *, const struct task *, char to[192]);
 /* The name, or "#7", or its address. */
 void task_title(const struct tasks *, const struct task *, char to[64]);
-
-#endif

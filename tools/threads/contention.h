@@ -1,7 +1,6 @@
 /* contention.h - how long was waited, by locks, places and threads. */
 /* SPDX-License-Identifier: MIT */
-#ifndef CONTENTION_H
-#define CONTENTION_H
+#pragma once
 
 #include "recorded.h"
 
@@ -49,5 +48,3 @@ struct activity {
 };
 bool activity_find(struct activity *, const struct threads *);
 void activity_free(struct activity *);
-
-#endif

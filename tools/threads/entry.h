@@ -1,7 +1,6 @@
 /* entry.h - an event of `recorder run`, for the readers of its recordings. */
 /* SPDX-License-Identifier: MIT */
-#ifndef ENTRY_H
-#define ENTRY_H
+#pragma once
 
 #include "../../run/events.h"
 #include "recorded.h"
@@ -27,5 +26,3 @@ struct entry {
 void total_read(const struct entry *);
 void order_read(const struct entry *);
 void join_read(const struct entry *);
-
-#endif

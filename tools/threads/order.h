@@ -1,7 +1,6 @@
 /* order.h - locks that are taken in a circle: deadlocks that did not happen. */
 /* SPDX-License-Identifier: MIT */
-#ifndef ORDER_H
-#define ORDER_H
+#pragma once
 
 #include "recorded.h"
 
@@ -28,5 +27,3 @@ struct order {
 /* Finds the circles; false: there is no memory. */
 bool order_find(struct order *, const struct recorded *);
 void order_free(struct order *);
-
-#endif

@@ -6,8 +6,7 @@
    lock_total) has the last state; the other recorders are rings, whose oldest
    records may be overwritten.
 */
-#ifndef RECORDED_H
-#define RECORDED_H
+#pragma once
 
 #include "threads.h"
 
@@ -186,5 +185,3 @@ struct recorded *recorded_again(const struct threads *, const char *names);
 bool recorded_still(const struct recorded *again, const struct thread *);
 bool recorded_holds(struct threads *, const struct recorded *again,
                     const struct thread *waiting, const struct thread *holder);
-
-#endif

@@ -1,7 +1,6 @@
 /* show.h - threads, stacks and deadlocks in words, for the verbs. */
 /* SPDX-License-Identifier: MIT */
-#ifndef SHOW_H
-#define SHOW_H
+#pragma once
 
 #include <regex.h>
 
@@ -102,5 +101,3 @@ void show_locks_recorded(FILE *, struct threads *, const struct order *,
 
 /* The end of the output: the way of reading, and the omissions. */
 void show_how(FILE *, const struct threads *);
-
-#endif

@@ -22,8 +22,7 @@ FLOORS (a file calls only files of lower floors)
     core       threads of a core file: its notes
     machines   the differences between processors
 */
-#ifndef THREADS_H
-#define THREADS_H
+#pragma once
 
 #include "ids.h"
 #include "source.h"
@@ -324,5 +323,3 @@ const char *cycles_find(struct threads *);
 /* True if a thread of a running process is still in the same call and still
  * waits for that holder. Always true for other sources. */
 bool thread_waits_still(struct threads *, size_t thread);
-
-#endif

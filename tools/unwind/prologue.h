@@ -11,8 +11,7 @@
    A decoder (arm.c, mips.c, riscv.c, aarch64.c) describes the effect of each
    instruction by the functions below. An unknown instruction changes nothing.
 */
-#ifndef PROLOGUE_H
-#define PROLOGUE_H
+#pragma once
 
 #include "unwind.h"
 
@@ -102,5 +101,3 @@ unsigned decode_thumb(struct prologue *);
 unsigned decode_mips(struct prologue *);
 unsigned decode_riscv(struct prologue *);
 unsigned decode_aarch64(struct prologue *);
-
-#endif

@@ -19,8 +19,7 @@ FLOORS (a file calls only files of lower floors)
     function       the function at an address
     words          reads the program's memory
 */
-#ifndef UNWIND_H
-#define UNWIND_H
+#pragma once
 
 #include <elfutils/libdw.h>
 #include <elfutils/libdwfl.h>
@@ -137,5 +136,3 @@ enum calls frame_pointer_next(struct unwind *, uint64_t address, uint64_t sp,
 bool unwind_word(struct unwind *, uint64_t address, uint64_t *word);
 size_t unwind_bytes(struct unwind *, uint64_t address, void *to, size_t size);
 size_t unwind_stack(struct unwind *, uint64_t address, void *to, size_t size);
-
-#endif

@@ -1,7 +1,6 @@
 /* pack_inside.h - the state of a pack between batches, for its parts. */
 /* SPDX-License-Identifier: MIT */
-#ifndef PACK_INSIDE_H
-#define PACK_INSIDE_H
+#pragma once
 
 #include "buffer.h"
 #include "ids.h"
@@ -79,5 +78,3 @@ uint32_t pack_thread(struct view_pack *, const struct reader_thread *);
 /* Returns the number of a thread that recorded nothing, which the program gave
  * none. */
 uint32_t pack_silent(struct view_pack *, const struct timeline_lane *);
-
-#endif

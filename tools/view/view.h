@@ -33,8 +33,7 @@
                 8 * kind + state, index of thread or interrupt, processor,
                 depth, begin as difference to the one above, length
 */
-#ifndef VIEW_H
-#define VIEW_H
+#pragma once
 
 #include "switches.h"
 #include "value.h"
@@ -79,5 +78,3 @@ void view_open(const char *path);
  * status. */
 int view_live(struct call *, const struct value_option *, size_t values_count,
               unsigned port, bool open_it);
-
-#endif

@@ -9,8 +9,7 @@
 
     condition.h describes the rest of a condition.
 */
-#ifndef ABSENCE_H
-#define ABSENCE_H
+#pragma once
 
 #include "command.h"
 
@@ -54,5 +53,3 @@ struct figure {
 bool figure_read(struct call *, struct figure *, const char *text);
 /* True if the figure of a process is beyond its limit; *value gets it. */
 bool figure_is(const struct figure *, int pid, uint64_t *value);
-
-#endif

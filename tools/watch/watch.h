@@ -14,8 +14,7 @@
    state of the kernel. All else is PERHAPS. Nothing in the process changes:
    a look reads /proc, and a pidfd gives duplicates of its descriptors.
 */
-#ifndef WATCH_H
-#define WATCH_H
+#pragma once
 
 #include "absence.h"
 #include "command.h"
@@ -194,5 +193,3 @@ int logs_follow(struct call *, const struct target *, size_t count,
                 int (*one)(struct call *));
 /* watcher.c: the loop; the exit status. */
 int watcher_run(struct watcher *);
-
-#endif

@@ -11,8 +11,7 @@
    that does not begin with /TOKEN/, and to each Host header that names another
    host, because other sites may bind their names to 127.0.0.1.
 */
-#ifndef WEB_H
-#define WEB_H
+#pragma once
 
 #include "command.h"
 
@@ -76,5 +75,3 @@ void web_answer(struct web_client *, const char *status, const char *type,
 void web_refuse(struct web_client *, const char *status, const char *why);
 /* Begins a stream. False: WEB_STREAMS run already. */
 bool web_stream(struct web *, struct web_client *, const char *type);
-
-#endif

@@ -10,8 +10,7 @@ FLOORS (a file calls only files of lower floors)
     parts     the parts of a time of a thread, which add up to it
     tracks    threads: their spans, states and waits by time
 */
-#ifndef WHY_H
-#define WHY_H
+#pragma once
 
 #include "recorded.h"
 #include "switches.h"
@@ -99,5 +98,3 @@ void why_show(struct why *, const struct why_span *, bool json);
 /* If a span is the longest of its name: shows the parts of the slowest 1 % of
  * that name and of the spans near the median. */
 void why_compare(struct why *, const struct why_span *first, bool json);
-
-#endif
