@@ -16,6 +16,7 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <sys/types.h>
 #include <sys/un.h>
@@ -65,43 +66,15 @@ static bool is_slow(uint64_t lasted)
     return (double)lasted >= limit;
 }
 
-static char *number_put(char *to, unsigned number, unsigned base)
+static char *number_put(char *to, unsigned number)
 {
     char digits[10];
     size_t count = 0;
     do
-        digits[count++] = "0123456789abcdef"[number % base];
-    while (number /= base);
+        digits[count++] = (char)('0' + number % 10);
+    while (number /= 10);
     while (count)
         *to++ = digits[--count];
-    return to;
-}
-
-/* Writes "2001:db8::1": "::" is the longest run of two zeros or more. */
-static char *ipv6_put(char *to, const unsigned char *at)
-{
-    int from = 8, until = 8;
-    for (int i = 0, j; i < 8; i = j + 1) {
-        for (j = i; j < 8 && !at[2 * j] && !at[2 * j + 1]; j++)
-            ;
-        if (j - i > 1 && j - i > until - from) {
-            from = i;
-            until = j;
-        }
-    }
-    for (int i = 0; i < 8; i++) {
-        if (i)
-            *to++ = ':';
-        if (i == from) {
-            i = until - 1;
-            if (from == 0)
-                *to++ = ':';
-            if (until == 8)
-                *to++ = ':';
-        } else {
-            to = number_put(to, (unsigned)at[2 * i] << 8 | at[2 * i + 1], 16);
-        }
-    }
     return to;
 }
 
@@ -133,17 +106,18 @@ static char *peer_put(char *to, int fd)
     } else if (peer.any.sa_family == AF_INET6) {
         *to++ = ' ';
         *to++ = '[';
-        to = ipv6_put(to, peer.v6.sin6_addr.s6_addr);
+        if (inet_ntop(AF_INET6, &peer.v6.sin6_addr, to, INET6_ADDRSTRLEN))
+            to += strlen(to);
         *to++ = ']';
         *to++ = ':';
-        to = number_put(to, ntohs(peer.v6.sin6_port), 10);
+        to = number_put(to, ntohs(peer.v6.sin6_port));
     } else if (peer.any.sa_family == AF_INET) {
         for (int i = 0; i < 4; i++) {
             *to++ = i ? '.' : ' ';
-            to = number_put(to, at[i], 10);
+            to = number_put(to, at[i]);
         }
         *to++ = ':';
-        to = number_put(to, ntohs(peer.v4.sin_port), 10);
+        to = number_put(to, ntohs(peer.v4.sin_port));
     }
     return to;
 }
@@ -157,11 +131,11 @@ static size_t file_text(char text[PATH], int fd)
     if (fd < 0)
         return 0;
     *end++ = ' ';
-    end = number_put(end, (unsigned)fd & ~(unsigned)NO_PATH, 10);
+    end = number_put(end, (unsigned)fd & ~(unsigned)NO_PATH);
     if (fd & NO_PATH)
         return (size_t)(end - text);
     __builtin_memcpy(link, folder, sizeof folder);
-    *number_put(link + sizeof folder - 1, (unsigned)fd, 10) = '\0';
+    *number_put(link + sizeof folder - 1, (unsigned)fd) = '\0';
     path = end + 1;
     size = readlink(link, path, (size_t)(text + PATH - path));
     if (size <= 0)

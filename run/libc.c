@@ -207,9 +207,10 @@ void *run_find_any(const char *name)
     X(__gcc_personality_v0) X(__register_atfork) X(_longjmp)                   \
     X(_setjmp) X(clock_gettime) X(dl_iterate_phdr) X(dlerror) X(dlsym)         \
     X(dlvsym) X(fcntl) X(fcntl64) X(getauxval) X(getcwd) X(getenv)             \
-    X(getpeername) X(getrlimit) X(madvise) X(mmap) X(mprotect) X(munmap)       \
-    X(on_exit) X(pipe) X(pthread_attr_destroy) X(pthread_attr_getdetachstate)  \
-    X(pthread_attr_getstacksize) X(pthread_attr_init) X(pthread_key_create)    \
+    X(getpeername) X(getrlimit) X(inet_ntop) X(madvise) X(mmap) X(mprotect)    \
+    X(munmap) X(on_exit) X(pipe) X(pthread_attr_destroy)                       \
+    X(pthread_attr_getdetachstate) X(pthread_attr_getstacksize)                \
+    X(pthread_attr_init) X(pthread_key_create)                                 \
     X(pthread_self) X(pthread_setspecific) X(pthread_testcancel) X(readlink)   \
     X(rename) X(sigaction) X(sigaltstack) X(sigpending) X(sigprocmask)         \
     X(sigtimedwait) X(sysconf) X(unlink)

@@ -148,6 +148,27 @@ static void span_add(struct why *w, const struct why_track *track,
     put(&w->spans, &add, sizeof add);
 }
 
+/* Adds the life of a thread as a span, with its lowest and highest orders: a
+ * slow call is recorded late, with the time of its begin. */
+static void life_add(struct why *w, const struct why_track *track)
+{
+    const struct why_mark *marks = track->marks.at;
+    struct timeline_span span = {.pair = "thread", .pair_size = 6};
+    struct why_mark end;
+    if (!marks || !track->lane->thread)
+        return;
+    end = marks[track->marks.count - 1];
+    span.order = marks->order;
+    span.ns = marks->ns;
+    for (size_t i = 0; i < track->marks.count; i++) {
+        if (marks[i].order < span.order)
+            span.order = marks[i].order;
+        if (marks[i].order > end.order)
+            end.order = marks[i].order;
+    }
+    span_add(w, track, &span, end);
+}
+
 static int spans_compare(const void *a, const void *b)
 {
     const struct why_span *left = a, *right = b;
@@ -213,17 +234,8 @@ static void events_read(struct why *w, const struct ids *chosen, bool all)
         if (all || ids_find(chosen, e.ended->order, 0, 0) != IDS_NONE)
             span_add(w, track, e.ended, mark);
     }
-    for (size_t i = 0; i < w->timeline.lanes_count && lives; i++) {
-        const struct why_list *marks = &w->tracks[i].marks;
-        const struct why_mark *first = marks->at;
-        if (first && w->tracks[i].lane->thread)
-            span_add(w, &w->tracks[i],
-                     &(struct timeline_span){.pair = "thread",
-                                             .pair_size = 6,
-                                             .order = first->order,
-                                             .ns = first->ns},
-                     first[marks->count - 1]);
-    }
+    for (size_t i = 0; i < w->timeline.lanes_count && lives; i++)
+        life_add(w, &w->tracks[i]);
     sort(&w->spans, sizeof(struct why_span), spans_compare);
 }
 
