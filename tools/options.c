@@ -455,8 +455,13 @@ static void homes_find(struct call *call)
         for (size_t k = 0; k < reader->recorders_count; k++) {
             struct reader_recorder *r = reader->recorders[i];
             const struct module *m;
-            if (i != k && strcmp(r->name, reader->recorders[k]->name) == 0 &&
-                (m = module_at(&call->source, r->name_address)))
+            if (i == k || strcmp(r->name, reader->recorders[k]->name) != 0)
+                continue;
+            m = module_at(&call->source, r->name_address);
+            if (!m && call->source.elsewhere)
+                m = module_at(&call->source, call->source.elsewhere(
+                                                 &call->source, r->address));
+            if (m)
                 r->home = strrchr(m->path, '/') ? strrchr(m->path, '/') + 1
                                                 : m->path;
         }

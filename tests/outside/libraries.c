@@ -265,6 +265,11 @@ Test(libraries, lists_name_the_library)
     cr_expect(strstr(build_text, " net16.so\n") &&
                   strstr(build_text, " net256.so\n"),
               "%s", build_text);
+    build_must("RECORDER_FILE=two.rec ./two >live; " TEST_ROOT
+               "/build/recorder list two.rec");
+    cr_expect(strstr(build_text, " net16.so\n") &&
+                  strstr(build_text, " net256.so\n"),
+              "%s", build_text);
 }
 
 /* Goal: modules that were compiled for tables of different sizes keep to the

@@ -59,6 +59,20 @@ static const void *file_map(struct memory *memory, uint64_t address,
                                                                         : NULL;
 }
 
+/* The `elsewhere` of struct source: another segment begins with the same bytes
+ * of the file. */
+static uint64_t file_elsewhere(struct source *source, uint64_t address)
+{
+    struct file *file = (struct file *)source->memory;
+    uint64_t size;
+    const unsigned char *bytes = file_bytes(file, address, &size);
+    for (size_t i = 0; bytes && i < file->segments.count; i++)
+        if (file->segments.all[i].bytes == bytes &&
+            file->segments.all[i].start != address)
+            return file->segments.all[i].start;
+    return 0;
+}
+
 /* ------------------------------------------------------------------ open -- */
 
 /* SIGBUS comes if another process truncates a file that is mapped here. */
@@ -428,6 +442,7 @@ const char *source_open_file(struct source *source, const char *path,
     source->memory = &file->memory;
     source->close = file_close;
     source->build_id = file_build_id;
+    source->elsewhere = file_elsewhere;
     source->sysroot = how->sysroot;
     file->source = source;
     file->how = *how;

@@ -90,6 +90,9 @@ struct source {
     /* The build ID of the mapping at an address, from the source itself; its
      * size, 0: none. */
     size_t (*build_id)(struct source *, uint64_t address, unsigned char to[64]);
+    /* Where else the bytes at an address were: in the program, of which a
+     * recording has a copy. Null pointer, 0: nowhere. */
+    uint64_t (*elsewhere)(struct source *, uint64_t address);
     char why[512];
     char warning[512];       /* news for the user; "": none */
     char unopened[1024];     /* files whose bytes are missing, and why; or "" */
