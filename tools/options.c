@@ -22,7 +22,8 @@ const struct option_row common_rows[] = {
      "look below DIR for the program and libraries of a core file or a "
      "recording, even without a build ID"},
     {OPTION_ELF, "elf", "FILE",
-     "in place of SOURCE: a firmware's ELF file, with --memory"},
+     "in place of SOURCE: a firmware's ELF file, with --memory; or the "
+     "firmware that sends to tty:, rtt: or swo:"},
     {OPTION_MEMORY, "memory", "ADDRESS:FILE",
      "memory copied out of a machine; as often as needed"},
     {OPTION_FORMATS, "formats", "DIR",
@@ -524,7 +525,15 @@ void call_open(struct call *call, int i)
     struct source_how how = how_of(call);
     const char *elf = call_option(call, OPTION_ELF), *wrong;
     struct stat is;
-    if (elf && !how.images_count)
+    bool streams = strcmp(call->verb->name, "follow") == 0 &&
+                   call->arguments_count > i &&
+                   source_is_stream(call->arguments[i]);
+    if (streams && !elf)
+        misuse(call, "%s needs --elf FILE: the firmware that sends",
+               call->arguments[i]);
+    if (streams)
+        how.stream = call->arguments[i];
+    else if (elf && !how.images_count)
         misuse(call, "--elf needs --memory");
     if (!elf && i >= call->arguments_count)
         misuse(call,
@@ -536,6 +545,8 @@ void call_open(struct call *call, int i)
     wrong = stat(call->name, &is) == 0 && S_ISDIR(is.st_mode)
                 ? folder_source(call, call->name, &how)
                 : source_open(&call->source, call->name, &how);
+    if (streams)
+        call->name = how.stream;
     if (wrong)
         fail(call, "%s", wrong);
     if (*call->source.warning)

@@ -726,6 +726,7 @@ status=0
 if [ $# = 0 ]; then
     sh tests/ports/bare.sh || status=1
     sh tests/ports/bare-switches.sh || status=1
+    sh tests/ports/bare-stream.sh || status=1
     sh tests/ports/bare-freertos.sh || status=1
     sh tests/ports/tasks.sh || status=1
 fi

@@ -326,6 +326,9 @@ uint64_t commit_of(const struct reader *, const struct lane *, uint64_t slot);
 /* FOUND: the position's record is in its slot. GONE: a later record overwrote
  * it, or is overwriting it. NOT_YET: it is being written, or will be. */
 enum found { FOUND, GONE, NOT_YET };
+/* False where the slot's newest record is missing: an older one is in it. */
+bool slot_is_newest(const struct reader *, const struct lane *, uint64_t slot,
+                    uint64_t commit);
 enum found position_look(const struct reader *, const struct lane *,
                          uint64_t position);
 /* True if a key's record begins an event or a text. False: it continues one, or

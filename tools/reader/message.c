@@ -349,7 +349,10 @@ static bool token_piece(struct reader *reader,
                      : slot_record(reader, r, lane, slot, piece->raw);
     if (!commit && r->lane && reader->memory->live) /* since it was taken */
         commit = slot_record(reader, r, lane, slot, piece->raw);
-    if (!commit)
+    if (!commit ||
+        (m->advance && r->lane &&
+         !slot_is_newest(reader, &reader->inside->lanes[r->lane - 1 + lane],
+                         slot, commit)))
         return false;
     piece->left = bytes_word(m, piece->raw + at->record_format) - 1;
     piece->order = bytes_word(m, piece->raw + at->record_order);

@@ -87,6 +87,10 @@ struct memory {
      * an earlier copy. Null pointer: no copy. */
     void (*compare)(void *context, uint64_t address, size_t size);
     void *compare_context;
+    /* Lets time pass, in memory that stands still between takes. False: the
+     * program has ended. Null pointer: time passes by itself. */
+    bool (*advance)(struct memory *);
+    bool more;     /* of advance(): it may be called again at once */
     uint64_t size;       /* bound of all that can be read, in bytes */
     unsigned word_bytes; /* 4 or 8 */
     unsigned machine;    /* of the ELF header: EM_X86_64 */

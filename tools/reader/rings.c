@@ -197,6 +197,16 @@ static uint64_t commit_wanted(const struct reader *reader,
     return (lap << thread_bits(reader->memory)) & word_max(reader->memory);
 }
 
+bool slot_is_newest(const struct reader *reader, const struct lane *lane,
+                    uint64_t slot, uint64_t commit)
+{
+    const struct memory *m = reader->memory;
+    uint64_t size = lane_size(lane), mask = ((uint64_t)1 << thread_bits(m)) - 1;
+    uint64_t last = ((lane->write - 1 - slot) & ~(size - 1)) + slot;
+    uint64_t wanted = commit_wanted(reader, lane, last + size);
+    return word_signed(m, (commit & ~mask) - wanted) >= 0;
+}
+
 enum found position_look(const struct reader *reader, const struct lane *lane,
                          uint64_t position)
 {

@@ -270,7 +270,7 @@ static const char *end_read(struct reader *reader)
     struct reader_inside *inside = reader->inside;
     struct memory *m = reader->memory;
     uint64_t before = reader->end;
-    if (!reader_order(reader, &reader->end))
+    if ((m->advance && !m->advance(m)) || !reader_order(reader, &reader->end))
         return READER_GONE;
     recorder_fence_acquire_();
     if (inside->taken_before && m->live && !m->stale_order &&

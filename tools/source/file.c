@@ -17,13 +17,17 @@ static const unsigned char *file_bytes(struct file *file, uint64_t address,
                                    &file->program};
     const unsigned char *bytes = NULL;
     uint64_t most = UINT64_MAX; /* bytes until an overlaying image begins */
+    bool is_image = false;
     for (size_t i = 0; i < 3 && !bytes; i++) {
         const struct segment *s = segment_at(in[i], address, &most);
         if (!s)
             continue;
+        is_image = i == 0;
         *size = s->size - (address - s->start);
         bytes = s->bytes + (address - s->start);
     }
+    if (file->stream && !is_image && !range_has(&file->fixed, address))
+        return NULL; /* the board may have changed it */
     if (!bytes)
         bytes = module_bytes(file, address, size);
     if (*size > most)
@@ -120,6 +124,7 @@ static void file_close(struct source *source)
         free(file->binaries);
         file->binaries = next;
     }
+    stream_close(file->stream);
     free(file->loads.all);
     free(file->constants.all);
     free(file->fixed.all);
@@ -371,7 +376,7 @@ static const char *elf_read(struct source *source, struct file *file,
         snprintf(source->warning, sizeof source->warning,
                  "it is cut off: %llu bytes are missing",
                  (unsigned long long)*cut);
-    if (file->is_program && !file->how.images_count)
+    if (file->is_program && !file->how.images_count && !file->how.stream)
         return source_wrong(source, "is a program, no core file or recording");
     return NULL;
 }
@@ -424,6 +429,10 @@ static const char *file_open(struct source *source, struct file *file,
         wrong = elf_read(source, file, mapped, elf, path, &cut);
     if (!wrong)
         wrong = registry_find(source, file, cut);
+    if (!wrong && file->how.stream && !file->is_program)
+        wrong = source_wrong(source, "is no firmware");
+    if (!wrong && file->how.stream && source->registry)
+        wrong = stream_open(file, file->how.stream);
     elf_end(elf);
     return wrong;
 }

@@ -42,6 +42,7 @@ struct binary {
 struct file {
     struct memory memory;
     struct segments images;   /* they cover the others */
+    struct stream *stream;    /* of a board: it fills the images; or null */
     struct segments segments; /* sorted, of the file itself */
     struct segments program;  /* of --executable, where no notes tell more */
     struct ranges loads, constants; /* of all segments, of read-only ones */
@@ -117,6 +118,11 @@ const char *source_receive(struct source *,
 /* remote.c: receives the recording of ssh:HOST:SOURCE in a file without a name,
  * *fd. Null, or what is wrong. */
 const char *source_remote(struct source *, const char *name, int *fd);
+
+/* stream.c: opens tty:, rtt: or swo:, whose bytes change the memory of an ELF
+ * file from now on. Null, or what is wrong. */
+const char *stream_open(struct file *, const char *name);
+void stream_close(struct stream *);
 
 /* notes.c: reads all notes. */
 void notes_read(struct file *, const struct mapped *, Elf *);

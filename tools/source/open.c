@@ -21,7 +21,8 @@ static const char *open_named(struct source *source, const char *name,
     const char *wrong = source_open_file(source, name, how), *several;
     char why[sizeof source->why];
     int pid;
-    if (!wrong || strchr(name, '/') || how->images_count || is_data(name))
+    if (!wrong || strchr(name, '/') || how->images_count || how->stream ||
+        is_data(name))
         return wrong;
     snprintf(why, sizeof why, "%s", wrong);
     source_close(source);

@@ -100,6 +100,7 @@ struct source {
     char *functions;         /* the note of functions, its text; or null */
     struct symbols *symbols; /* symbols.c's own; null: none was asked for */
     struct source_note note;
+    uint64_t frames_lost; /* of a stream */
 };
 
 /* Options of a source beside its name. */
@@ -109,6 +110,7 @@ struct source_how {
     const char *const *images; /* "ADDRESS:FILE", to cover `name`'s own */
     size_t images_count;
     const char *registry; /* address: which of several */
+    const char *stream;   /* "tty:...", of a firmware's ELF file; or null */
     bool unprepared;      /* it may be without a recorder */
     bool in_library;      /* no handler of SIGBUS is installed: the library in
                            * library/ has its own */
@@ -143,6 +145,13 @@ const char *source_open_file(struct source *, const char *path,
                              const struct source_how *);
 /* remote.c: true for a name "ssh:...". */
 bool source_is_remote(const char *name);
+
+/* stream.c: true for "tty:...", "rtt:..." and "swo:...". */
+bool source_is_stream(const char *name);
+/* Waits for the registry of a board that has started again. Null, or why there
+ * is none. */
+#define STREAM_ENDED "the stream ended"
+const char *source_stream_again(struct source *);
 
 /* own_process.c: lets this process have as many descriptors as the system allows. */
 void descriptors_raise(void);

@@ -40,6 +40,44 @@ static void say_missed(struct call *call, uint64_t *said)
     *said = call->reader.missed;
 }
 
+/* Says how many frames of a stream were lost: once a second, and at its end. */
+static void say_lost(struct call *call, uint64_t *said, bool ends)
+{
+    static uint64_t said_ns;
+    uint64_t now = recorder_clock_ns_(RECORDER_MONOTONIC_);
+    if (call->source.frames_lost == *said ||
+        (!ends && now - said_ns < 1000000000))
+        return;
+    said_ns = now;
+    warn(call, "%llu frames lost",
+         (unsigned long long)(call->source.frames_lost - *said));
+    *said = call->source.frames_lost;
+}
+
+/* Ends a stream: gives up records that are missing, which count then. */
+static void stream_settle(struct call *call, bool in_color)
+{
+    enum { TAKES = 5 }; /* the most that a missing record is waited for */
+    for (int i = 0; i < TAKES; i++) {
+        reader_take(&call->reader);
+        show(call, in_color);
+    }
+}
+
+/* After the end of a take: a board that started again is read from its first
+ * record on. Null, or why it cannot be. */
+static const char *board_again(struct call *call)
+{
+    const char *wrong = source_stream_again(&call->source);
+    if (wrong)
+        return wrong;
+    warn(call, "the board started again");
+    reader_close(&call->reader);
+    call_reader_open(call);
+    call->reader.follows = true;
+    return NULL;
+}
+
 /* Opens a file to ask for read leases, which tell if it is being written.
  * Returns -1 if its file system has no leases. */
 static int lease_open(const struct call *call)
@@ -92,7 +130,7 @@ static int follow(struct call *call)
     const char *last = call_option(call, 'l'), *wrong;
     bool in_color = line_color(call, call_option(call, OPTION_COLOR));
     uint64_t wait_ns = IDLE_NS, least_ns = BUSY_NS, most_ns = IDLE_NS;
-    uint64_t said = 0, taking_ns = 0, end = 0;
+    uint64_t said = 0, said_lost = 0, taking_ns = 0, end = 0;
     int fd;
     if (interval) {
         unsigned ms;
@@ -120,7 +158,8 @@ static int follow(struct call *call)
     signal(SIGIO, SIG_IGN); /* comes when another process breaks a lease */
     do {
         bool ended = is_gone(call, fd);
-        wait_after(wait_ns, taking_ns);
+        if (!call->source.memory->more)
+            wait_after(wait_ns, taking_ns);
         taking_ns = recorder_clock_ns_(RECORDER_MONOTONIC_);
         wrong = reader_take(&call->reader);
         taking_ns = recorder_clock_ns_(RECORDER_MONOTONIC_) - taking_ns;
@@ -134,10 +173,19 @@ static int follow(struct call *call)
             reader_take(&call->reader);
             show(call, in_color);
         }
+        if (wrong && call->source.memory->advance)
+            stream_settle(call, in_color);
         say_missed(call, &said);
+        say_lost(call, &said_lost, wrong);
+        if (wrong && call->source.memory->advance) {
+            wrong = board_again(call);
+            said = 0;
+        }
     } while (!wrong);
     warn(call, "%s", wrong);
-    return strcmp(wrong, READER_GONE) == 0 ? 0 : 1;
+    return strcmp(wrong, READER_GONE) == 0 || strcmp(wrong, STREAM_ENDED) == 0
+               ? 0
+               : 1;
 }
 
 static const struct option_row rows[] = {
