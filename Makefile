@@ -57,7 +57,7 @@ TOOL_LIBS = -ldw -lelf -lsqlite3 -lz -lzstd -lseccomp -liberty -lm -lpthread -ld
 TOOL_FLAGS = -std=gnu11 -D_GNU_SOURCE $(CPPFLAGS) $(CFLAGS) $(WARNINGS) \
 	-Wstrict-prototypes $(TOOL_DIRS) -fPIC -fvisibility=hidden
 
-.PHONY: build fleet test test-all run hanoi pipeline bench model evidence asan ubsan tsan coverage fuzz weight litmus \
+.PHONY: build fleet test test-all run hanoi pipeline bench model evidence asan ubsan tsan coverage fuzz crashes weight litmus \
 	test-ports ports-cost release dist site install uninstall deps clean help run-tests \
 	run-libraries
 
@@ -219,6 +219,9 @@ coverage: packages-test
 		"^File '\(.*/\)\?recorder[a-z_/]*\.h'"
 
 # SECONDS: how long to look for hostile files and texts, all targets together.
+crashes: packages-test build/recorder
+	@python3 tests/programs/seeded/seeded.py $(CURDIR)/build/recorder \
+		build/seeded $(or $(SEED),1)
 fuzz: packages-fuzz build/recorder
 	@sh tests/fuzz/run.sh $(or $(SECONDS),60)
 

@@ -272,6 +272,16 @@ Test(explain, json)
     build_must("python3 " BUILD_PROGRAMS "/explain.py json out.json");
 }
 
+/* Goal: `explain` finds the cause in records of programs of four styles, and
+ * blames none that has nothing to do with the crash. Method: each 15th of the 60
+ * crashes of `make crashes`. */
+Test(explain, seeded_crashes)
+{
+    build_needs("python3", "g++");
+    build_must("SAMPLE=%d python3 " BUILD_PROGRAMS "/seeded/seeded.py " RECORDER
+               " seeded 1", 15);
+}
+
 /* Goal: damaged cores neither crash nor hang it. Method: words all over a core
  * are overwritten by chance, and files are cut. */
 Test(explain, hostile)

@@ -66,7 +66,7 @@ static struct access x86_operand(const unsigned char *at, unsigned rex)
 {
     struct access a = {.known = at[0] >> 6 != 3, .base = -1, .index = -1};
     unsigned base = at[0] & 7;
-    if (base == 4) {
+    if (base == 4 && a.known) {
         unsigned index = (at[1] >> 3 & 7) | (rex & 2) << 2;
         base = at[1] & 7;
         a.index = index == 4 ? -1 : x86_register(index);

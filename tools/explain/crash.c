@@ -6,11 +6,15 @@
 
 #include <elf.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
     ADDRESS_LEAST = 65536, /* no system maps memory below */
-    TARGET_WORDS = 8,
+    VALUES_MAX = 400,
+    TEXT_LEAST = 3, /* shorter ones are everywhere */
+    BLOCK_WORDS = 256,
+    SMALL = 16,
     CALLERS = 2,        /* frames after the site whose variables count */
     HANDLER_FRAMES = 16 /* of a handler that raised the signal again */
 };
@@ -75,95 +79,163 @@ const char *crash_register(const struct explain *x, int number)
     return name;
 }
 
-/* Adds a value; a value that is known gets its other name, too. */
-static void value_add(struct explain *x, const char *name, uint64_t word,
-                      unsigned tier, bool used, bool number)
+/* Adds a value; a value that is known gets its other name, too. Null: there is
+ * no room. */
+static struct value *value_add(struct explain *x, enum value_kind kind,
+                               const char *name, uint64_t word, unsigned weight)
 {
-    struct memory *m = x->threads.source->memory;
     struct value *v;
     for (size_t i = 0; i < x->values_count; i++) {
         v = &x->values[i];
-        if (v->word != word || v->number != number)
+        if (v->word != word || v->kind != kind || kind == VALUE_TEXT ||
+            (kind == VALUE_NUMBER && strcmp(v->name, name) != 0))
             continue;
-        v->used |= used;
-        v->tier = v->tier < tier ? v->tier : tier;
-        if (!strstr(v->name, name) &&
+        v->weight = v->weight > weight ? v->weight : weight;
+        if (!strstr(v->name, name) && !strstr(name, "->") &&
             strlen(v->name) + strlen(name) + 3 < sizeof v->name)
             strcat(strcat(v->name, ", "), name);
-        return;
+        return v;
     }
+    if (x->values_count == VALUES_MAX)
+        return NULL;
     x->values = need(array_room(x->values, &x->values_max, x->values_count + 1,
                                 sizeof *x->values));
     v = &x->values[x->values_count++];
-    *v = (struct value){
-        .word = word, .tier = tier, .used = used, .number = number};
+    *v = (struct value){.kind = kind, .word = word, .weight = weight};
     snprintf(v->name, sizeof v->name, "%s", name);
-    heap_block(m, word, &v->block);
+    if (kind == VALUE_ADDRESS)
+        heap_block(x->threads.source->memory, word, &v->block);
+    return v;
 }
 
 static void register_add(struct explain *x, int number, bool used)
 {
     const struct registers *r = &x->registers[x->first];
     const char *name = crash_register(x, number);
-    if (name && r->known[number] && r->value[number] >= ADDRESS_LEAST &&
-        number != (int)x->threads.machine->unwind.sp)
-        value_add(x, name, r->value[number], TIER_REGISTER, used, false);
+    struct value *v;
+    if (!name || !r->known[number] || r->value[number] < ADDRESS_LEAST ||
+        number == (int)x->threads.machine->unwind.sp)
+        return;
+    v = value_add(x, VALUE_ADDRESS, name, r->value[number],
+                  used ? WEIGHT_HOLDER : WEIGHT_REGISTER);
+    if (v)
+        v->used |= used;
 }
 
-/* Adds the pointer that a pointer or reference points to, by its name and a *. */
-static void pointed_add(struct explain *x, const struct variable *v,
-                        unsigned tier)
+/* Adds a text that a variable points to, or has. */
+static void text_add(struct explain *x, const struct variable *v,
+                     unsigned weight)
+{
+    char text[VARIABLE_TEXT_MAX];
+    struct value *value;
+    if (!variable_text(x->threads.source->memory, v, text) ||
+        strlen(text) < TEXT_LEAST)
+        return;
+    for (size_t i = 0; i < x->values_count; i++)
+        if (x->values[i].text && strcmp(x->values[i].text, text) == 0)
+            return;
+    value = value_add(x, VALUE_TEXT, v->name, 0, weight);
+    if (value)
+        value->text = need(strdup(text));
+}
+
+/* Was the value of this pointer used as the bad address? */
+static bool is_bad(const struct explain *x, const struct variable *v)
+{
+    struct variable member;
+    if (!x->has_bad || !v->is_pointer || (v->known && v->value != x->bad))
+        return false;
+    if (!v->known) /* a static variable, which a recording has not */
+        return !x->bad && v->address && variable_member(v, x->address, &member);
+    return x->bad || !x->address || variable_member(v, x->address, &member);
+}
+
+/* Does a freed block have the bad address? Then the program read it there. */
+static bool block_has(struct explain *x, const struct block *block)
 {
     struct memory *m = x->threads.source->memory;
-    struct block block;
     uint64_t word;
-    char name[2 * VARIABLE_NAME_MAX];
-    if (!bytes_read_word(m, v->value, &word) || !heap_block(m, word, &block))
-        return;
-    snprintf(name, sizeof name, "*%.60s", v->name);
-    value_add(x, name, word, tier, tier == TIER_SITE && block.freed, false);
+    for (unsigned i = 0; x->has_bad && x->bad >= ADDRESS_LEAST &&
+                         i < BLOCK_WORDS && i * 8 < block->size;
+         i++)
+        if (bytes_read_word(m, block->start + i * m->word_bytes, &word) &&
+            word == x->bad)
+            return true;
+    return false;
 }
 
-/* Adds the pointers in the target of a pointer, by the names of members. */
-static void target_add(struct explain *x, const struct variable *v,
-                       unsigned tier)
-{
-    struct memory *m = x->threads.source->memory;
-    struct block block;
-    char member[VARIABLE_NAME_MAX], name[2 * VARIABLE_NAME_MAX];
-    if (variable_is_of_pointer(v)) {
-        pointed_add(x, v, tier);
-        return;
-    }
-    for (unsigned i = 0; i < TARGET_WORDS; i++) {
-        uint64_t word, at = i * m->word_bytes;
-        if (!variable_member(v, at, member) ||
-            !bytes_read_word(m, v->value + at, &word) ||
-            !heap_block(m, word, &block))
-            continue;
-        snprintf(name, sizeof name, "%.60s->%.60s", v->name, member);
-        value_add(x, name, word, tier > TIER_TARGET ? tier : TIER_TARGET,
-                  x->signal == SIGABRT && block.freed, false);
-    }
-}
-
+/* Adds the value of a variable, and, to a depth, the members of its target.
+ * `holder`: the pointer to the struct that it is in, or null. */
 static void variable_add(struct explain *x, const struct variable *v,
-                         unsigned tier)
+                         const struct variable *holder, unsigned weight,
+                         unsigned depth)
 {
     struct memory *m = x->threads.source->memory;
-    struct block block;
+    struct variable *members;
+    struct value *value = NULL;
+    const char *type = variable_type(holder ? holder : v);
     int64_t number = (int64_t)v->value;
-    if (!v->known)
-        return;
-    if (v->is_pointer && v->value >= ADDRESS_LEAST) {
-        value_add(x, v->name, v->value, tier,
-                  tier == TIER_SITE && heap_block(m, v->value, &block) &&
-                      block.freed,
-                  false);
-        target_add(x, v, tier);
-    } else if (!v->is_pointer && (number > 1 || number < -1)) {
-        value_add(x, v->name, v->value, tier, false, true);
+    bool bad = is_bad(x, v);
+    size_t count;
+    if (v->is_text)
+        text_add(x, v, weight);
+    if (bad && !*x->bad_name)
+        snprintf(x->bad_name, sizeof x->bad_name, "%s", v->name);
+    if (bad && holder && holder->is_pointer)
+        value_add(x, VALUE_ADDRESS, holder->name, holder->value, WEIGHT_HOLDER);
+    if (v->known && v->is_pointer && v->value >= ADDRESS_LEAST) {
+        value = value_add(x, VALUE_ADDRESS, v->name, v->value, weight);
+        type = variable_type(v);
+        if (value && value->block.freed)
+            value->used |=
+                block_has(x, &value->block) ||
+                (weight >= WEIGHT_SITE && !holder) ||
+                (x->signal == SIGABRT && weight >= WEIGHT_CALLER / 2);
+    } else if (v->is_pointer) {
+        if (bad) /* "next=(nil)" */
+            value = value_add(x, VALUE_NUMBER, v->name, 0, WEIGHT_HOLDER);
+    } else if (v->known) { /* small numbers are everywhere */
+        unsigned part = x->signal == SIGFPE && !number ? 1
+                        : number == 0 || number == 1   ? 4
+                        : number > 0 && number < SMALL ? 2
+                                                       : 1;
+        value = value_add(x, VALUE_NUMBER, v->name, v->value, weight / part);
+        if (value && x->access.index >= 0 && (number > 9 || number < 0) &&
+            x->registers[x->first].value[x->access.index] == v->value)
+            value->used = true;
     }
+    if (value && type && !*value->type)
+        snprintf(value->type, sizeof value->type, "%s", type);
+    if (!depth || v->is_text || (!v->is_struct && v->value < ADDRESS_LEAST))
+        return;
+    if (v->is_pointer && variable_is_of_pointer(v)) {
+        struct variable to = {.is_pointer = true};
+        snprintf(to.name, sizeof to.name, "*%.60s", v->name);
+        to.known = bytes_read_word(m, v->value, &to.value);
+        variable_add(x, &to, v, weight, 0);
+        return;
+    }
+    members = need(malloc(VARIABLES_MAX * sizeof *members));
+    count = variable_members(m, v, members);
+    for (size_t i = 0; i < count; i++)
+        variable_add(x, &members[i], v->is_struct && holder ? holder : v,
+                     v->is_struct ? weight : weight * 2 / 3,
+                     depth - (v->is_struct ? 0 : 1));
+    free(members);
+}
+
+/* True if the system's functions that crashed are of the heap: a block may be
+ * damaged by a write past the end of the one before. */
+static bool is_in_heap(struct explain *x)
+{
+    for (unsigned i = x->first; i < x->site; i++) {
+        const struct place *p = place_of(&x->threads, x->thread->frames[i]);
+        if (p && p->function &&
+            (strstr(p->function, "free") || strstr(p->function, "alloc") ||
+             strstr(p->function, "delete")))
+            return true;
+    }
+    return false;
 }
 
 /* Adds the registers that the faulting instruction used: its operand's, or the
@@ -171,39 +243,76 @@ static void variable_add(struct explain *x, const struct variable *v,
 static void used_add(struct explain *x)
 {
     const struct unwind_machine *machine = &x->threads.machine->unwind;
-    uint64_t pc = x->registers[x->first].value[machine->pc];
+    const struct registers *r = &x->registers[x->first];
+    uint64_t pc = r->value[machine->pc];
     if (!x->has_address && x->code != SI_KERNEL)
         return;
-    if (x->has_address && pc == x->address)
+    if (x->has_address && pc == x->address) {
         register_add(x, x->threads.source->memory->machine == EM_X86_64 ? 5 : 0,
                      true);
-    x->access = access_at(x->threads.source->memory, pc);
-    if (!x->access.known)
+        x->bad = pc;
+        x->has_bad = true;
         return;
-    register_add(x, x->access.base, true);
-    register_add(x, x->access.index, true);
+    }
+    x->access = access_at(x->threads.source->memory, pc);
+    if (x->access.calls && !x->access.known && x->access.base >= 0) {
+        register_add(x, 5, true); /* the first argument */
+        x->bad = r->value[x->access.base];
+        x->has_bad = r->known[x->access.base];
+        return;
+    }
+    if (x->access.known) {
+        register_add(x, x->access.base, true);
+        register_add(x, x->access.index, true);
+    }
+    if (x->access.known && x->access.base >= 0 && r->known[x->access.base]) {
+        x->bad = r->value[x->access.base];
+        x->has_bad = x->access.base != (int)machine->sp;
+    } else if (x->has_address && x->address < ADDRESS_LEAST) {
+        x->has_bad = true; /* a null pointer */
+    }
+}
+
+/* The stack pointer of the caller of a frame; 0: unknown. */
+static uint64_t cfa_of(struct explain *x, unsigned frame)
+{
+    const struct unwind_machine *machine = &x->threads.machine->unwind;
+    struct registers caller = x->registers[frame];
+    const struct row *row;
+    if (frame + 1 < FRAMES_MAX && x->registers[frame + 1].known[machine->sp])
+        return x->registers[frame + 1].value[machine->sp];
+    x->threads.unwind.reads_left = READS_MAX;
+    row = cfi_row(&x->threads.unwind, x->thread->frames[frame]);
+    return row && cfi_step(&x->threads.unwind, row, &caller) == UNWIND_NEXT
+               ? caller.value[machine->sp]
+               : 0;
 }
 
 static void frame_add(struct explain *x, unsigned frame)
 {
-    const struct unwind_machine *machine = &x->threads.machine->unwind;
     struct variable others[VARIABLES_MAX];
-    struct variable *to = frame == x->site ? x->variables : others;
-    uint64_t cfa =
-        frame + 1 < FRAMES_MAX && x->registers[frame + 1].known[machine->sp]
-            ? x->registers[frame + 1].value[machine->sp]
-            : 0;
+    bool is_site = frame == x->site;
+    struct variable *to = is_site ? x->variables : others;
+    unsigned weight = is_site ? WEIGHT_SITE : WEIGHT_CALLER;
     size_t count = variables_of(&x->threads, x->thread->frames[frame],
-                                &x->registers[frame], cfa, to);
-    if (frame == x->site)
-        x->variables_count = count;
+                                &x->registers[frame], cfa_of(x, frame), to);
     for (size_t i = 0; i < count; i++)
-        variable_add(x, &to[i], frame == x->site ? TIER_SITE : TIER_CALLER);
+        variable_add(x, &to[i], NULL, weight, is_site ? 2 : 1);
+    if (!is_site)
+        return;
+    x->statics_at = x->variables_count = count;
+    count = variables_static(&x->threads, x->thread->frames[frame], others);
+    for (size_t i = 0; i < count; i++) {
+        variable_add(x, &others[i], NULL, WEIGHT_STATIC, 2);
+        if (x->variables_count < VARIABLES_MAX)
+            x->variables[x->variables_count++] = others[i];
+    }
 }
 
 void crash_find(struct explain *x)
 {
     struct threads *threads = &x->threads;
+    struct value *value;
     uint64_t pc;
     signal_read(x);
     for (size_t i = 0; i < threads->count; i++)
@@ -213,14 +322,27 @@ void crash_find(struct explain *x)
     if (!x->thread || !x->signal)
         return;
     frames_read(x);
+    x->in_heap = is_in_heap(x);
     used_add(x);
     for (unsigned i = x->site;
          i <= x->site + CALLERS && i < x->thread->frames_count; i++)
         frame_add(x, i);
     pc = x->registers[x->first].value[threads->machine->unwind.pc];
-    if (x->has_address && x->address >= ADDRESS_LEAST && x->address != pc)
-        value_add(x, "the address", x->address, TIER_SITE, true, false);
-    for (unsigned i = 0;
-         !x->variables_count && i < threads->machine->unwind.count; i++)
+    if (x->has_address && x->address >= ADDRESS_LEAST && x->address != pc &&
+        (value = value_add(x, VALUE_ADDRESS, "the address", x->address,
+                           WEIGHT_SITE)) != NULL)
+        value->used = true;
+    for (unsigned i = 0; i < threads->machine->unwind.count; i++)
         register_add(x, (int)i, false);
+}
+
+void crash_named(struct explain *x, const char *text)
+{
+    struct value *v = value_add(x, VALUE_TEXT, "the message", 0, WEIGHT_SITE);
+    if (v)
+        v->text = need(strdup(text));
+    for (size_t i = 0; i < x->values_count; i++)
+        if (*x->values[i].name && x->values[i].kind == VALUE_NUMBER &&
+            strstr(text, x->values[i].name))
+            x->values[i].weight = WEIGHT_HOLDER;
 }

@@ -13,7 +13,6 @@
 #include <string.h>
 
 enum { NULL_MOST = 65536, NEAR = 1 << 20, FAR = 1 << 30, TEXT_MAX = 400 };
-enum { MEMBERS_MOST = 64 }; /* of a type, whose pointers may be null */
 
 static bool has_memory(struct explain *x, uint64_t address)
 {
@@ -237,9 +236,11 @@ static void overflow_text(struct explain *x, char *to, size_t max)
 }
 
 /* The names of pointers that may be the null pointer. */
+enum { NULLS_MAX = 16 };
 struct nulls {
     uint64_t offset; /* of the fault */
     unsigned count;
+    uint64_t addresses[NULLS_MAX]; /* of those in memory */
     char text[4 * VARIABLE_NAME_MAX];
 };
 
@@ -247,18 +248,23 @@ struct nulls {
  * has such an offset. */
 static void null_add(struct nulls *n, const struct variable *v)
 {
-    char member[VARIABLE_NAME_MAX];
+    struct variable member;
     size_t at = strlen(n->text);
     if (!v->is_pointer || !*v->name || (v->known && v->value))
         return;
-    if (variable_member(v, n->offset, member))
-        snprintf(n->text + at, sizeof n->text - at, "%s%s->%s",
-                 at ? " or " : "", v->name, member);
+    for (unsigned i = 0; i < n->count && i < NULLS_MAX; i++)
+        if (v->address && n->addresses[i] == v->address)
+            return; /* by another name */
+    if (variable_member(v, n->offset, &member))
+        snprintf(n->text + at, sizeof n->text - at, "%s%s", at ? " or " : "",
+                 member.name);
     else if (!n->offset)
         snprintf(n->text + at, sizeof n->text - at, "%s%s", at ? " or " : "",
                  v->name);
     else
         return;
+    if (n->count < NULLS_MAX)
+        n->addresses[n->count] = v->address;
     n->count++;
 }
 
@@ -266,8 +272,8 @@ static void null_add(struct nulls *n, const struct variable *v)
  * or if a pointer has no known value, `perhaps`. */
 static void null_text(struct explain *x, uint64_t offset, char *to, size_t max)
 {
+    static struct variable members[VARIABLES_MAX];
     struct nulls n = {.offset = offset};
-    struct variable member;
     size_t at = 0;
     if (offset)
         at = (size_t)snprintf(to, max, "offset %llu of a null pointer",
@@ -279,14 +285,15 @@ static void null_text(struct explain *x, uint64_t offset, char *to, size_t max)
             null_add(&n, &x->variables[i]);
         else if (x->variables[i].is_pointer)
             n.count++;
-    for (size_t i = 0; i < x->variables_count; i++)
-        for (unsigned k = 0;
-             k < MEMBERS_MOST && x->variables[i].is_pointer &&
-             x->variables[i].known && x->variables[i].value >= NULL_MOST &&
-             variable_pointer(x->threads.source->memory, &x->variables[i], k,
-                              &member);
-             k++)
-            null_add(&n, &member);
+    for (size_t i = 0; i < x->variables_count; i++) {
+        const struct variable *v = &x->variables[i];
+        size_t count = 0;
+        if (v->is_struct ||
+            (v->is_pointer && v->known && v->value >= NULL_MOST))
+            count = variable_members(x->threads.source->memory, v, members);
+        for (size_t k = 0; k < count; k++)
+            null_add(&n, &members[k]);
+    }
     if (*n.text)
         snprintf(to + at, max - at, "%s%s", n.count > 1 ? ", perhaps " : ": ",
                  n.text);

@@ -41,37 +41,50 @@ struct block {
 };
 /* The block that begins at an address. False: no block does. */
 bool heap_block(struct memory *, uint64_t start, struct block *);
+/* The start of the block after the one that begins at an address, by its size
+ * alone; 0: none. */
+uint64_t heap_next(struct memory *, uint64_t start);
 
 /* ------------------------------------------------------------- variables -- */
 
-enum { VARIABLES_MAX = 48, VARIABLE_NAME_MAX = 64 };
+enum { VARIABLES_MAX = 64, VARIABLE_NAME_MAX = 96, VARIABLE_TEXT_MAX = 160 };
 
-/* A variable of a frame, up to a word of it. */
+/* A variable of a frame, or a member of one, up to a word of it. */
 struct variable {
-    char name[VARIABLE_NAME_MAX];
-    uint64_t address; /* of it; 0: it is in a register */
-    uint64_t value;
+    char name[VARIABLE_NAME_MAX]; /* "s->peer", "p.out.text" */
+    uint64_t address;             /* of it; 0: it is in a register */
+    uint64_t value, size;
     bool known; /* its value, of a number or pointer */
-    bool is_pointer, is_signed, is_character, is_argument;
+    bool is_pointer, is_signed, is_argument;
+    bool is_struct;   /* with members, at its address */
+    bool is_text;     /* char[] there, or a pointer to char */
     unsigned inlined; /* of the innermost inlined function 0; of its caller 1 */
-    Dwarf_Die target; /* of a pointer: the type of its target, or zeros */
+    Dwarf_Die target; /* the type of a pointer's target, of a struct: its own,
+                       * or zeros */
 };
 /* Finds the variables at an address, which belong to a frame with these
  * registers; `cfa` is the stack pointer of its caller. Returns how many. */
 size_t variables_of(struct threads *, uint64_t address,
                     const struct registers *, uint64_t cfa,
                     struct variable to[VARIABLES_MAX]);
+/* The same of the static variables whose addresses are in the code of the function
+ * at an address: known of x86-64. */
+size_t variables_static(struct threads *, uint64_t address,
+                        struct variable to[VARIABLES_MAX]);
 /* True for a pointer or reference to a pointer. */
 bool variable_is_of_pointer(const struct variable *);
-/* Reads the pointer that is a member of a variable's target, by the number of
- * the member; it has no name if that member is no pointer. False: there are
- * fewer members. */
-bool variable_pointer(struct memory *, const struct variable *, unsigned number,
-                      struct variable *to);
-/* Writes the name of the member at an offset of a variable's target. False:
- * there is none. */
+/* Reads the members of a struct, or of a pointer's target, and their members.
+ * Without memory, their addresses are those from 0 on. Returns how many. */
+size_t variable_members(struct memory *, const struct variable *,
+                        struct variable to[VARIABLES_MAX]);
+/* The member at an offset of a variable's target. False: there is none. */
 bool variable_member(const struct variable *, uint64_t offset,
-                     char to[VARIABLE_NAME_MAX]);
+                     struct variable *to);
+/* Reads the text of a variable. False: it has none. */
+bool variable_text(struct memory *, const struct variable *,
+                   char to[VARIABLE_TEXT_MAX]);
+/* Returns the name of the type of a pointer's target or a struct, or null. */
+const char *variable_type(const struct variable *);
 
 /* ----------------------------------------------------------------- crash -- */
 
@@ -84,28 +97,48 @@ struct explain {
     int signal, code;
     uint64_t address; /* of the fault */
     bool has_address;
+    bool in_heap; /* malloc() or free() found the heap damaged */
     struct access access;
+    uint64_t bad; /* the value that was used as an address, */
+    bool has_bad; /* if it is known */
+    char bad_name[VARIABLE_NAME_MAX]; /* of a variable that holds it, or "" */
     struct value *values;
     size_t values_count, values_max;
-    struct variable variables[VARIABLES_MAX]; /* of the frame `site` */
-    size_t variables_count;
+    struct variable variables[VARIABLES_MAX]; /* of the frame `site`, */
+    size_t variables_count, statics_at;       /* from there on not of its own */
     unsigned site; /* the first frame in the program's own code */
 };
 
-/* A value of the crash, the most telling first. */
+/* What a value must have in common with an argument of a record. */
+enum value_kind {
+    VALUE_ADDRESS, /* the address, or its block */
+    VALUE_NUMBER,  /* its name, too */
+    VALUE_TEXT     /* the text */
+};
+/* A value of the crash. */
 struct value {
+    enum value_kind kind;
     uint64_t word;
     char name[2 * VARIABLE_NAME_MAX]; /* "s", "s->next", "rdi" */
-    bool used;     /* the faulting instruction, or the failed call, used it */
-    unsigned tier; /* the lower, the more telling: TIER_SITE ... */
-    bool number;   /* too small for an address: its name must match, too */
+    char type[48];   /* of its target, or of the struct that it is in; or "" */
+    char *text;      /* of VALUE_TEXT */
+    bool used;       /* the faulting instruction, or the failed call, used it */
+    unsigned weight; /* the higher, the more telling: WEIGHT_SITE ... */
     struct block block; /* of the heap at it; size 0: none */
 };
 
-enum { TIER_SITE, TIER_TARGET, TIER_CALLER, TIER_REGISTER, TIERS };
+enum {
+    WEIGHT_SITE = 40,
+    WEIGHT_STATIC = 28,
+    WEIGHT_CALLER = 24,
+    WEIGHT_REGISTER = 12,
+    WEIGHT_HOLDER = 60 /* of the bad address */
+};
 
 /* Reads the signal and the stack of a source's crashed thread. */
 void crash_find(struct explain *);
+/* Adds the values that a text of the end names: an assertion, an exception. */
+void crash_named(struct explain *, const char *text);
 /* "rdi", by a DWARF number; null: unknown. */
 const char *crash_register(const struct explain *, int number);
 
@@ -116,19 +149,30 @@ void ending_text(struct explain *, char to[1024]);
 
 /* ------------------------------------------------------------ provenance -- */
 
-enum { LINES_MAX = 12, LAST_MAX = 5, NEW_MAX = 3, LINE_TEXT_MAX = 512 };
+enum { LINES_MAX = 6, LAST_MAX = 4, NEW_MAX = 2, OTHERS_MAX = 4 };
 
 /* A record that is shown. */
 struct shown {
     uint64_t order;
-    size_t value;   /* that it holds */
+    size_t value;   /* that it holds; SIZE_MAX: none */
     uint64_t count; /* of records that hold it */
     bool exact;     /* the value itself, or its block's start */
-    char *line;     /* without a newline */
+    bool before;    /* the block before the value's */
+    bool first;     /* of a format that never came before */
+    bool sure;  /* the value was used, and its name or type is the record's */
+    char *line; /* without a newline */
+};
+/* Another thread that recorded a value of the crash: its last such record. */
+struct other {
+    const struct reader_thread *thread;
+    uint64_t order, count;
+    size_t value;
 };
 struct provenance {
     struct shown lines[LINES_MAX], last[LAST_MAX], new[NEW_MAX];
     size_t lines_count, last_count, new_count;
+    struct other others[OTHERS_MAX];
+    size_t others_count;
     uint64_t records; /* all that were read */
 };
 /* Reads all records, and chooses those to show. */

@@ -39,6 +39,16 @@ static bool is_cached(struct memory *m, uint64_t start)
            key >> 47 != 0 && key >> 47 != 0x1ffff;
 }
 
+uint64_t heap_next(struct memory *m, uint64_t start)
+{
+    uint64_t word = m->word_bytes, size;
+    return start % (2 * word) == 0 && start > 65536 &&
+                   bytes_read_word(m, start - word, &size) &&
+                   is_size(m, size) && !(size & MAPPED)
+               ? start + (size & ~(uint64_t)FLAGS)
+               : 0;
+}
+
 bool heap_block(struct memory *m, uint64_t start, struct block *to)
 {
     uint64_t word = m->word_bytes, size, next;

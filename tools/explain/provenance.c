@@ -5,145 +5,428 @@
 #include "explain.h"
 #include "line.h"
 
+#include "recorder/format.h"
+
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    EACH = 3,             /* records of one value that are shown */
     NEAR = 1 << 20,       /* no larger block is looked for */
     NUMBER_LEAST = 65536, /* a number from here on may be an address */
-    FORMATS_MAX = 1 << 16
+    UNNAMED_LEAST = 100,  /* a number that counts without a name */
+    FORMATS_MAX = 1 << 16,
+    HITS_MAX = 1 << 20,
+    /* Parts of a score, beside the weights of values: */
+    RARE = 6,    /* for each halving of the records that have the format */
+    NEWEST = 16, /* records before the crash, and of a format */
+    FIRST = 40,  /* that is new there, for each halving */
+    NEW_LEAST = 50,
+    LAST = 120 /* of the thread's last record; of the one before, a half */
 };
+static const double AGAIN = 0.6; /* of a format that is shown already */
 
-/* A value's newest records. */
-struct found {
-    uint64_t orders[EACH], count;
-    bool exact[EACH];
+/* A record that holds a value. */
+struct hit {
+    uint64_t order, place, caller;
+    size_t value, format;
+    const struct reader_thread *thread;
+    const char *name; /* of the argument, or null */
+    bool exact, before, weak;
 };
-/* A format, and the first record of it. */
-struct first {
-    uint64_t order, place, recorder;
+/* A format: the first record of it, and how many there are. */
+struct format {
+    uint64_t order, place, recorder, count;
+};
+/* A record that may be shown. */
+struct candidate {
+    struct shown shown;
+    size_t format;
+    double score;
 };
 
 struct search {
     struct explain *x;
     struct provenance *p;
-    struct found *found; /* by value */
+    uint64_t *counts; /* of records, by value */
+    struct hit *hits;
+    size_t hits_count, hits_max;
     struct ids formats;
-    struct first *firsts;
-    size_t firsts_max;
+    struct format *all;
+    size_t all_max;
+    size_t last_formats[LAST_MAX];
+    struct candidate *candidates;
+    size_t count, max;
 };
 
 /* ----------------------------------------------------------------- match -- */
 
+/* True if a name of the program, "s->peer.id", ends with the word, in either
+ * case, without _ and t at its end. */
+static bool is_name(const char *name, const char *word)
+{
+    for (const char *at = name; at && word; at = strpbrk(at + 1, ".>, *")) {
+        const char *from = at + strspn(at, ".>, *");
+        size_t size = strcspn(from, ".-, ");
+        if ((!from[size] || from[size] == ',') && strlen(word) == size &&
+            strncasecmp(from, word, size) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* "session" of "struct session_t", "doc::session" or "Session". */
+static bool is_type(const char *type, const char *word)
+{
+    size_t size = word ? strlen(word) : 0;
+    return size > 2 && *type && strcasestr(type, word) != NULL;
+}
+
+static bool is_number_held(const struct reader_argument *a,
+                           const struct value *v, struct hit *hit)
+{
+    if (a->kind != READER_SIGNED && a->kind != READER_UNSIGNED &&
+        !(a->kind == READER_POINTER && !v->word))
+        return false;
+    if (a->word != v->word &&
+        (a->kind != READER_SIGNED || a->integer != (int64_t)v->word))
+        return false;
+    if (a->name && is_name(v->name, a->name))
+        return true;
+    hit->weak = true;
+    return a->name ? is_type(v->type, a->name) : v->word >= UNNAMED_LEAST;
+}
+
+/* Is the text of a record, without its mark, one of the crash? Of a message, it
+ * is a part. */
+static bool is_text_held(const struct reader_argument *a, const struct value *v)
+{
+    enum { PART_LEAST = 4 };
+    size_t mark = sizeof RECORDER_FORMAT_CHANGES_ - 1;
+    const char *text = a->text;
+    size_t size = a->text_size;
+    const char *dots;
+    if (a->kind != READER_STRING || !text)
+        return false;
+    if (a->changes && size >= mark)
+        text += mark, size -= mark;
+    if (size > 6 && (dots = memmem(text + size - 3, 3, "...", 3)) != NULL)
+        size -= 3; /* cut off */
+    if (strncmp(v->name, "the ", 4) == 0)
+        return size >= PART_LEAST &&
+               memmem(v->text, strlen(v->text), text, size) != NULL;
+    return size && strncmp(v->text, text, size) == 0 &&
+           (!v->text[size] || size >= 16);
+}
+
 /* Does an argument hold a value? A block's start holds each address in it. */
 static bool is_held(struct search *s, const struct reader_argument *a,
-                    const struct value *v, bool *exact)
+                    const struct value *v, struct hit *hit)
 {
     struct block block;
     bool address = a->kind == READER_POINTER || a->kind == READER_UNSIGNED ||
                    a->kind == READER_SIGNED;
-    const char *name = v->name;
-    if (v->number)
-        return address && a->name && a->kind != READER_POINTER &&
-               strcmp(a->name, name) == 0 && a->word == v->word;
+    hit->name = a->name;
+    hit->exact = hit->before = hit->weak = false;
+    if (v->kind == VALUE_TEXT)
+        return is_text_held(a, v);
+    if (v->kind == VALUE_NUMBER)
+        return is_number_held(a, v, hit);
     if (!address || a->word < NUMBER_LEAST)
         return false;
-    *exact = a->word == v->word;
-    return *exact ||
-           (v->word - a->word < NEAR &&
-            heap_block(s->x->threads.source->memory, a->word, &block) &&
-            v->word - a->word < block.size);
+    hit->exact = a->word == v->word;
+    if (hit->exact || v->word - a->word >= NEAR)
+        return hit->exact;
+    if (heap_block(s->x->threads.source->memory, a->word, &block) &&
+        v->word - a->word < block.size)
+        return true;
+    /* The block before it may have been written past its end. */
+    return hit->before =
+               heap_next(s->x->threads.source->memory, a->word) == v->word;
 }
 
-static void event_match(struct search *s, const struct reader_event *e)
+static void event_match(struct search *s, const struct reader_event *e,
+                        size_t format)
 {
     struct reader_argument arguments[12];
     unsigned count = reader_arguments(&s->x->call->reader, e, arguments);
-    for (size_t i = 0; i < s->x->values_count; i++) {
-        struct found *f = &s->found[i];
-        for (unsigned k = 0; k < count; k++) {
-            bool exact = false;
-            if (!is_held(s, &arguments[k], &s->x->values[i], &exact))
-                continue;
-            memmove(f->orders + 1, f->orders, sizeof f->orders - 8);
-            memmove(f->exact + 1, f->exact, sizeof f->exact - 1);
-            f->orders[0] = e->event.order;
-            f->exact[0] = exact;
-            f->count++;
-            break;
+    for (size_t i = 0; count && i < s->x->values_count; i++) {
+        struct hit hit = {.order = e->event.order,
+                          .place = s->p->records,
+                          .caller = e->event.caller,
+                          .value = i,
+                          .format = format,
+                          .thread = e->thread};
+        unsigned k = 0;
+        while (k < count && !is_held(s, &arguments[k], &s->x->values[i], &hit))
+            k++;
+        if (k == count)
+            continue;
+        s->counts[i]++;
+        if (s->hits_count == HITS_MAX) { /* the newer half is kept */
+            memmove(s->hits, s->hits + HITS_MAX / 2,
+                    HITS_MAX / 2 * sizeof *s->hits);
+            s->hits_count /= 2;
         }
+        s->hits = need(array_room(s->hits, &s->hits_max, s->hits_count + 1,
+                                  sizeof *s->hits));
+        s->hits[s->hits_count++] = hit;
     }
 }
 
-/* Notes where the format of an event came first. */
-static void event_first(struct search *s, const struct reader_event *e)
+/* Notes where the format of an event came first. Returns its number. */
+static size_t event_first(struct search *s, const struct reader_event *e)
 {
     bool is_new;
-    size_t i;
-    if (s->formats.count >= FORMATS_MAX)
-        return;
-    i = ids_of(&s->formats, e->event.format, 0, 0, &is_new);
-    s->firsts = need(array_room(s->firsts, &s->firsts_max, s->formats.count,
-                                sizeof *s->firsts));
+    size_t i = FORMATS_MAX;
+    if (s->formats.count < FORMATS_MAX)
+        i = ids_of(&s->formats, e->event.format, 0, 0, &is_new);
+    s->all = need(array_room(s->all, &s->all_max, i + 1, sizeof *s->all));
+    if (i == FORMATS_MAX)
+        return i;
     if (is_new)
-        s->firsts[i] = (struct first){e->event.order, s->p->records,
-                                      (uint64_t)(uintptr_t)e->recorder};
+        s->all[i] = (struct format){e->event.order, s->p->records,
+                                    (uint64_t)(uintptr_t)e->recorder, 0};
+    s->all[i].count++;
+    return i;
 }
 
 /* Keeps the newest records of the thread. */
-static void event_last(struct search *s, const struct reader_event *e)
+static void event_last(struct search *s, const struct reader_event *e,
+                       size_t format)
 {
     struct provenance *p = s->p;
     if (!s->x->thread || !e->thread || e->thread->id != s->x->thread->id)
         return;
-    if (p->last_count == LAST_MAX)
+    if (p->last_count == LAST_MAX) {
         memmove(p->last, p->last + 1, sizeof p->last - sizeof *p->last);
-    else
+        memmove(s->last_formats, s->last_formats + 1,
+                sizeof s->last_formats - sizeof *s->last_formats);
+    } else {
         p->last_count++;
-    p->last[p->last_count - 1] = (struct shown){.order = e->event.order};
+    }
+    p->last[p->last_count - 1] =
+        (struct shown){.order = e->event.order, .value = SIZE_MAX};
+    s->last_formats[p->last_count - 1] = format;
 }
 
 /* ---------------------------------------------------------------- choose -- */
 
-/* Compares two records for qsort(): the first is of a value that the faulting
- * instruction used, of a lower tier, or newer. */
-static const struct explain *sorted; /* qsort() passes nothing on */
-static int more_telling(const void *a, const void *b)
+/* A value that is in few records tells more than one that is in all. */
+static double rarity(const struct search *s, uint64_t count)
 {
-    const struct shown *left = a, *right = b;
-    const struct value *of_left = &sorted->values[left->value];
-    const struct value *of_right = &sorted->values[right->value];
-    if (of_left->used != of_right->used)
-        return of_left->used ? -1 : 1;
-    if (of_left->tier != of_right->tier)
-        return of_left->tier < of_right->tier ? -1 : 1;
-    return left->order > right->order ? -1 : left->order < right->order;
+    return log2((double)(s->p->records + 1) / (double)(count + !count));
 }
 
-/* Sorts all records that hold values, and keeps the first few, each once. */
+static bool types_have(const struct variable *of, size_t count,
+                       const char *type, unsigned depth)
+{
+    struct variable members[VARIABLES_MAX];
+    for (size_t i = 0; i < count; i++) {
+        const char *name = variable_type(&of[i]);
+        if ((name && strcmp(name, type) == 0) ||
+            (name && depth &&
+             types_have(members, variable_members(NULL, &of[i], members), type,
+                        depth - 1)))
+            return true;
+    }
+    return false;
+}
+
+/* Has the function that wrote a record a variable of this type, or with a pointer
+ * to it? *known: its variables are. */
+static bool site_has_type(struct search *s, const struct hit *hit,
+                          const char *type, bool *known)
+{
+    struct threads *threads = &s->x->threads;
+    static struct variable found[VARIABLES_MAX];
+    struct registers none = {0};
+    uint64_t at = hit->caller - 1;
+    size_t count = variables_of(threads, at, &none, 0, found);
+    bool has = types_have(found, count, type, 1);
+    *known = count > 0;
+    if (has)
+        return true;
+    count = variables_static(threads, at, found);
+    *known |= count > 0;
+    return types_have(found, count, type, 1);
+}
+
+/* An address may have been another object's before: a value that the crash used
+ * is the record's for sure only if types agree, or names where types are not
+ * known. */
+static bool is_sure(struct search *s, const struct hit *hit)
+{
+    const struct value *v = &s->x->values[hit->value];
+    bool known = false;
+    if (!v->used || hit->before || hit->weak)
+        return false;
+    if (v->kind != VALUE_ADDRESS || (hit->name && is_type(v->type, hit->name)))
+        return true;
+    if (*v->type && site_has_type(s, hit, v->type, &known))
+        return true;
+    return !known && hit->name && is_name(v->name, hit->name);
+}
+
+/* Adds a record that may be shown, or to its score. */
+static void candidate_add(struct search *s, const struct shown *shown,
+                          size_t format, double score)
+{
+    struct candidate *c;
+    for (size_t i = s->count; i-- > 0 && i + 8 > s->count;)
+        if (s->candidates[i].shown.order == shown->order) {
+            s->candidates[i].score += score;
+            return;
+        }
+    s->candidates = need(array_room(s->candidates, &s->max, s->count + 1,
+                                    sizeof *s->candidates));
+    c = &s->candidates[s->count++];
+    *c = (struct candidate){*shown, format, score};
+}
+
+/* Adds the record of some hits, which are of one record. */
+static void hits_add(struct search *s, const struct hit *hits, size_t count)
+{
+    const struct hit *best = hits;
+    double score = 0, most = 0;
+    struct shown shown;
+    for (size_t i = 0; i < count; i++) {
+        const struct value *v = &s->x->values[hits[i].value];
+        double of = v->weight * (1 + rarity(s, s->counts[hits[i].value]));
+        of = hits[i].before ? (s->x->in_heap ? 2 * of : of / 3)
+             : hits[i].weak ? of / 3
+                            : of;
+        of += v->used && !hits[i].before ? 400 : 0;
+        if (of > most) {
+            most = of;
+            best = &hits[i];
+        }
+        score += of / 2;
+    }
+    shown = (struct shown){.order = best->order,
+                           .value = best->value,
+                           .count = s->counts[best->value],
+                           .exact = best->exact,
+                           .before = best->before};
+    score += most / 2 + RARE * rarity(s, s->all[best->format].count);
+    candidate_add(s, &shown, best->format, score);
+}
+
+static struct candidate *candidate_of(struct search *s, uint64_t order)
+{
+    for (size_t i = 0; i < s->count; i++)
+        if (s->candidates[i].shown.order == order)
+            return &s->candidates[i];
+    return NULL;
+}
+
+/* True if the recorder of a format may have lost an earlier record of it. */
+static bool is_new_lost(const struct format *f)
+{
+    const struct reader_recorder *r =
+        (const struct reader_recorder *)(uintptr_t)f->recorder;
+    return r->figures.overwritten;
+}
+
+/* Adds the formats that came for the first time shortly before, and seldom. */
+static void first_add(struct search *s)
+{
+    const struct provenance *p = s->p;
+    for (size_t i = 0; i < s->formats.count && p->records >= NEW_LEAST; i++) {
+        const struct format *f = &s->all[i];
+        struct shown shown = {
+            .order = f->order, .value = SIZE_MAX, .first = true};
+        struct candidate *c;
+        if (p->records - f->place > NEWEST || f->count > 2 || is_new_lost(f))
+            continue;
+        c = candidate_of(s, f->order);
+        if (c)
+            c->score += FIRST * rarity(s, f->count);
+        else
+            candidate_add(s, &shown, i, FIRST * rarity(s, f->count));
+    }
+}
+
+/* Adds the last records of the thread, which need no value of the crash. */
+static void last_add(struct search *s)
+{
+    const struct provenance *p = s->p;
+    for (size_t i = 0; i < p->last_count; i++) {
+        double score = LAST / (double)(p->last_count - i) +
+                       rarity(s, s->all[s->last_formats[i]].count);
+        struct candidate *c = candidate_of(s, p->last[i].order);
+        if (c)
+            c->score += score;
+        else
+            candidate_add(s, &p->last[i], s->last_formats[i], score);
+    }
+}
+
+/* Keeps the records of the highest scores. A record of a format and value that
+ * are there already tells less. */
 static void lines_choose(struct search *s)
 {
     struct provenance *p = s->p;
-    struct shown *all =
-        need(calloc(s->x->values_count * EACH + 1, sizeof *all));
-    size_t count = 0;
-    for (size_t i = 0; i < s->x->values_count; i++)
-        for (unsigned k = 0; k < EACH && k < s->found[i].count; k++)
-            all[count++] = (struct shown){.order = s->found[i].orders[k],
-                                          .value = i,
-                                          .count = s->found[i].count,
-                                          .exact = s->found[i].exact[k]};
-    sorted = s->x;
-    qsort(all, count, sizeof *all, more_telling);
-    for (size_t i = 0; i < count && p->lines_count < LINES_MAX; i++) {
-        size_t n = 0;
-        while (n < p->lines_count && p->lines[n].order != all[i].order)
+    for (size_t i = 0, n; i < s->hits_count; i += n) {
+        for (n = 1;
+             i + n < s->hits_count && s->hits[i + n].order == s->hits[i].order;)
             n++;
-        if (n == p->lines_count)
-            p->lines[p->lines_count++] = all[i];
+        hits_add(s, &s->hits[i], n);
     }
-    free(all);
+    first_add(s);
+    last_add(s);
+    while (p->lines_count < LINES_MAX) {
+        struct candidate *best = NULL;
+        for (size_t i = 0; i < s->count; i++) {
+            struct candidate *c = &s->candidates[i];
+            if (c->score > 0 && (!best || c->score > best->score ||
+                                 (c->score >= best->score &&
+                                  c->shown.order > best->shown.order)))
+                best = c;
+        }
+        if (!best)
+            break;
+        if (best->shown.value == SIZE_MAX && !best->shown.first &&
+            p->lines_count >= 3) {
+            best->score = 0;
+            continue;
+        }
+        p->lines[p->lines_count++] = best->shown;
+        for (size_t i = 0; i < s->count; i++)
+            if (s->candidates[i].format == best->format &&
+                s->candidates[i].shown.value == best->shown.value)
+                s->candidates[i].score *= AGAIN;
+        best->score = 0;
+    }
+    for (size_t i = 0; i < p->lines_count; i++)
+        for (size_t k = 0; k < s->hits_count; k++)
+            if (s->hits[k].order == p->lines[i].order &&
+                s->hits[k].value == p->lines[i].value)
+                p->lines[i].sure = is_sure(s, &s->hits[k]);
+}
+
+/* The other threads that recorded values which the crash used, or that the
+ * crashed function has. */
+static void others_choose(struct search *s)
+{
+    struct provenance *p = s->p;
+    for (size_t i = s->hits_count; i-- > 0;) {
+        const struct hit *hit = &s->hits[i];
+        const struct value *v = &s->x->values[hit->value];
+        size_t k = 0;
+        if (!hit->thread || !s->x->thread || hit->weak || hit->before ||
+            hit->thread->id == s->x->thread->id || v->weight < WEIGHT_SITE ||
+            v->kind == VALUE_NUMBER)
+            continue;
+        while (k < p->others_count && p->others[k].thread != hit->thread)
+            k++;
+        if (k == OTHERS_MAX)
+            continue;
+        if (k == p->others_count)
+            p->others[p->others_count++] =
+                (struct other){hit->thread, hit->order, 0, hit->value};
+        p->others[k].count++;
+    }
 }
 
 /* Formats that came for the first time in the last records, of recorders that
@@ -153,11 +436,9 @@ static void new_choose(struct search *s)
     struct provenance *p = s->p;
     enum { LEAST = 100, PART = 20 };
     for (size_t i = 0; i < s->formats.count && p->records >= LEAST; i++) {
-        const struct first *f = &s->firsts[i];
-        const struct reader_recorder *r =
-            (const struct reader_recorder *)(uintptr_t)f->recorder;
-        if (f->place < p->records - p->records / PART ||
-            r->figures.overwritten || p->new_count == NEW_MAX)
+        const struct format *f = &s->all[i];
+        if (f->place < p->records - p->records / PART || is_new_lost(f) ||
+            p->new_count == NEW_MAX)
             continue;
         p->new[p->new_count++] = (struct shown){.order = f->order};
     }
@@ -188,16 +469,17 @@ void provenance_find(struct explain *x, struct provenance *p)
     *p = (struct provenance){0};
     if (!x->call->source.registry)
         return;
-    s.found = need(calloc(x->values_count + 1, sizeof *s.found));
+    s.counts = need(calloc(x->values_count + 1, sizeof *s.counts));
     reader_select(reader, &x->call->selection);
     call_take(x->call);
     reader_count(reader);
     for (; reader_next(reader, &e); p->records++) {
-        event_match(&s, &e);
-        event_first(&s, &e);
-        event_last(&s, &e);
+        size_t format = event_first(&s, &e);
+        event_match(&s, &e, format);
+        event_last(&s, &e, format);
     }
     lines_choose(&s);
+    others_choose(&s);
     new_choose(&s);
     for (reader_rewind(reader); reader_next(reader, &e);) {
         line_keep(p->lines, p->lines_count, x->call, &e);
@@ -205,8 +487,10 @@ void provenance_find(struct explain *x, struct provenance *p)
         line_keep(p->new, p->new_count, x->call, &e);
     }
     ids_free(&s.formats);
-    free(s.firsts);
-    free(s.found);
+    free(s.all);
+    free(s.counts);
+    free(s.hits);
+    free(s.candidates);
 }
 
 void provenance_free(struct provenance *p)

@@ -55,6 +55,8 @@ void explain_open(struct explain *x)
 
 void explain_close(struct explain *x)
 {
+    for (size_t i = 0; i < x->values_count; i++)
+        free(x->values[i].text);
     free(x->values);
     threads_close(&x->threads);
 }
@@ -112,7 +114,7 @@ bool explain_brief(struct call *call, FILE *to, bool stack)
 
 /* ----------------------------------------------------------------- lines -- */
 
-static void variable_text(FILE *to, const struct variable *v)
+static void variable_show(FILE *to, const struct variable *v)
 {
     if (!v->known || strncmp(v->name, "__", 2) == 0)
         return; /* or it is the compiler's own */
@@ -138,10 +140,9 @@ void stack_text(FILE *to, struct explain *x)
             fputs(" ", to);
             place_text(to, p);
             for (size_t k = 0;
-                 i == x->site && k < x->variables_count && k < VARIABLES_SHOWN;
-                 k++)
+                 i == x->site && k < x->statics_at && k < VARIABLES_SHOWN; k++)
                 if (x->variables[k].inlined == inlined)
-                    variable_text(to, &x->variables[k]);
+                    variable_show(to, &x->variables[k]);
             putc('\n', to);
             shown++;
         }

@@ -8,7 +8,9 @@
 #include "explain.h"
 
 #include <dwarf.h>
+#include <elf.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct frame {
     struct threads *threads;
@@ -98,33 +100,81 @@ static bool type_of(Dwarf_Die *of, Dwarf_Die *to)
            dwarf_formref_die(&attribute, to) && dwarf_peel_type(to, to) == 0;
 }
 
-/* Notes the properties of a variable's type. Returns its size; 0: no number. */
+/* True for a char, or a char of a narrow string of C++. */
+static bool is_character(Dwarf_Die *type)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Word encoding = 0;
+    if (dwarf_tag(type) != DW_TAG_base_type || dwarf_bytesize(type) != 1)
+        return false;
+    if (dwarf_attr(type, DW_AT_encoding, &attribute))
+        dwarf_formudata(&attribute, &encoding);
+    return encoding == DW_ATE_signed_char || encoding == DW_ATE_unsigned_char ||
+           encoding == DW_ATE_UTF;
+}
+
+/* True for std::string of libstdc++, which begins with the pointer to its
+ * text. */
+static bool is_string(Dwarf_Die *type)
+{
+    const char *name = dwarf_diename(type);
+    return name && strncmp(name, "basic_string<char", 17) == 0;
+}
+
+/* Notes the properties of a variable's type. Returns the size of a number or
+ * pointer, else 0. */
 static unsigned type_read(Dwarf_Die *type, struct variable *v)
 {
     Dwarf_Attribute attribute;
     Dwarf_Word encoding = 0;
     int tag = dwarf_tag(type), size = dwarf_bytesize(type);
+    if (dwarf_aggregate_size(type, &v->size))
+        v->size = 0;
     if (tag == DW_TAG_pointer_type || tag == DW_TAG_reference_type) {
         v->is_pointer = true;
         if (!type_of(type, &v->target))
             v->target = (Dwarf_Die){0};
-        return size > 0 ? (unsigned)size : 8;
+        else
+            v->is_text = is_character(&v->target);
+        return v->size ? (unsigned)v->size : 8;
     }
+    if (tag == DW_TAG_array_type) {
+        v->is_text = type_of(type, &v->target) && is_character(&v->target);
+        if (!v->is_text && dwarf_tag(&v->target) == DW_TAG_pointer_type &&
+            type_of(&v->target, &v->target))
+            return 0; /* of pointers to that type */
+        v->target = (Dwarf_Die){0};
+        return 0;
+    }
+    if (is_string(type)) {
+        v->is_pointer = v->is_text = true;
+        return 8;
+    }
+    v->is_struct = tag == DW_TAG_structure_type || tag == DW_TAG_class_type ||
+                   tag == DW_TAG_union_type;
+    if (v->is_struct)
+        v->target = *type;
     if (tag != DW_TAG_base_type && tag != DW_TAG_enumeration_type)
         return 0;
     if (dwarf_attr(type, DW_AT_encoding, &attribute))
         dwarf_formudata(&attribute, &encoding);
     v->is_signed = encoding == DW_ATE_signed || encoding == DW_ATE_signed_char;
-    v->is_character = size == 1 && encoding != DW_ATE_boolean;
     return encoding == DW_ATE_float || size < 0 || size > 8 ? 0
                                                             : (unsigned)size;
+}
+
+/* Reads the value of a variable in memory. */
+static void value_read(struct memory *m, struct variable *v, unsigned size)
+{
+    v->known = size && bytes_read_number(m, v->address, size, &v->value);
+    if (v->known && v->is_signed && size < 8 && v->value >> (8 * size - 1) & 1)
+        v->value |= UINT64_MAX << 8 * size;
 }
 
 /* Reads a variable. False: it has no name or no type. */
 static bool variable_read(const struct frame *f, Dwarf_Die *die,
                           struct variable *v)
 {
-    struct memory *m = f->threads->source->memory;
     const char *name = dwarf_diename(die);
     Dwarf_Die type;
     unsigned size;
@@ -139,15 +189,16 @@ static bool variable_read(const struct frame *f, Dwarf_Die *die,
     case PLACE_UNKNOWN: return true;
     case PLACE_MEMORY:
         v->address = at;
-        v->known = size && bytes_read_number(m, at, size, &v->value);
+        value_read(f->threads->source->memory, v, size);
         break;
     case PLACE_VALUE:
         v->value = size < 8 ? at & ((UINT64_C(1) << 8 * size) - 1) : at;
         v->known = size > 0;
+        if (v->known && v->is_signed && size < 8 &&
+            v->value >> (8 * size - 1) & 1)
+            v->value |= UINT64_MAX << 8 * size;
         break;
     }
-    if (v->known && v->is_signed && size < 8 && v->value >> (8 * size - 1) & 1)
-        v->value |= UINT64_MAX << 8 * size;
     return true;
 }
 
@@ -169,17 +220,24 @@ static size_t block_read(const struct frame *f, Dwarf_Die *block,
     return count;
 }
 
+/* The unit of DWARF of an address; null: none. *bias: of its module. */
+static Dwarf_Die *unit_of(struct threads *threads, uint64_t address,
+                          Dwarf_Addr *bias)
+{
+    Dwfl_Module *module = dwfl_addrmodule(threads->unwind.dwfl, address);
+    return module ? dwfl_module_addrdie(module, address, bias) : NULL;
+}
+
 size_t variables_of(struct threads *threads, uint64_t address,
                     const struct registers *registers, uint64_t cfa,
                     struct variable to[VARIABLES_MAX])
 {
     struct frame f = {.threads = threads, .registers = registers, .cfa = cfa};
-    Dwfl_Module *module = dwfl_addrmodule(threads->unwind.dwfl, address);
-    Dwarf_Die *unit, *found = NULL, *scopes = NULL;
+    Dwarf_Die *unit = unit_of(threads, address, &f.bias);
+    Dwarf_Die *found = NULL, *scopes = NULL;
     size_t count = 0;
     unsigned inlined = 0;
     int depth;
-    unit = module ? dwfl_module_addrdie(module, address, &f.bias) : NULL;
     f.pc = address - f.bias;
     depth = unit ? dwarf_getscopes(unit, f.pc, &found) : 0;
     if (depth > 0) { /* around an inlined function it has not its caller */
@@ -203,6 +261,81 @@ size_t variables_of(struct threads *threads, uint64_t address,
     return count;
 }
 
+/* Does the code have an offset from the next instruction into these bytes? The
+ * instruction ends with it, or has a constant of 1, 2 or 4 bytes after it. */
+static bool code_has(const unsigned char *code, size_t count, uint64_t start,
+                     uint64_t address, uint64_t size)
+{
+    for (size_t i = 0; i + 4 <= count; i++) {
+        int32_t offset;
+        uint64_t to;
+        memcpy(&offset, code + i, 4);
+        to = start + i + 4 + (uint64_t)(int64_t)offset;
+        if (to - address < size || to + 1 == address || to + 2 == address ||
+            to + 4 == address)
+            return true;
+    }
+    return false;
+}
+
+/* Forgets the value of a static variable: a recording has not its memory, and the
+ * file of the program has the value of its start. */
+static void value_forget(struct variable *v)
+{
+    v->known = v->is_text = false;
+    if (v->is_struct)
+        v->target = (Dwarf_Die){0};
+    v->is_struct = false;
+}
+
+struct statics {
+    struct frame f;
+    uint64_t start; /* of the function */
+    unsigned char code[1 << 14];
+    size_t size, count;
+    struct variable *to;
+};
+static void statics_read(struct statics *s, Dwarf_Die *parent, unsigned depth)
+{
+    Dwarf_Die die;
+    int more = dwarf_child(parent, &die);
+    for (; more == 0 && s->count < VARIABLES_MAX;
+         more = dwarf_siblingof(&die, &die)) {
+        struct variable *v = &s->to[s->count];
+        if (dwarf_tag(&die) == DW_TAG_namespace && depth < 4)
+            statics_read(s, &die, depth + 1);
+        else if (dwarf_tag(&die) == DW_TAG_variable &&
+                 variable_read(&s->f, &die, v) && v->address && v->size &&
+                 strncmp(v->name, "recorder_", 9) != 0) {
+            if (s->f.threads->source->memory->stale_order)
+                value_forget(v);
+            s->count +=
+                code_has(s->code, s->size, s->start, v->address, v->size);
+        }
+    }
+}
+
+size_t variables_static(struct threads *threads, uint64_t address,
+                        struct variable to[VARIABLES_MAX])
+{
+    static struct statics s;
+    struct memory *m = threads->source->memory;
+    struct function function;
+    Dwarf_Die *unit;
+    s.f = (struct frame){.threads = threads};
+    unit = unit_of(threads, address, &s.f.bias);
+    if (!unit || m->machine != EM_X86_64 ||
+        !function_find(&threads->unwind, address, &function) ||
+        address - function.start >= sizeof s.code - 15)
+        return 0;
+    s.start = function.start;
+    s.size = m->read(m, s.start, s.code, address - s.start + 15);
+    s.count = 0;
+    s.to = to;
+    statics_read(&s, unit, 0);
+    return s.count;
+}
+
 bool variable_is_of_pointer(const struct variable *v)
 {
     Dwarf_Die type = v->target;
@@ -210,51 +343,107 @@ bool variable_is_of_pointer(const struct variable *v)
     return tag == DW_TAG_pointer_type || tag == DW_TAG_reference_type;
 }
 
-bool variable_pointer(struct memory *m, const struct variable *v,
-                      unsigned number, struct variable *to)
+/* Adds the members of a type at an address. Returns the count with them. */
+static size_t members_read(struct memory *m, Dwarf_Die *type, uint64_t base,
+                           const char *before, unsigned depth,
+                           struct variable *to, size_t count)
 {
-    Dwarf_Die type = v->target, member, inner;
-    Dwarf_Attribute attribute;
-    Dwarf_Word at;
-    int more = v->target.addr ? dwarf_child(&type, &member) : 1;
-    for (; more == 0; more = dwarf_siblingof(&member, &member)) {
-        const char *name = dwarf_diename(&member);
-        if (dwarf_tag(&member) != DW_TAG_member || !name || number-- > 0)
-            continue;
-        *to = (struct variable){0};
-        if (!type_of(&member, &inner) || !type_read(&inner, to) ||
-            !to->is_pointer || dwarf_tag(&inner) != DW_TAG_pointer_type ||
-            !dwarf_attr(&member, DW_AT_data_member_location, &attribute) ||
-            dwarf_formudata(&attribute, &at) != 0)
-            return true;
-        snprintf(to->name, sizeof to->name, "%.30s->%.30s", v->name, name);
-        to->known = bytes_read_word(m, v->value + at, &to->value);
-        return true;
+    enum { DEPTH_MAX = 8 };
+    Dwarf_Die member, inner;
+    int more = depth < DEPTH_MAX ? dwarf_child(type, &member) : 1;
+    if (is_string(type) && count < VARIABLES_MAX) {
+        struct variable *v = &to[count];
+        unsigned size;
+        *v = (struct variable){.address = base};
+        size = type_read(type, v);
+        if (m)
+            value_read(m, v, size);
+        snprintf(v->name, sizeof v->name, "%.*s", (int)strcspn(before, "-"),
+                 before);
+        return count + 1;
     }
-    return false;
+    for (; more == 0 && count < VARIABLES_MAX;
+         more = dwarf_siblingof(&member, &member)) {
+        struct variable *v = &to[count];
+        const char *name = dwarf_diename(&member);
+        Dwarf_Attribute attribute;
+        Dwarf_Word at = 0;
+        unsigned size;
+        int tag = dwarf_tag(&member);
+        bool is_plain;
+        if ((tag != DW_TAG_member && tag != DW_TAG_inheritance) ||
+            dwarf_hasattr(&member, DW_AT_external) ||
+            dwarf_hasattr(&member, DW_AT_bit_size) || !type_of(&member, &inner))
+            continue;
+        if (dwarf_attr(&member, DW_AT_data_member_location, &attribute) &&
+            dwarf_formudata(&attribute, &at) != 0)
+            continue;
+        *v = (struct variable){.address = base + at};
+        is_plain = tag == DW_TAG_inheritance || !name ||
+                   strncmp(name, "_M_", 3) == 0; /* of libstdc++ */
+        if (is_plain)
+            snprintf(v->name, sizeof v->name, "%s", before);
+        else
+            snprintf(v->name, sizeof v->name, "%.50s%.40s", before, name);
+        size = type_read(&inner, v);
+        if (v->is_struct) {
+            char inside[VARIABLE_NAME_MAX + 2];
+            snprintf(inside, sizeof inside, "%s%s", v->name,
+                     is_plain ? "" : ".");
+            count = members_read(m, &inner, base + at, inside, depth + 1, to,
+                                 count);
+            continue;
+        }
+        if (m)
+            value_read(m, v, size);
+        count++;
+    }
+    return count;
+}
+
+size_t variable_members(struct memory *m, const struct variable *v,
+                        struct variable to[VARIABLES_MAX])
+{
+    Dwarf_Die type = v->target;
+    char before[VARIABLE_NAME_MAX + 3];
+    uint64_t base = !m ? 0 : v->is_struct ? v->address : v->value;
+    if (!v->target.addr)
+        return 0;
+    snprintf(before, sizeof before, "%s%s", v->name, v->is_struct ? "." : "->");
+    return members_read(m, &type, base, before, 0, to, 0);
 }
 
 bool variable_member(const struct variable *v, uint64_t offset,
-                     char to[VARIABLE_NAME_MAX])
+                     struct variable *to)
 {
-    Dwarf_Die type = v->target, member, inner;
-    int more;
-    if (!v->target.addr || dwarf_child(&type, &member) != 0)
-        return false;
-    for (more = 0; more == 0; more = dwarf_siblingof(&member, &member)) {
-        Dwarf_Attribute attribute;
-        Dwarf_Word at = 0, size = 0;
-        const char *name = dwarf_diename(&member);
-        if (dwarf_tag(&member) != DW_TAG_member || !name)
-            continue;
-        if (dwarf_attr(&member, DW_AT_data_member_location, &attribute))
-            dwarf_formudata(&attribute, &at);
-        if (!type_of(&member, &inner) || dwarf_aggregate_size(&inner, &size))
-            size = 1;
-        if (offset < at || offset >= at + size)
-            continue;
-        snprintf(to, VARIABLE_NAME_MAX, "%s", name);
-        return true;
-    }
+    struct variable members[VARIABLES_MAX];
+    size_t count = variable_members(NULL, v, members);
+    for (size_t i = 0; i < count; i++)
+        if (offset >= members[i].address &&
+            offset - members[i].address < (members[i].size | !members[i].size))
+            return *to = members[i], true;
     return false;
+}
+
+bool variable_text(struct memory *m, const struct variable *v,
+                   char to[VARIABLE_TEXT_MAX])
+{
+    uint64_t at = v->is_pointer ? v->value : v->address;
+    size_t most = VARIABLE_TEXT_MAX - 1, size;
+    if (!v->is_text || !at || (v->is_pointer && !v->known))
+        return false;
+    if (!v->is_pointer && v->size && v->size < most)
+        most = v->size;
+    size = m->read(m, at, to, most);
+    to[size] = '\0';
+    for (size_t i = 0; to[i]; i++)
+        if ((unsigned char)to[i] < ' ' || to[i] == 127)
+            to[i] = '\0';
+    return *to;
+}
+
+const char *variable_type(const struct variable *v)
+{
+    Dwarf_Die type = v->target;
+    return v->target.addr ? dwarf_diename(&type) : NULL;
 }

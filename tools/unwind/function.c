@@ -36,6 +36,18 @@ bool function_segment(struct unwind *u, uint64_t address, unsigned type,
     return false;
 }
 
+bool function_is_code(struct unwind *u, uint64_t address)
+{
+    Dwfl_Module *module = dwfl_addrmodule(u->dwfl, address);
+    GElf_Addr bias;
+    GElf_Phdr p;
+    Elf *elf = module ? dwfl_module_getelf(module, &bias) : NULL;
+    for (int i = 0; elf && gelf_getphdr(elf, i, &p); i++)
+        if (p.p_type == PT_LOAD && address - bias - p.p_vaddr < p.p_memsz)
+            return p.p_flags & PF_X;
+    return module;
+}
+
 bool function_is_outermost(struct unwind *u, uint64_t address)
 {
     static const char *const names[] = {

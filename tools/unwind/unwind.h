@@ -81,6 +81,8 @@ bool function_find(struct unwind *, uint64_t address, struct function *to);
 /* The first segment of a type in the file at an address of code; false: none. */
 bool function_segment(struct unwind *, uint64_t address, unsigned type,
                       GElf_Phdr *, GElf_Addr *bias);
+/* True for an address of a file that is executable there, as far as is known. */
+bool function_is_code(struct unwind *, uint64_t address);
 /* True for a function without a caller, with which a program or thread
  * begins. */
 bool function_is_outermost(struct unwind *, uint64_t address);

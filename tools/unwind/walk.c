@@ -120,7 +120,7 @@ static size_t walk(struct unwind *u, struct registers *registers, uint64_t *to,
                                : returns - called;
         uint64_t sp = registers->value[machine->sp];
         const struct row *row;
-        bool is_code = dwfl_addrmodule(u->dwfl, address);
+        bool is_code = function_is_code(u, address);
         if (!is_code && count)
             break;
         if (u->each && !u->tries)

@@ -28,10 +28,17 @@ static void lines_text(const char *title, const struct shown *of, size_t count)
 static void value_text(const struct explain *x, const struct shown *shown)
 {
     const struct value *v = &x->values[shown->value];
-    printf("   <- %s%s%s%s", v->used ? "" : "perhaps ",
-           shown->exact || v->number ? "" : "the block of ", "", "");
+    if (shown->value == SIZE_MAX) {
+        puts(shown->first ? "   <- perhaps: of a kind that never came before"
+                          : "   <- perhaps: one of the thread's last records");
+        return;
+    }
+    printf("   <- %s%s", shown->sure ? "" : "perhaps ",
+           shown->before                              ? "the block before "
+           : shown->exact || v->kind != VALUE_ADDRESS ? ""
+                                                      : "the block of ");
     show_text(stdout, v->name);
-    if (!v->number)
+    if (v->kind == VALUE_ADDRESS)
         printf(" = 0x%llx", (unsigned long long)v->word);
     if (v->block.freed)
         printf(", freed");
@@ -40,17 +47,28 @@ static void value_text(const struct explain *x, const struct shown *shown)
 
 static void provenance_text(const struct explain *x, const struct provenance *p)
 {
+    bool has = false;
+    for (size_t i = 0; i < p->lines_count; i++)
+        has |= p->lines[i].value != SIZE_MAX;
     if (!p->records)
         return;
-    if (p->lines_count)
-        puts("\nRecords with values of the crash, the most telling first:");
-    else
-        printf("\nNo record holds a value of the crash. A record of the "
-               "pointers in its function would tell more.\n");
+    puts(has ? "\nRecords with values of the crash, the most telling first:"
+             : "\nNo record holds a value of the crash: a record of the "
+               "pointers in its function would tell more. The last ones:");
     for (size_t i = 0; i < p->lines_count; i++) {
         record_text(&p->lines[i]);
         value_text(x, &p->lines[i]);
     }
+    for (size_t i = 0; i < p->others_count; i++) {
+        const struct other *o = &p->others[i];
+        printf("%s T%u ", i ? "," : "Other threads with them:",
+               (unsigned)o->thread->number);
+        show_text(stdout, o->thread->name);
+        printf(" (%llu, last %llu)", (unsigned long long)o->count,
+               (unsigned long long)o->order);
+    }
+    if (p->others_count)
+        putchar('\n');
 }
 
 static void all_text(struct explain *x, const struct provenance *p)
@@ -90,11 +108,13 @@ static void shown_json(const char *name, const struct explain *x,
                (unsigned long long)of[i].order);
         json_text(stdout, of[i].line);
         if (x) {
-            const struct value *v = &x->values[of[i].value];
+            const struct value none = {.name = ""}, *v = &none;
+            if (of[i].value != SIZE_MAX)
+                v = &x->values[of[i].value];
             json_member(stdout, "value", v->name);
             printf(",\"word\":\"0x%llx\",\"sure\":%s,\"exact\":%s,"
                    "\"freed\":%s,\"records\":%llu",
-                   (unsigned long long)v->word, json_bool(v->used),
+                   (unsigned long long)v->word, json_bool(of[i].sure),
                    json_bool(of[i].exact), json_bool(v->block.freed),
                    (unsigned long long)of[i].count);
         }
