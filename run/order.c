@@ -223,7 +223,7 @@ void run_order_new(struct run_thread *t, uintptr_t object, uint64_t key,
     life_note(object);
     for (i = 0; i < known; i++)
         life_note(recorder_get_(run_held_word(t, 2 * i)));
-    if (t->depth == 1) {
+    if (t->depth == 1 && !*run_held_stack(t, 0)) {
         words[1] = recorder_get_(run_held_word(t, 0));
         words[2] = recorder_get_(run_held_word(t, 1));
         words[3] = run_stack(site, cfa, false);
@@ -236,6 +236,8 @@ void run_order_new(struct run_thread *t, uintptr_t object, uint64_t key,
                 recorder_get_(run_held_word(t, 2 * (known - 1 - i)));
             words[4 + 2 * i] =
                 recorder_get_(run_held_word(t, 2 * (known - 1 - i) + 1));
+            words[11] |= (uintptr_t)*run_held_stack(t, known - 1 - i)
+                         << 16 * i;
         }
         run_record(&recorder_for_lock_order, more, site, words, 3);
     }
@@ -244,6 +246,17 @@ void run_order_new(struct run_thread *t, uintptr_t object, uint64_t key,
 }
 
 /* ------------------------------------------------------------------ held -- */
+
+void run_held_callers_set(struct run_thread *t, unsigned j, uintptr_t site,
+                          uintptr_t cfa)
+{
+    const uintptr_t stack =
+        run_is_in_wrapper(cfa) ? run_stack_callers(t, site, cfa) : 0;
+    if (!stack && !t->has_callers)
+        return;
+    t->has_callers = true;
+    *run_held_stack(t, j) = (uint16_t)stack;
+}
 
 /* How many of the locks that a thread holds are known by name. */
 static unsigned held_known(const struct run_thread *t)
@@ -267,6 +280,7 @@ static void held_close(struct run_thread *t)
             recorder_put_(run_held_word(t, 2 * to + 1), site);
             recorder_put_(run_held_word(t, 2 * to), object);
             recorder_put_(run_held_word(t, 2 * i), 0);
+            *run_held_stack(t, to) = *run_held_stack(t, i);
         }
         t->chain[to + 1] = run_order_mix(t->chain[to], object);
         to++;

@@ -127,6 +127,7 @@ struct run_thread {
     unsigned inside; /* above 0: the library calls, not the program */
     bool ended;      /* it has given its lane back */
     bool waits;      /* in a wait that is recorded */
+    bool has_callers; /* word 9 of its cell `self` has had a stack */
     struct run_cell self, held, calls;
     uintptr_t stack_high, stack_bytes; /* 0: unknown */
     uint64_t chain[RUN_HELD + 1]; /* hash of the held locks, for each depth */
@@ -198,6 +199,9 @@ void run_sandbox_begin(void);
 /* Returns the id of the stack at a call, which it records if it is new; 0: it
  * is not known. */
 uintptr_t run_stack(uintptr_t site, uintptr_t cfa, bool creates);
+/* Returns the id of the calls that led to a wrapper of locks, or 0. */
+uintptr_t run_stack_callers(const struct run_thread *, uintptr_t site,
+                            uintptr_t cfa);
 /* Returns false for a word that is no address in a module, but perhaps a text. */
 bool run_in_module(uintptr_t word);
 /* Records the module of a function, if it is new. */
@@ -243,6 +247,28 @@ RUN_INLINE uint64_t run_mix(uint64_t hash, uint64_t word)
 RUN_INLINE uintptr_t *run_held_word(const struct run_thread *t, unsigned j)
 {
     return run_cell_word(&recorder_for_thread_held, &t->held, j);
+}
+
+/* The stacks where held locks were taken, in 16 bits each from word 9 of the
+ * cell `self` on; 0: only the call is known. Reading a frame pointer costs 1 ns,
+ * unwinding much more: only a function with a small frame is a wrapper of locks,
+ * like those in headers of C++ without optimisation. */
+enum { RUN_WRAPPER = 48 };
+RUN_INLINE uint16_t *run_held_stack(const struct run_thread *t, unsigned j)
+{
+    return (uint16_t *)(void *)run_cell_word(&recorder_for_thread_self,
+                                             &t->self, 9) +
+           j;
+}
+void run_held_callers_set(struct run_thread *, unsigned j, uintptr_t site,
+                          uintptr_t cfa);
+RUN_INLINE bool run_is_in_wrapper(uintptr_t cfa)
+{
+#ifdef __x86_64__ /* the library's function has pushed the frame pointer */
+    return ((const uintptr_t *)cfa)[-2] - cfa < RUN_WRAPPER;
+#else
+    return cfa == 0;
+#endif
 }
 
 /* What --all and --count ask for at each lock that is taken. */
@@ -342,6 +368,8 @@ RUN_INLINE void run_took(struct run_thread *t, const volatile void *lock,
         recorder_put_(held + 1, site);
         recorder_put_(held, object);
         t->chain[known + 1] = chain;
+        if (RUN_UNLIKELY(run_is_in_wrapper(cfa) || t->has_callers))
+            run_held_callers_set(t, known, site, cfa);
     }
     t->depth++;
 }

@@ -32,6 +32,9 @@ enum {
     FRAMES_RECORD = 10, /* in a record of 12 words */
     SITES = 4096,
     STACKS = 2048,
+    CALLERS = 512,      /* lists of calls to wrappers of locks */
+    CALLERS_DEPTH = 6,
+    CALLERS_FIRST = 2 * STACKS,
     POOL = STACKS * 24, /* words for return addresses and their places */
     MODULES = 128,
     VARIANTS = 4,      /* of places, of one and the same stack */
@@ -53,6 +56,7 @@ struct stack {
 static struct stack stacks[STACKS];
 static struct stack *sites[SITES];
 static uintptr_t pool[POOL];
+static uint64_t callers[CALLERS];
 static uintptr_t stacks_count, pool_used, slots_used;
 /* Can a wait unwind? It must not take the loader's lock: a thread in dlopen()
  * whose constructor waits for our lock would wait for us. */
@@ -275,6 +279,7 @@ void run_stacks_forked(void)
         if (stacks[i].count)
             sites[site_hash(stacks[i].pcs[0])] = NULL;
     stacks_count = pool_used = slots_used = program_known = 0;
+    __builtin_memset(callers, 0, sizeof callers);
 #if __GLIBC_PREREQ(2, 35)
     __builtin_memset(modules, 0, sizeof modules);
 #endif
@@ -428,12 +433,13 @@ static uintptr_t stack_same(const struct walk *walk, unsigned count,
     return id;
 }
 
+static const char stack_format[] =
+    RUN_FORMAT("stack", "stack %u from %u: %p %p %p %p %p %p %p %p %p %p");
+
 /* Keeps a stack that was unwound, and records it if it is new. Returns its id,
  * or 0. */
 static uintptr_t stack_add(const struct walk *walk, uintptr_t cfa)
 {
-    static const char format[] =
-        RUN_FORMAT("stack", "stack %u from %u: %p %p %p %p %p %p %p %p %p %p");
     unsigned count = walk->count, variants, words, i, j;
     struct stack **head = &sites[site_hash(walk->site)], *stack;
     uintptr_t number, at, *pcs, same;
@@ -472,7 +478,8 @@ static uintptr_t stack_add(const struct walk *walk, uintptr_t cfa)
         for (j = 0; j < FRAMES_RECORD && i + j < count; j++)
             record[2 + j] = pcs[i + j];
         recorder_add_(&slots_used, 3);
-        run_record(&recorder_for_call_stack, format, walk->site, record, 3);
+        run_record(&recorder_for_call_stack, stack_format, walk->site, record,
+                   3);
     }
     stack->next = __atomic_load_n(head, __ATOMIC_RELAXED);
     while (!__atomic_compare_exchange_n(head, &stack->next, stack, false,
@@ -510,6 +517,79 @@ static const struct stack *stack_find(uintptr_t site, uintptr_t cfa,
             return s;
     }
     return NULL;
+}
+
+/* ------------------------------------------------------------- wrappers --
+ *
+ * The callers of a function that only takes a lock, by frame pointers, on
+ * x86-64. Each list of calls is a record of a stack, known by its hash; the
+ * lowest bit of the hash says that there is one.
+ */
+
+/* Has this code been there from the start, and a call before the address? */
+static bool is_called(uintptr_t pc)
+{
+    const unsigned char *at = (const unsigned char *)pc;
+    for (unsigned k = 0; k < codes_count; k++)
+        if (pc - 6 - codes[k].start < codes[k].bytes - 6)
+            return at[-5] == 0xe8 || (at[-6] == 0xff && at[-5] == 0x15);
+    return false;
+}
+
+static RUN_SELDOM uintptr_t callers_add(unsigned slot, uint64_t hash,
+                                        uintptr_t record[12], unsigned count)
+{
+    uint64_t none = 0;
+    int error = errno;
+    unsigned known = 1;
+    while (known < count && is_called(record[2 + known]))
+        known++;
+    for (unsigned i = known; i < count; i++)
+        record[2 + i] = 0;
+    hash = (hash & ~(uint64_t)1) | (known > 1);
+    if (is_full() ||
+        !__atomic_compare_exchange_n(&callers[slot], &none, hash, false,
+                                     __ATOMIC_RELAXED, __ATOMIC_RELAXED) ||
+        known == 1)
+        return 0;
+    run_self.inside++;
+    for (unsigned i = 0; i < known; i++)
+        module_record(record[2 + i]);
+    record[0] = CALLERS_FIRST + slot;
+    recorder_add_(&slots_used, 3);
+    run_record(&recorder_for_call_stack, stack_format, record[2], record, 3);
+    run_self.inside--;
+    errno = error;
+    return record[0];
+}
+
+uintptr_t run_stack_callers(const struct run_thread *t, uintptr_t site,
+                            uintptr_t cfa)
+{
+    const uintptr_t high = t->stack_high, *fp = (const uintptr_t *)cfa - 2;
+    uintptr_t record[12] = {0, 0, site}, low = cfa, at = *fp;
+    uint64_t hash = run_mix(1, site);
+    unsigned count = 1, slot;
+    if (high - cfa >= t->stack_bytes)
+        return 0; /* it is not the thread's own stack */
+    while (count < CALLERS_DEPTH && at - low < high - low &&
+           at % sizeof at == 0) {
+        fp = (const uintptr_t *)at;
+        record[2 + count] = fp[1];
+        hash = run_mix(hash, fp[1]);
+        count++;
+        low = at + 2 * sizeof at;
+        at = *fp;
+    }
+    slot = (unsigned)(hash >> 55);
+    for (unsigned n = 0; n < 4; n++, slot = (slot + 1) % CALLERS) {
+        const uint64_t is = __atomic_load_n(&callers[slot], __ATOMIC_RELAXED);
+        if (is == 0)
+            return callers_add(slot, hash, record, count);
+        if ((is ^ hash) >> 1 == 0)
+            return is & 1 ? CALLERS_FIRST + slot : 0;
+    }
+    return 0;
 }
 
 /* Returns true if the stack of a call without tables has room: one call may

@@ -452,6 +452,11 @@ Test(run, memory_used_again)
     build_must(RUN "-o turned.rec ./again turned");
     cr_assert_eq(command("threads --check turned.rec"), 3, "%s", build_text);
     cr_assert(strstr(build_text, "False if memory"), "%s", build_text);
+    cr_assert(strstr(build_text, ", taken at serve run_again.cc:23\n"), "%s",
+              build_text);
+    cr_assert(build_run(RUN "-o dies.rec ./again dies") != 0);
+    command_must("threads dies.rec | "
+                 "grep \"holds held, taken at main run_again.cc:\"");
     build_must(RUN "-o waits.rec ./again waits");
     command_must("threads --locks waits.rec | "
                  "grep \"^mutex *held .* waits run_again.cc:\"");

@@ -1,6 +1,8 @@
 // Locks of std::mutex in memory that is freed and used again; "turned": two
-// that are really taken both ways; "waits": at -O0, a wait in a header of C++.
+// that are really taken both ways; at -O0, "waits": a wait in a header of C++;
+// "dies": a lock that is held at the end.
 // SPDX-License-Identifier: MIT
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
@@ -54,6 +56,10 @@ int main(int count, char **arguments)
         usleep(300000);
         guard.unlock();
         thread.join();
+    } else if (std::strcmp(how, "dies") == 0) {
+        std::thread([] {}).join(); // recorder run makes a file now
+        std::unique_lock<std::mutex> guard(held);
+        std::raise(SIGKILL);
     } else {
         both_ways(std::strcmp(how, "turned") != 0);
     }

@@ -57,6 +57,7 @@ static void stranger_read(const struct entry *entry)
     past->handle = entry->word[0];
     past->stack_bytes = entry->word[1];
     past->stack_high = entry->word[2] ? entry->word[2] : entry->word[0];
+    memcpy(past->held_stacks, entry->word + 9, sizeof past->held_stacks);
 }
 
 /* A thread that another one made: it runs, or has ended. */
@@ -75,6 +76,7 @@ static void made_read(const struct entry *entry)
     past->detached = word[6] != 0;
     past->stack_bytes = word[7];
     past->after = word[8];
+    memcpy(past->held_stacks, word + 9, sizeof past->held_stacks);
     past->made_at = entry->event->event.caller;
     if (entry->is != RUN_EVENT_over) /* an ended thread has its end as time */
         past->made_ns = entry->event->ns;
@@ -102,7 +104,8 @@ static void held_read(const struct entry *entry)
     for (int i = 0; i < HOLDS_MAX; i++)
         if (entry->word[2 * i])
             past->holds[past->holds_count++] =
-                hold_of(entry->word[2 * i], entry->word[2 * i + 1]);
+                hold_of(entry->word[2 * i], entry->word[2 * i + 1],
+                        (uint64_t)i); /* holds_join() */
 }
 
 static void started_read(const struct entry *entry)
@@ -472,6 +475,32 @@ static void spans_join(const struct recorded *recorded, struct span *spans,
     }
 }
 
+/* A lock may be taken while its thread's words are read: then its stack is that
+ * of another call. */
+static void hold_join(const struct recorded *recorded, struct hold *hold,
+                      uint64_t stack)
+{
+    const struct stack *is = recorded_stack(recorded, stack & 0xffff);
+    hold->stack =
+        is && is->count && is->frames[0] == hold->site ? stack & 0xffff : 0;
+}
+static void holds_join(const struct recorded *recorded)
+{
+    for (size_t i = 0; i < recorded->pasts_count; i++) {
+        struct past *past = &recorded->pasts[i];
+        for (unsigned k = 0; k < past->holds_count; k++) {
+            const uint64_t at = past->holds[k].stack;
+            hold_join(recorded, &past->holds[k],
+                      past->held_stacks[at / 4] >> at % 4 * 16);
+        }
+    }
+    for (size_t i = 0; i < recorded->chains_count; i++) {
+        struct chain *chain = &recorded->chains[i];
+        for (unsigned k = 0; k < chain->holds_count; k++)
+            hold_join(recorded, &chain->holds[k], chain->holds[k].stack);
+    }
+}
+
 static bool has_self(const struct recorded *recorded)
 {
     for (size_t i = 0; i < recorded->pasts_count; i++)
@@ -518,6 +547,7 @@ struct recorded *recorded_look(const struct reader *of, const char *names,
     stacks_join(recorded);
     spans_join(recorded, recorded->spans, recorded->spans_count);
     spans_join(recorded, recorded->calls, recorded->calls_count);
+    holds_join(recorded);
     for (size_t i = 0; i < recorded->chains_count; i++)
         recorded->chains[i].past =
             recorded_heir(recorded, recorded->chains[i].past);

@@ -15,15 +15,18 @@ enum { HOLDS_MAX = 6, CALLS_COUNT = 12, CHAIN_MAX = 6 };
 
 struct hold {
     uint64_t object, site;
+    uint64_t stack; /* that took it, or 0: only the call is known */
     uint64_t life; /* of a chain: the number of earlier locks at the address */
     bool reads;
 };
 
 /* The lock in a word of a record, whose lowest bit says that it is read. */
-static inline struct hold hold_of(uint64_t word, uint64_t site)
+static inline struct hold hold_of(uint64_t word, uint64_t site, uint64_t stack)
 {
-    return (struct hold){
-        .object = word & ~(uint64_t)1, .site = site, .reads = word & 1};
+    return (struct hold){.object = word & ~(uint64_t)1,
+                         .site = site,
+                         .stack = stack,
+                         .reads = word & 1};
 }
 
 /* A thread's past, and its present as far as it was recorded. */
@@ -47,6 +50,7 @@ struct past {
     int64_t made_ns, ended_ns;
     bool ended;
     struct hold holds[HOLDS_MAX];
+    uint64_t held_stacks[2]; /* of these, in 16 bits each */
     unsigned holds_count; /* HOLDS_MAX: there may be more */
     bool waits;           /* and these say for what */
     uint64_t wait_order;  /* of the record of the wait */

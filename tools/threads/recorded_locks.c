@@ -70,7 +70,7 @@ void order_read(const struct entry *entry)
     if (entry->is == RUN_EVENT_pair) {
         chain->depth = 1;
         chain->stack = word[3];
-        chain->holds[0] = hold_of(word[1], word[2]);
+        chain->holds[0] = hold_of(word[1], word[2], 0);
         chain->holds_count = word[1] != 0;
     } else {
         chain->stack = word[1];
@@ -78,7 +78,8 @@ void order_read(const struct entry *entry)
         for (int i = 3; i < 11 && chain->holds_count < CHAIN_MAX; i += 2)
             if (word[i])
                 chain->holds[chain->holds_count++] =
-                    hold_of(word[i], word[i + 1]);
+                    hold_of(word[i], word[i + 1],
+                            word[11] >> (i - 3) / 2 * 16 & 0xffff);
     }
     for (unsigned i = 0; i < chain->holds_count; i++)
         chain->holds[i].life =

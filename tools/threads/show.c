@@ -439,15 +439,21 @@ void show_site(FILE *to, struct threads *threads, const struct thread *thread)
                 thread->frames_count - i, SITE_FRAMES);
 }
 
-void show_address(FILE *to, struct threads *threads, uint64_t site)
+void show_taken_at(FILE *to, struct threads *threads, const struct hold *hold)
 {
-    const struct place *place = place_of_call(threads, site), *own = place;
-    while (own && own->outer && is_of_system(own))
-        own = own->outer;
+    uint64_t frames[FRAMES_MAX];
+    const unsigned count =
+        recorded_frames(threads, hold->stack, hold->site, frames);
+    const struct place *place = NULL;
+    for (unsigned i = 0; i < count && (!place || is_of_system(place)); i++)
+        for (place = place_of(threads, frames[i]);
+             place && place->outer && is_of_system(place);)
+            place = place->outer;
+    fprintf(to, "%s, taken at ", hold->reads ? " to read" : "");
     if (place)
-        place_show(to, own);
+        place_show(to, place);
     else
-        fprintf(to, "0x%llx", (unsigned long long)site);
+        fprintf(to, "0x%llx", (unsigned long long)hold->site);
 }
 
 void show_taken(FILE *to, struct threads *threads, const struct thread *thread)
@@ -459,8 +465,7 @@ void show_taken(FILE *to, struct threads *threads, const struct thread *thread)
         show_object(threads, &wait, object);
         fputs(i ? ", and " : "holds ", to);
         show_text(to, object);
-        fprintf(to, "%s, taken at ", past->holds[i].reads ? " to read" : "");
-        show_address(to, threads, past->holds[i].site);
+        show_taken_at(to, threads, &past->holds[i]);
     }
 }
 

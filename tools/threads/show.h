@@ -57,8 +57,8 @@ void show_frames(FILE *, struct threads *, const char *before,
 /* True if a frame, with all functions inlined into it, is of a header or a
  * library of the system. */
 bool show_is_system(const struct place *);
-/* "transfer dead.c:11": where a lock was taken. */
-void show_address(FILE *, struct threads *, uint64_t site);
+/* ", taken at transfer dead.c:11": the innermost call in the program's files. */
+void show_taken_at(FILE *, struct threads *, const struct hold *);
 /* Prints a thread's recorded locks: "holds bank, taken at transfer
  * dead.c:9". */
 void show_taken(FILE *, struct threads *, const struct thread *);

@@ -296,8 +296,7 @@ void show_circle(FILE *to, struct threads *threads, const struct circle *circle)
         fputs(", holding ", to);
         object_text(threads, held->object, name);
         show_text(to, name);
-        fprintf(to, "%s, taken at ", held->reads ? " to read" : "");
-        show_address(to, threads, held->site);
+        show_taken_at(to, threads, held);
         putc('\n', to);
     }
     if (may_be_reused(threads, circle))
@@ -326,7 +325,7 @@ void show_circle_json(struct threads *threads, const struct circle *circle)
                  show_symbol(threads, chain->object, symbol), chain->reads,
                  place_text(threads, chain->stack, chain->site, at),
                  (unsigned long long)held->object,
-                 place_text(threads, 0, held->site, taken_at));
+                 place_text(threads, held->stack, held->site, taken_at));
     }
     json_put(stdout, "],'perhaps':%hhd}\n", circle->of_class);
 }

@@ -76,11 +76,12 @@ static void holds_json(struct threads *threads, size_t which)
 static void held_json(struct threads *threads, const struct hold *hold)
 {
     char symbol[256];
+    uint64_t frames[FRAMES_MAX];
     json_put(stdout, "{'object':'0x%llx','symbol':%s,'reads':%hhd,'taken_at':[",
              (unsigned long long)hold->object,
              show_symbol(threads, hold->object, symbol), hold->reads);
-    places_json(threads,
-                (uint64_t[]){unwind_call(&threads->unwind, hold->site)}, 1);
+    places_json(threads, frames,
+                recorded_frames(threads, hold->stack, hold->site, frames));
     fputs("]}", stdout);
 }
 
