@@ -180,6 +180,13 @@ stands on a lower floor; no file includes one of the headers outside:
  * RECORDER_SPAN_RESULT(name, value)       in that block: what it ends with, an
  *                                         integer or a pointer, is recorded at
  *                                         the end, as "result=..."
+ * RECORDER_CONTEXT("trace", id)           a record of RECORDER(context, size),
+ *                                         which the program defines: from now on
+ *                                         the thread works for this id, a text, a
+ *                                         W3C traceparent or an integer; 0 or ""
+ *                                         ends that
+ * RECORDER_CONTEXT_SENT("trace", header)  the thread hands its work on to the
+ *                                         receiver of this traceparent
  * RECORDER_SW2 and its like               in front of the format: how severe
  *                                         the record is, see below
  * RECORDER_TRACE(name)                    an intptr_t lvalue: 0 record (the
@@ -259,6 +266,9 @@ stands on a lower floor; no file includes one of the headers outside:
      __VA_ARGS__, 0, 0, 0, 0, 0, 0, 0, 0)
 #define RECORDER_SPAN_RESULT(name, value)                                      \
     RECORDER_SPAN_SET_(recorder_span_of_##name, value)
+#define RECORDER_CONTEXT(name, id) RECORDER_CONTEXT_CALL_(name, id, " from", "")
+#define RECORDER_CONTEXT_SENT(name, id)                                        \
+    RECORDER_CONTEXT_CALL_(name, id, " to", " sent")
 #ifdef RECORDER_OFF
 #define RECORDER_TRACE(name)                                                   \
     (*((void)sizeof recorder_for_##name, &recorder_trace_off_))
@@ -394,6 +404,9 @@ RECORDER_CALLED_PROTOTYPE_ uintptr_t recorder_record_more_(
     uintptr_t k, uintptr_t l);
 RECORDER_CALLED_PROTOTYPE_ const char *
 recorder_copy_(const struct recorder *recorder, const char *string);
+RECORDER_CALLED_PROTOTYPE_ uintptr_t recorder_context_(
+    const struct recorder *recorder, const char *trace, const char *text,
+    const char *number, struct recorder_given_ id);
 
 /* ------------------------------------------------------------------ text --
  *
@@ -492,6 +505,7 @@ RECORDER_ANY_PROTOTYPE_ bool recorder_file(const char *path);
 RECORDER_C_END_
 
 #ifndef RECORDER_DECLARED_
+#include "recorder/context.h"
 #include "recorder/record.h"
 #include "recorder/registry.h"
 #ifndef RECORDER_HOSTED_

@@ -182,18 +182,25 @@ recorder_check_(const char *format, ...)
     (void)(1 ? 0 : __extension__ recorder_check_ RECORDER_CHECKED_ arguments)
 #endif
 
+/* RECORDER_CONTEXT_SPAN_ shows the 16 hexadecimal digits of a span. */
+#if __SIZEOF_POINTER__ == 8
+#define RECORDER_CONTEXT_SPAN_ "%016zx"
 RECORDER_INLINE_ uintptr_t recorder_word_of_double_(double value)
 {
-#if __SIZEOF_POINTER__ == 8
     uintptr_t word;
     __builtin_memcpy(&word, &value, sizeof word);
+    return word;
+}
 #else
+#define RECORDER_CONTEXT_SPAN_ "%08zx%08zx"
+RECORDER_INLINE_ uintptr_t recorder_word_of_double_(double value)
+{
     float single = (float)value;
     uintptr_t word;
     __builtin_memcpy(&word, &single, sizeof word);
-#endif
     return word;
 }
+#endif
 RECORDER_INLINE_ uintptr_t recorder_word_of_word_(uintptr_t value)
 {
     return value;
@@ -254,6 +261,18 @@ recorder_copy_bytes_(const struct recorder *recorder, const char *string,
 #define RECORDER_NO_64_BITS_                                                   \
     "record(): an integer wider than a machine word; cast it, or record "      \
     "its halves"
+
+/* A change of a context: formats for a trace, a text and a number. */
+#define RECORDER_CONTEXT_CALL_(name, id, span, sent)                           \
+    RECORDER_CALL_(                                                            \
+        context, (void)0, name,                                                \
+        recorder_context_(                                                     \
+            &recorder_for_context,                                             \
+            RECORDER_FORMAT_(                                                  \
+                name "=" RECORDER_CONTEXT_SPAN_ RECORDER_CONTEXT_SPAN_ span    \
+                     "=" RECORDER_CONTEXT_SPAN_),                              \
+            RECORDER_FORMAT_(name "=%s" sent),                                 \
+            RECORDER_FORMAT_(name "=%zu" sent), RECORDER_CONTEXT_ID_(id)))
 
 RECORDER_C_END_
 #ifdef __cplusplus
@@ -418,6 +437,21 @@ RECORDER_INLINE_ auto recorder_give_(const struct recorder *recorder, int,
             text.size()),
         0);
 }
+/* An id of RECORDER_CONTEXT: its word and, of a text, the most bytes of it. */
+template <typename T>
+RECORDER_INLINE_ struct recorder_given_ recorder_context_id_(long, T id)
+{
+    static_assert(sizeof(T) <= sizeof(uintptr_t), RECORDER_NO_64_BITS_);
+    return recorder_given_of_(
+        (uintptr_t)id, recorder_points_at_text_<T>::value ? SIZE_MAX : 0);
+}
+template <typename T>
+RECORDER_INLINE_ auto recorder_context_id_(int, const T &id)
+    -> decltype(recorder_given_of_((uintptr_t)id.data(), id.size()))
+{
+    return recorder_given_of_((uintptr_t)id.data(), id.size());
+}
+#define RECORDER_CONTEXT_ID_(id) recorder_context_id_(0, id)
 #else
 /* The assertions look at types only; x is evaluated once, as the operand of the
  * second _Generic. __builtin_classify_type() is 1 for an integer, 8 and 9 for
@@ -504,6 +538,12 @@ RECORDER_INLINE_ auto recorder_give_(const struct recorder *recorder, int,
                   : (x), double                                                \
                   : (x), default                                               \
                   : (uintptr_t)(x))))
+#define RECORDER_CONTEXT_ID_(id)                                               \
+    recorder_given_of_(RECORDER_WORD_(id),                                     \
+                       _Generic((id), char *                                   \
+                                : SIZE_MAX, const char *                       \
+                                : SIZE_MAX, default                            \
+                                : (size_t)0))
 #endif
 
 #endif

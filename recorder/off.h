@@ -3,6 +3,7 @@
 #ifndef RECORDER_OFF_H_
 #define RECORDER_OFF_H_
 
+#include "arguments.h"
 #include "event.h"
 
 RECORDER_C_BEGIN_
@@ -34,6 +35,14 @@ RECORDER_STUB_ const char *recorder_copy_(const struct recorder *recorder,
 {
     (void)recorder;
     return string;
+}
+RECORDER_STUB_ uintptr_t
+recorder_context_(const struct recorder *recorder, const char *trace,
+                  const char *text, const char *number,
+                  struct recorder_given_ id)
+{
+    (void)recorder, (void)trace, (void)text, (void)number, (void)id;
+    return 0;
 }
 
 RECORDER_STUB_ size_t recorder_size_of_text_(const char *format, unsigned index,

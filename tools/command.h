@@ -66,7 +66,7 @@ struct verb {
 extern const struct verb verb_list, verb_dump, verb_follow, verb_set, verb_save,
     verb_log, verb_watch, verb_export, verb_view, verb_diff, verb_explain,
     verb_threads, verb_tasks, verb_sched, verb_latency, verb_spans, verb_run,
-    verb_ps, verb_why, verb_functions;
+    verb_ps, verb_why, verb_trace, verb_functions;
 
 struct call_option {
     int key;
@@ -112,6 +112,7 @@ enum {
     OPTION_LABEL,
     OPTION_GREP,
     OPTION_WHERE,
+    OPTION_REQUEST,
     OPTION_INTERNAL,
     OPTION_OWN
 };

@@ -6,7 +6,8 @@ static const struct verb *const verbs[] = {
     &verb_ps,      &verb_list,  &verb_dump,    &verb_follow,    &verb_watch,
     &verb_set,     &verb_save,  &verb_log,     &verb_export,    &verb_view,
     &verb_explain, &verb_run,   &verb_threads, &verb_tasks,     &verb_latency,
-    &verb_spans,   &verb_sched, &verb_why,     &verb_functions, &verb_diff};
+    &verb_spans,   &verb_sched, &verb_why,     &verb_trace,     &verb_functions,
+    &verb_diff};
 enum { VERBS = sizeof verbs / sizeof *verbs };
 
 const struct verb *help_verb(const char *name)

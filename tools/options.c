@@ -1,6 +1,7 @@
 /* options.c - the command line of verbs: options, sources, selections. */
 /* SPDX-License-Identifier: MIT */
 #include "command.h"
+#include "contexts.h"
 #include "fields.h"
 #include "filters.h"
 #include "folder.h"
@@ -57,6 +58,9 @@ const struct option_row selection_rows[] = {
      "in any case"},
     ROW_GREP,
     ROW_WHERE,
+    {OPTION_REQUEST, "request", "ID",
+     "only of a request: the ID, NAME=ID or traceparent that "
+     "RECORDER_CONTEXT(NAME, ID) set for the thread"},
     {'L', "line", "LINE", "the format of a line, of " RECORDER_LINE_FIELDS_},
     {0, NULL, NULL, NULL}};
 
@@ -323,11 +327,30 @@ static void selection_check(struct call *call)
     }
 }
 
+/* Reads the contexts after the records, so that no change before a record is
+ * missing, and chooses again. */
+static void contexts_take(struct call *call)
+{
+    const char *wrong;
+    contexts_free(call->reader.contexts);
+    call->reader.contexts = contexts_open(&call->reader, &wrong);
+    if (wrong || (!call->reader.contexts && !call->title))
+        fail(call, "no request can be chosen: recorder context: %s",
+             wrong ? wrong : "there is none (RECORDER_CONTEXT)");
+    if (call->reader.contexts && contexts_are_cut(call->reader.contexts))
+        warn(call, "recorder context has overwritten changes: records before "
+                   "the first change of a thread are left out, as their "
+                   "context is unknown");
+    reader_rewind(&call->reader);
+}
+
 void call_take_all(struct call *call)
 {
     const char *wrong = reader_take(&call->reader);
     if (wrong)
         fail(call, "%s", wrong);
+    if (call->selection.context)
+        contexts_take(call);
     if (call->reader.kernel_wrong)
         warn(call,
              "switches that the program did not record yet are left out, as "
@@ -396,6 +419,11 @@ void selection_parse(struct call *call)
     s->for_people =
         call->verb->for_people && !call_option(call, OPTION_INTERNAL);
     s->thread = call_option(call, 't');
+    s->context = call_option(call, OPTION_REQUEST);
+    if (s->context && (!*s->context || call->verb == &verb_follow ||
+                       call->verb == &verb_log))
+        misuse(call, *s->context ? "--request reads a program once"
+                                 : "--request: no id is empty");
     call->line = call_option(call, 'L');
     if (last)
         s->last = number_of(call, last, "--last");
@@ -598,6 +626,7 @@ void call_warn_lacking(const struct call *call, const struct reader_recorder *r)
 void call_close(struct call *call)
 {
     call_warn_missing(call);
+    contexts_free(call->reader.contexts);
     reader_close(&call->reader);
     source_close(&call->source);
     codes_free(call->codes);

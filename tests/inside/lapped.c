@@ -13,6 +13,7 @@
 #include "reader/arguments.c"
 #include "reader/calls.c"
 #include "reader/events.c"
+#include "reader/contexts.c"
 #include "reader/filters.c"
 #include "reader/coded.c"
 #include "reader/codes.c"

@@ -631,8 +631,8 @@ Test(command, help)
          " $i >&- 2>&1 && echo $i; done; true");
 #define VERBS                                                                  \
     "there are ps, list, dump, follow, watch, set, save, log, export, view, "  \
-    "explain, run, threads, tasks, latency, spans, sched, why, functions, "      \
-    "diff\n"
+    "explain, run, threads, tasks, latency, spans, sched, why, trace, "        \
+    "functions, diff\n"
     REFUSES(2, "recorder: nothing: unknown verb; " VERBS, "help nothing");
     REFUSES(2, "recorder: VERB is missing; " VERBS "usage: recorder VERB ",
             " ");

@@ -26,6 +26,7 @@ RECORDER_LANES(two, 16, 2)
 RECORDER_DECLARE(net);
 RECORDER_DECLARE(disk)
 RECORDER_DECLARE(nowhere)
+RECORDER(context, 16)
 
 /* What may follow a recorder without a semicolon. */
 RECORDER(f_static, 1) static int counted;
@@ -194,6 +195,29 @@ static void pointers(const char *restrict text, int *const constant)
 #else
     KEEPS(record(net, "%p %d", NULL, 1), 0, 1);
 #endif
+}
+
+static void contexts(const char *text, unsigned id)
+{
+    static const char parent[] =
+        "00-0123456789abcdef0000000000000007-00f067aa0ba902b7-01";
+    char changes[] = "a text";
+#if __SIZEOF_POINTER__ == 8
+    KEEPS(RECORDER_CONTEXT("trace", parent), 0x0123456789abcdef, 7,
+          0x00f067aa0ba902b7);
+    KEEPS(RECORDER_CONTEXT_SENT("trace", &parent[0]), 0x0123456789abcdef, 7,
+          0x00f067aa0ba902b7);
+#else
+    KEEPS(RECORDER_CONTEXT("trace", parent), 0x01234567, 0x89abcdef, 0, 7,
+          0x00f067aa, 0x0ba902b7);
+#endif
+    KEEPS(RECORDER_CONTEXT("request", id), id);
+    KEEPS(RECORDER_CONTEXT("request", -1), (uintptr_t)-1);
+    RECORDER_CONTEXT("trace", text);
+    RECORDER_CONTEXT("trace", changes);
+    RECORDER_CONTEXT("trace", 0);
+    RECORDER_CONTEXT("trace", "");
+    RECORDER_CONTEXT("trace", NULL);
 }
 
 /* The number of arguments, from none to the most. */
@@ -396,6 +420,7 @@ int main(void)
 {
     static const char text[] = "some text";
     static int constant;
+    contexts("00-not a traceparent", 4711);
     integers();
     reals();
     pointers(text, &constant);

@@ -1,5 +1,6 @@
 /* events.c - makes events of records, chooses among them, hands them out. */
 /* SPDX-License-Identifier: MIT */
+#include "contexts.h"
 #include "filters.h"
 #include "inside.h"
 
@@ -168,6 +169,9 @@ static bool is_chosen(struct reader *reader, const struct reader_event *event)
         return false;
     if (inside->thread && !thread_is(event, inside->thread))
         return false;
+    if (s->context && !contexts_has(reader->contexts, reader, event,
+                                    contexts_wanted(s->context)))
+        return false;
     return !s->filters || filters_match(s->filters, reader, event);
 }
 
@@ -212,7 +216,7 @@ static bool is_selective(const struct reader_inside *inside)
 {
     const struct reader_selection *s = &inside->selection;
     return inside->thread || s->since_order || s->until_order || s->since_set ||
-           s->until_set || s->severities || s->filters;
+           s->until_set || s->severities || s->context || s->filters;
 }
 
 static uint64_t events_count(struct reader *reader)

@@ -21,10 +21,12 @@ LIMITS
       printf: their functions are code of the program, which is never run.
 
 FLOORS (a file calls only files of lower floors; inside.h declares the calls)
+    changes     reads which requests threads worked for
     take        opens a reader, and takes the records of its program
     events      makes events of records, chooses among them
     calls       makes events of the calls in a record
     filters     chooses by messages and arguments
+    contexts    chooses by the request that a thread worked for
     arguments   the arguments of an event
     coded       trace events of compat/qnx
     message     the message of an event: formats, strings, lines
@@ -194,6 +196,8 @@ struct reader_selection {
     int64_t since_ns, until_ns;        /* from the program's start */
     const char *thread;                /* number or name */
     unsigned severities; /* a set: see recorder_severities_; 0: any, or none */
+    const char *context; /* the id that records belong to (contexts.h), which
+                          * needs reader.contexts; null: any */
     struct filters *filters; /* of texts and arguments; null: none (filters.h).
                               * The owner frees it after the reader */
 };
@@ -224,6 +228,8 @@ struct reader {
     char program[RECORDER_PROGRAM_MAX_]; /* its name; "": unknown */
     struct recorder_clock_ clock;
     int64_t offset_ns; /* set it: its clock and this make all its dates */
+    struct contexts *contexts; /* which requests threads worked for; null: not
+                                * known */
     const struct codes *codes; /* texts of codes; null: there are none */
     /* Writes the message of an event in other words; 0: in its own. Null
      * pointer: all are in their own. */

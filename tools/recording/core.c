@@ -161,14 +161,21 @@ static void note_source(struct notes *notes, const struct call *call)
     free(text);
 }
 
-void notes_make(struct notes *notes, struct call *call)
+void notes_make(struct notes *notes, struct call *call,
+                struct requests *requests)
 {
     const struct memory *m = call->source.memory;
+    size_t size;
     note_recorder(notes, m, &call->reader);
     note_source(notes, call);
     if (call->source.functions)
         note_add(notes, m, NOTE_OWNER, NOTE_FUNCTIONS_TYPE,
                  call->source.functions, strlen(call->source.functions));
+    if (requests) {
+        unsigned char *note = requests_note(requests, &size);
+        note_add(notes, m, NOTE_OWNER, NOTE_REQUESTS_TYPE, note, size);
+        free(note);
+    }
     note_process(notes, m, (int)call->reader.pid, &call->source);
     if (call->source.pid)
         note_auxiliary(notes, m, call->source.pid);

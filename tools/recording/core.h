@@ -4,6 +4,7 @@
 
 #include "command.h"
 #include "inside.h"
+#include "requests.h"
 
 /* Bytes of an address; `offset`: their place in the file. */
 struct piece {
@@ -28,8 +29,8 @@ struct notes {
     size_t statuses_count, statuses_max, status_bytes;
 };
 /* Adds the notes of a recording, in the order in which a program writes
- * them. */
-void notes_make(struct notes *, struct call *);
+ * them. No note of requests, if they are null: none is known. */
+void notes_make(struct notes *, struct call *, struct requests *);
 
 /* Reads the head of a module's file, from its first byte to its build ID, but
  * no byte after it. Returns its size, 0: the piece has no head. */

@@ -85,6 +85,7 @@ struct made {
     struct made_waiting *waiting; /* a circle */
     size_t waiting_next;
     struct made_program *program;
+    struct requests *requests; /* of its events; null: not known yet */
 };
 
 /* Adds the ring of a recorder for `slots` records, rounded up; valid until the

@@ -271,7 +271,7 @@ static bool head_write(struct made *made, struct buffer *head,
     struct notes notes = {0};
     struct piece note;
     uint64_t headers;
-    notes_make(&notes, made->call);
+    notes_make(&notes, made->call, made->requests);
     note = (struct piece){.size = notes.size,
                           .offset = put(head, notes.bytes, notes.size, 8)};
     free(notes.bytes);

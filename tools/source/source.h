@@ -47,7 +47,7 @@ struct source_note {
  * by `recorder save` has the first three: the others are the claim of a process
  * that writes the file, which may remove its older file there. */
 #define NOTE_OWNER "RECORDER"
-enum { NOTE_TYPE = 1, NOTE_SOURCE_TYPE, NOTE_FUNCTIONS_TYPE };
+enum { NOTE_TYPE = 1, NOTE_SOURCE_TYPE, NOTE_FUNCTIONS_TYPE, NOTE_REQUESTS_TYPE };
 enum note_word {
     NOTE_LAYOUT,
     NOTE_REGISTRY,
@@ -60,7 +60,7 @@ enum note_word {
     NOTE_WORDS
 };
 /* The second: offset and error, of 64 bits each, then the text. The third: a
- * line "401136 main+0x12" for each return address of a record. */
+ * line "401136 main+0x12" for each return address of a record. The fourth: requests.h. */
 enum { NOTE_SOURCE_WORDS = 16, NOTE_SOURCE_MAX = 65536 };
 
 struct source {

@@ -164,7 +164,7 @@ static void clear_begin(struct call *call, uint64_t *order)
 {
     static const char *const choosing[] = {
         "names",  "last",     "since",          "until",
-        "thread", "severity", "grep or --where"};
+        "thread", "severity", "request",        "grep or --where"};
     const struct reader_selection *s = &call->selection;
     const bool chosen[] = {s->names,
                            s->last,
@@ -172,6 +172,7 @@ static void clear_begin(struct call *call, uint64_t *order)
                            call_option(call, OPTION_UNTIL),
                            s->thread,
                            s->severities,
+                           s->context,
                            s->filters};
     if (call->arguments_count > 1)
         misuse(call, "--clear goes with one SOURCE");

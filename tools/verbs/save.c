@@ -314,7 +314,8 @@ static void pages_add(const struct keeper *keeper, struct pieces *pieces)
 }
 
 /* Reads everything once, through the keeper: of events, formats and texts. */
-static void look_at_all(struct call *call, struct keeper *keeper)
+static void look_at_all(struct call *call, struct keeper *keeper,
+                        struct requests *requests)
 {
     struct reader_text texts[12];
     struct reader_event event;
@@ -329,8 +330,10 @@ static void look_at_all(struct call *call, struct keeper *keeper)
     call_take_all(call);
     keeper->fresh = false;
     reader_head(&call->reader, &size);
-    while (reader_next(&call->reader, &event))
+    while (reader_next(&call->reader, &event)) {
         reader_texts(&call->reader, &event, texts);
+        requests_add(requests, &call->reader, &event);
+    }
     if (call_option(call, OPTION_FUNCTIONS))
         functions_keep(call);
 }
@@ -338,7 +341,8 @@ static void look_at_all(struct call *call, struct keeper *keeper)
 /* ------------------------------------------------------- events or memory -- */
 
 /* Gives each chosen recorder a ring for its chosen events. */
-static void rings_make(struct call *call, struct made *made)
+static void rings_make(struct call *call, struct made *made,
+                       struct requests *requests)
 {
     struct reader *reader = &call->reader;
     struct reader_event event;
@@ -346,8 +350,10 @@ static void rings_make(struct call *call, struct made *made)
     size_t i;
     for (i = 0; i < reader->recorders_count; i++)
         reader->recorders[i]->kept = i;
-    while (reader_next(reader, &event))
+    while (reader_next(reader, &event)) {
         slots[event.recorder->kept] += made_slots(&event.raw);
+        requests_add(requests, reader, &event);
+    }
     for (i = 0; i < reader->recorders_count; i++) {
         struct reader_recorder *r = reader->recorders[i];
         struct made_ring *ring;
@@ -368,7 +374,8 @@ static void rings_make(struct call *call, struct made *made)
 /* Writes the chosen events. */
 static void save_events(struct call *call, const char *path)
 {
-    struct made made = {0};
+    struct requests requests = {0};
+    struct made made = {.requests = &requests};
     struct reader_event event;
     struct output output;
     const char *wrong;
@@ -377,7 +384,7 @@ static void save_events(struct call *call, const char *path)
     reader_count(&call->reader);
     if (call_option(call, OPTION_FUNCTIONS))
         functions_keep(call);
-    rings_make(call, &made);
+    rings_make(call, &made, &requests);
     output_open(&output, call, path);
     output_seekable(&output);
     wrong = made_begin(&made, call, fileno(output.file), TEXTS_MAX);
@@ -406,9 +413,10 @@ static void save_memory(struct call *call, const char *path)
     struct keeper keeper;
     struct pieces pieces = {0};
     struct notes notes = {0};
+    struct requests requests = {0};
     struct output output;
     keeper_open(&keeper, call);
-    look_at_all(call, &keeper);
+    look_at_all(call, &keeper, &requests);
     clock_keep(&keeper);
     if (!call_option(call, OPTION_NO_STACKS))
         tasks_save(call, &keeper.memory, keeper_put, &notes);
@@ -422,7 +430,7 @@ static void save_memory(struct call *call, const char *path)
     }
     pages_add(&keeper, &pieces);
     pending_switches_add(call, keeper_put, &keeper.memory, &pieces);
-    notes_make(&notes, call);
+    notes_make(&notes, call, &requests);
     free(notes.statuses);
     if (keeper.ended)
         fail(call, "has ended while it was saved");

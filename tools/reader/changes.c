@@ -1,0 +1,89 @@
+/* changes.c - reads the changes of contexts in a program. */
+/* SPDX-License-Identifier: MIT */
+#include "array.h"
+#include "contexts.h"
+
+static int change_compare(const void *a, const void *b)
+{
+    const struct change *left = a, *right = b;
+    return left->name != right->name       ? (left->name < right->name ? -1 : 1)
+           : left->thread != right->thread ? (left->thread < right->thread ? -1
+                                                                           : 1)
+           : left->at < right->at          ? -1
+                                           : left->at > right->at;
+}
+
+static const char *changes_read(struct contexts *to, struct reader *reader)
+{
+    struct reader_event event;
+    struct context c;
+    while (reader_next(reader, &event)) {
+        struct change *change;
+        if (!event.thread || !context_of(reader, &event, &c) || c.is_sent)
+            continue;
+        change = array_add(to->all, to->count, to->max);
+        if (!change)
+            return "there is no memory left";
+        change->name = texts_add(&to->texts, c.name, c.name_size);
+        change->id = c.id_size ? texts_add(&to->texts, c.id, c.id_size) : 0;
+        change->thread = event.thread->number;
+        change->order = event.event.order;
+        change->at = to->count;
+        if (!change->name || (c.id_size && !change->id))
+            return "there is no memory left";
+    }
+    if (to->count)
+        qsort(to->all, to->count, sizeof *to->all, change_compare);
+    return NULL;
+}
+
+/* Notes which changes a program's rings lack. */
+static const char *changes_lack(struct contexts *to, struct reader *reader)
+{
+    reader_count(reader);
+    for (size_t i = 0; i < reader->recorders_count; i++) {
+        const struct reader_recorder *r = reader->recorders[i];
+        if (!r->chosen)
+            continue;
+        to->cut |= r->figures.overwritten != 0;
+        if (r->wrong)
+            return r->wrong;
+        if (r->figures.lost || r->figures.missed || r->figures.left_out)
+            return "it lacks changes in places that are not known";
+    }
+    return NULL;
+}
+
+void contexts_free(struct contexts *contexts)
+{
+    if (!contexts)
+        return;
+    texts_free(&contexts->texts);
+    free(contexts->all);
+    free(contexts);
+}
+
+struct contexts *contexts_open(const struct reader *like, const char **wrong)
+{
+    static const struct reader_selection changes = {.names = "context"};
+    struct contexts *to = NULL;
+    struct reader reader;
+    bool any = false;
+    *wrong = NULL;
+    for (size_t i = 0; i < like->recorders_count; i++)
+        any |= strcmp(like->recorders[i]->name, "context") == 0;
+    if (!any || (*wrong = reader_open(&reader, like->memory, like->registry)))
+        return NULL;
+    to = calloc(1, sizeof *to);
+    *wrong = to ? reader_select(&reader, &changes) : "there is no memory left";
+    if (!*wrong)
+        *wrong = reader_take(&reader);
+    if (!*wrong)
+        *wrong = changes_lack(to, &reader);
+    if (!*wrong)
+        *wrong = changes_read(to, &reader);
+    reader_close(&reader);
+    if (*wrong)
+        contexts_free(to);
+    return *wrong ? NULL : to;
+}

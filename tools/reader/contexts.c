@@ -1,0 +1,154 @@
+/* contexts.c - the request that a thread worked for at a record. */
+/* SPDX-License-Identifier: MIT */
+#include "contexts.h"
+#include "inside.h"
+
+enum { SPAN_DIGITS = 16 };
+
+/* ---------------------------------------------------------------- record -- */
+
+bool context_of(struct reader *reader, const struct reader_event *event,
+                struct context *to)
+{
+    static const char from[] = " from=", is_to[] = " to=", sent[] = " sent";
+    const char *format, *location, *text, *equal;
+    size_t size;
+    if (strcmp(event->recorder->name, "context") != 0)
+        return false;
+    format = reader_format(reader, &event->event, &location);
+    text = reader_message(reader, event, &size);
+    equal = memchr(text, '=', size);
+    if (!format || !equal || equal == text)
+        return false;
+    *to = (struct context){.name = text,
+                           .name_size = (size_t)(equal - text),
+                           .id = equal + 1,
+                           .id_size = (size_t)(text + size - equal - 1)};
+    if (strstr(format, from) || strstr(format, is_to)) {
+        size_t more = strstr(format, from) ? sizeof from : sizeof is_to;
+        to->is_sent = more == sizeof is_to;
+        if (to->id_size < SPAN_DIGITS + more)
+            return false;
+        to->span = to->id + to->id_size - SPAN_DIGITS;
+        to->id_size -= SPAN_DIGITS + more - 1;
+    } else if (strstr(format, sent) && to->id_size >= sizeof sent - 1) {
+        to->is_sent = true;
+        to->id_size -= sizeof sent - 1;
+    }
+    return true;
+}
+
+bool contexts_are_cut(const struct contexts *contexts)
+{
+    return contexts->cut;
+}
+
+void contexts_each(const struct contexts *contexts,
+                   void (*each)(void *, const char *, size_t), void *context)
+{
+    const struct texts *texts = &contexts->texts;
+    for (size_t i = 1; i <= texts->count; i++)
+        each(context, texts->all[i].at, texts->all[i].size);
+}
+
+/* ---------------------------------------------------------------- lookup -- */
+
+struct context_wanted contexts_wanted(const char *text)
+{
+    enum { WHOLE = 55, TRACE_AT = 3, TRACE = 32 };
+    size_t size = strlen(text);
+    if (size >= WHOLE && text[2] == '-' && text[TRACE_AT + TRACE] == '-' &&
+        text[52] == '-')
+        return (struct context_wanted){text + TRACE_AT, TRACE};
+    return (struct context_wanted){text, size};
+}
+
+static bool is_wanted(const char *name, size_t name_size, const char *id,
+                      size_t size, struct context_wanted w)
+{
+    return size && ((size == w.size && memcmp(id, w.text, size) == 0) ||
+                    (name_size + 1 + size == w.size &&
+                     memcmp(w.text, name, name_size) == 0 &&
+                     w.text[name_size] == '=' &&
+                     memcmp(w.text + name_size + 1, id, size) == 0));
+}
+
+bool contexts_is_wanted(const struct context *c, struct context_wanted w)
+{
+    return is_wanted(c->name, c->name_size, c->id, c->id_size, w);
+}
+
+static bool change_is_wanted(const struct contexts *contexts,
+                             const struct change *c, struct context_wanted w)
+{
+    const struct text *name = &contexts->texts.all[c->name];
+    const struct text *id = &contexts->texts.all[c->id];
+    return c->id && is_wanted(name->at, name->size, id->at, id->size, w);
+}
+
+/* Returns how many of the changes of a name and thread, from `first` on, are not
+ * after an order. *count: how many there are. */
+static size_t changes_until(const struct reader *reader,
+                            const struct contexts *contexts, size_t first,
+                            size_t count, uint64_t order)
+{
+    size_t low = 0, high = count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (word_signed(reader->memory,
+                        contexts->all[first + middle].order - order) <= 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Returns the first change from `from` on of a name that is not below, and of a
+ * thread that is not. */
+static size_t changes_from(const struct contexts *contexts, uint32_t name,
+                           unsigned thread)
+{
+    size_t low = 0, high = contexts->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const struct change *c = &contexts->all[middle];
+        if (c->name < name || (c->name == name && c->thread < thread))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+bool contexts_has(const struct contexts *contexts, struct reader *reader,
+                  const struct reader_event *event, struct context_wanted w)
+{
+    struct context own;
+    bool is_change;
+    if (!contexts)
+        return false;
+    is_change = context_of(reader, event, &own);
+    if (is_change && contexts_is_wanted(&own, w))
+        return true;
+    if (!event->thread)
+        return false;
+    for (size_t i = 0; i < contexts->count;) {
+        uint32_t name = contexts->all[i].name;
+        unsigned thread = event->thread->number;
+        size_t first = changes_from(contexts, name, thread);
+        size_t end = changes_from(contexts, name, thread + 1);
+        size_t k = first + changes_until(reader, contexts, first, end - first,
+                                         event->event.order);
+        i = changes_from(contexts, name + 1, 0);
+        /* A change ends the context before it, which it belongs to, too. */
+        k -= is_change && k > first &&
+             contexts->all[k - 1].order == event->event.order;
+        if (k > first &&
+            word_signed(reader->memory, contexts->all[k - 1].order -
+                                            event->thread->first) >= 0 &&
+            change_is_wanted(contexts, &contexts->all[k - 1], w))
+            return true;
+    }
+    return false;
+}

@@ -1,0 +1,113 @@
+/* trace.c - recorder trace: one request, over all threads, processes, hosts. */
+/* SPDX-License-Identifier: MIT */
+#include "command.h"
+#include "output.h"
+#include "shown.h"
+#include "sources.h"
+#include "tables.h"
+#include "trace_tree.h"
+
+enum { OPTION_OTLP = OPTION_OWN };
+enum { INDENT_MAX = 40 };
+
+/* "web1/front.4711 worker" */
+static void place_print(const struct trace_node *node)
+{
+    const char *title = node->of->title ? node->of->title : node->of->name;
+    size_t size = strlen(title);
+    printf("  %s ", text_shown(title, &size));
+    size = strlen(node->thread);
+    fputs(text_shown(node->thread, &size), stdout);
+}
+
+static void node_print(const struct trace_node *node, uint64_t first_ns)
+{
+    static const char *const more[] = {"", "> ", ""};
+    char start[32], time[32];
+    int indent = node->depth > INDENT_MAX / 2 ? INDENT_MAX
+                                              : 2 * (int)node->depth;
+    size_t size = strlen(node->name);
+    const char *name = text_shown(node->name, &size);
+    table_time_exact(node->start_ns - first_ns, start);
+    table_time_exact(node->end_ns - node->start_ns, time);
+    printf("%12s %12s  %*s%s%s", start,
+           node->kind == TRACE_SENT ? ""
+           : node->open             ? "open"
+                                    : time,
+           indent, "", more[node->kind], name);
+    if (node->records)
+        printf(" (%zu record%s)", node->records,
+               node->records == 1 ? "" : "s");
+    if (node->kind == TRACE_WORK)
+        place_print(node);
+    if (node->kind == TRACE_WORK && node->parent && node->above == TRACE_NONE)
+        printf(", for span %016" PRIx64 ", which no source sent", node->parent);
+    if (node->kind == TRACE_SENT)
+        printf(" to span %016" PRIx64 "%s", node->span,
+               node->received ? "" : ", which no source received");
+    putchar('\n');
+}
+
+static void tree_print(const struct trace_tree *tree, struct call *calls)
+{
+    char clock[64];
+    printf("%12s %12s  %s\n", "START", "TIME", "SPAN");
+    for (size_t i = 0; i < tree->ordered; i++)
+        node_print(&tree->nodes[tree->order[i]], tree->nodes[0].start_ns);
+    for (const struct call *c = calls; c; c = c->next)
+        if (sources_clock(c, clock))
+            printf("the clock of %s: %s\n", c->title ? c->title : c->name,
+                   clock);
+}
+
+static int run(struct call *call)
+{
+    const char *id = call->arguments_count ? call->arguments[0] : "";
+    const char *path = call_option(call, OPTION_OTLP);
+    struct trace_tree tree;
+    struct output output;
+    struct call *calls;
+    if (!*id)
+        misuse(call, "the ID of a request is missing");
+    call->selection.context = id;
+    calls = sources_open(call, 1);
+    sources_take(calls);
+    trace_tree_make(&tree, calls, id);
+    if (!tree.count)
+        fail(NULL, "%s: no record of these sources is of this request", id);
+    if (path) {
+        for (struct call *c = calls; c; c = c->next)
+            if (!reader_start_realtime(&c->reader))
+                fail(c, "--otlp: it has no date");
+        output_open(&output, call, path);
+        trace_otlp(output.file, &tree, calls, id);
+        output_close(&output);
+    } else {
+        tree_print(&tree, calls);
+    }
+    trace_tree_free(&tree);
+    sources_warn(calls);
+    return sources_close(calls);
+}
+
+static const struct option_row rows[] = {
+    {OPTION_OTLP, "otlp", "FILE",
+     "writes the tree as OTLP in JSON (OpenTelemetry) in place of printing it; "
+     "- is stdout"},
+    {0, NULL, NULL, NULL}};
+
+const struct verb verb_trace = {
+    .name = "trace",
+    .arguments = "ID SOURCE...",
+    .summary = "shows one request, over all threads, processes and hosts",
+    .help =
+        "ID is what RECORDER_CONTEXT(\"trace\", id) set, or its W3C "
+        "traceparent. A line is the time in which a thread works for the "
+        "request, a span in that time, or a header that was sent on "
+        "(RECORDER_CONTEXT_SENT). Work is below the header that it received; "
+        "where no source has that header, the line says so. START counts from "
+        "the first line; times of several hosts have the error of their "
+        "clocks. An end that is not recorded is shown as open.",
+    .rows = rows,
+    .selects = true,
+    .run = run};
