@@ -6,12 +6,17 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "recorder/regex.h"
+
+extern char **environ;
 
 /* A recording that is being fetched: it gets its name when it is whole. */
 struct fetched {
@@ -25,6 +30,7 @@ struct fetching {
     const char *snapshot;
     struct fetched *all;
     size_t count;
+    bool is_search; /* the tree of a request goes to stdout, no paths */
 };
 
 /* Makes OUTPUT/HOST-PROGRAM.PID.rec, with a number where another recording has
@@ -208,7 +214,8 @@ static bool fetch_end(const struct fetching *in, const struct fetched *f)
         say("%s: %s", f->path, strerror(errno));
     close(fd);
     if (done) { /* the hub lets a host write for itself alone */
-        puts(f->path);
+        if (!in->is_search)
+            puts(f->path);
         say("%s: stored by %s", f->path, f->entry->host);
     }
     return done;
@@ -227,10 +234,60 @@ static void fetching_choose(struct fetching *to, const struct index *from)
     }
 }
 
-int fleet_fetch(const char *snapshot)
+/* ------------------------------------------------------------------ find -- */
+
+/* Keeps the recordings that may have a request: it reads the heads of all. */
+static void request_choose(struct hub *hub, struct fetching *in,
+                           const char *request)
+{
+    size_t kept = 0, all = in->count;
+    for (size_t i = 0; i < all; i++) {
+        const struct fetched *f = &in->all[i];
+        int fd = memfd_create("head", MFD_CLOEXEC);
+        const char *wrong = *f->recording->error ? "" : NULL;
+        if (fd < 0)
+            give_up("memory for a head: %s", strerror(errno));
+        if (!wrong)
+            wrong = store_head(hub, f->entry->host, f->recording, fd,
+                               note_has_requests);
+        if (wrong || note_may_have(fd, request)) /* fetching it says why */
+            in->all[kept++] = *f;
+        close(fd);
+    }
+    in->count = kept;
+    say("%zu of %zu recordings may have %s", kept, all, shown(request));
+}
+
+/* Runs `recorder trace` on the files. Returns its status. */
+static int request_show(const struct fetching *in, const char *request)
+{
+    const char **arguments = need(calloc(in->count + 7, sizeof *arguments));
+    int count = 0, status = 0;
+    pid_t pid;
+    arguments[count++] = options.recorder;
+    arguments[count++] = "trace";
+    if (options.otlp) {
+        arguments[count++] = "--otlp";
+        arguments[count++] = options.otlp;
+    }
+    arguments[count++] = "--";
+    arguments[count++] = request;
+    for (size_t i = 0; i < in->count; i++)
+        if (in->all[i].got)
+            arguments[count++] = in->all[i].path;
+    fflush(stdout);
+    if (posix_spawnp(&pid, options.recorder, NULL, NULL,
+                     (char **)(uintptr_t)arguments, environ) != 0 ||
+        waitpid(pid, &status, 0) != pid)
+        give_up("%s: cannot be run", options.recorder);
+    free(arguments);
+    return !WIFEXITED(status) || WEXITSTATUS(status);
+}
+
+int fleet_fetch(const char *snapshot, const char *request)
 {
     struct hub hub;
-    struct fetching in = {.snapshot = snapshot};
+    struct fetching in = {.snapshot = snapshot, .is_search = request};
     struct index index = {0};
     size_t done = 0;
     bool complete;
@@ -245,6 +302,10 @@ int fleet_fetch(const char *snapshot)
     if (!in.count)
         give_up("%s has no snapshot of that name: recorder-fleet list %s",
                 options.service, options.service);
+    if (request)
+        request_choose(&hub, &in, request);
+    if (!in.count)
+        give_up("no recording of %s has %s", snapshot, shown(request));
     if (mkdir(options.output, 0700) != 0 && errno != EEXIST)
         give_up("%s: %s", options.output, strerror(errno));
     for (size_t i = 0; i < in.count; i++)
@@ -252,5 +313,7 @@ int fleet_fetch(const char *snapshot)
     for (size_t i = 0; i < in.count; i++)
         done += in.all[i].got && fetch_end(&in, &in.all[i]);
     hub_close(&hub);
+    if (request && done && request_show(&in, request))
+        complete = false;
     return done < in.count || !complete;
 }

@@ -13,7 +13,7 @@
 struct options {
     const char *server, *ca, *cert, *key, *creds, *nkey, *service, *host,
         *spool, *match, *trigger, *recorder, *why, *output, *hosts, *max, *age,
-        *replicas, *metrics;
+        *replicas, *metrics, *otlp;
     bool insecure, no_deaths, verbose;
     uint64_t keep, largest, automatic, automatic_ns, join, save_ns, wait;
 };
@@ -99,6 +99,10 @@ bool note_is_recording(int fd);
 bool note_clock(int fd, int64_t offset_ns, int64_t error_ns);
 bool note_label(int fd, const char *label, char *to, size_t max);
 uint64_t note_number(int fd, const char *label);
+/* True if the file has the note of its requests; note_may_have(): if the request
+ * may be in it, or if that note is missing. */
+bool note_has_requests(int fd);
+bool note_may_have(int fd, const char *id);
 
 /* ----------------------------------------------------------------- store -- */
 
@@ -119,6 +123,9 @@ struct measured {
 const char *store_put(struct hub *, struct recording *, int fd);
 const char *store_get(struct hub *, const char *host, const struct recording *,
                       int fd, struct measured *);
+/* Gets the first bytes, until enough(fd) is true; they are not checked. */
+const char *store_head(struct hub *, const char *host, const struct recording *,
+                       int fd, bool (*enough)(int fd));
 const char *store_publish(struct hub *, natsMsg *, uint64_t *sequence);
 /* Gets the next message of a subject from *sequence on, and sets *sequence to
  * the one after. False: there is none. */
@@ -261,7 +268,7 @@ void metrics_write(void); /* the file of --metrics, if any */
 int fleet_agent(void);
 int fleet_freeze(void);
 int fleet_list(void);
-int fleet_fetch(const char *snapshot);
+int fleet_fetch(const char *snapshot, const char *request); /* or null: all */
 int fleet_who(void);
 int fleet_bucket(void);
 void snapshot_new(char to[65]); /* "20261122-003617-k3x9" */

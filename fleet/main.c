@@ -198,7 +198,8 @@ static const struct row {
     ROW(metrics, TEXT, "FILE", "agent: its figures, for Prometheus"),
     ROW(why, TEXT, "TEXT", "freeze: the reason"),
     ROW(wait, TIME, "SECONDS", "freeze: until all is stored: 30"),
-    ROW(output, TEXT, "DIR", "fetch: the folder of the files"),
+    ROW(output, TEXT, "DIR", "fetch, find: the folder of the files"),
+    ROW(otlp, TEXT, "FILE", "find: OTLP in JSON, in place of the tree"),
     ROW(largest, SIZE, "SIZE", "fetch: unpacked bytes in all: 8G"),
     ROW(verbose, FLAG, NULL, "list: a line for each process"),
     ROW(max, TEXT, "SIZE", "bucket: bytes at most: 10G"),
@@ -216,6 +217,7 @@ static void help(void)
          "       recorder-fleet freeze SERVICE --why TEXT [options]\n"
          "       recorder-fleet list SERVICE [-v] [options]\n"
          "       recorder-fleet fetch SERVICE SNAPSHOT -o DIR [options]\n"
+         "       recorder-fleet find SERVICE SNAPSHOT ID -o DIR [options]\n"
          "       recorder-fleet who SERVICE [options]\n"
          "       recorder-fleet bucket SERVICE [--max 10G] [--age 7d]\n\n"
          "Keeps the last seconds of all processes of a service, on all hosts: "
@@ -362,17 +364,22 @@ int main(int argc, char **argv)
     if (strcmp(verb, "agent") == 0 && argc == 1)
         return agent_verb();
     if (argc < 2 || !is_name(argv[1]))
-        misuse("agent; or freeze, list, fetch, who, bucket and a SERVICE");
+        misuse("agent; or freeze, list, fetch, find, who, bucket and a SERVICE");
     options.service = argv[1];
     options.hosts = options.host;
     if (options.hosts && recorder_regex_check_(options.hosts))
         misuse("--host of freeze and fetch is a regular expression");
     if (strcmp(verb, "fetch") == 0 && argc == 3)
-        return fleet_fetch(argv[2]);
+        return fleet_fetch(argv[2], NULL);
+    if (strcmp(verb, "find") == 0 && argc == 4 && *argv[3]) {
+        command_find();
+        return fleet_fetch(argv[2], argv[3]);
+    }
     if (strlen(options.why) > WHY_MAX)
         misuse("--why takes 255 bytes");
     if (argc != 2)
-        misuse("fetch SERVICE SNAPSHOT; the others take a SERVICE");
+        misuse("fetch SERVICE SNAPSHOT, find SERVICE SNAPSHOT ID; the others "
+               "take a SERVICE");
     return strcmp(verb, "freeze") == 0   ? fleet_freeze()
            : strcmp(verb, "list") == 0   ? fleet_list()
            : strcmp(verb, "who") == 0    ? fleet_who()

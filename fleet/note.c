@@ -1,6 +1,7 @@
 /* note.c - the notes of a recording: host, snapshot, clock. */
 /* SPDX-License-Identifier: MIT */
 #include "fleet.h"
+#include "requests.h"
 #include "source.h"
 
 #include <gelf.h>
@@ -65,6 +66,25 @@ bool note_clock(int fd, int64_t offset_ns, int64_t error_ns)
         bytes[i] = (unsigned char)(words[i / 8] >>
                                    8 * (big_endian ? 7 - i % 8 : i % 8));
     return at && pwrite(fd, bytes, sizeof bytes, (off_t)at) == sizeof bytes;
+}
+
+bool note_has_requests(int fd)
+{
+    bool big_endian;
+    size_t size;
+    return note_find(fd, NOTE_REQUESTS_TYPE, &size, &big_endian);
+}
+
+bool note_may_have(int fd, const char *id)
+{
+    bool big_endian, may_have = true;
+    size_t size;
+    uint64_t at = note_find(fd, NOTE_REQUESTS_TYPE, &size, &big_endian);
+    unsigned char *note = at && size <= SEGMENT_MAX ? need(malloc(size)) : NULL;
+    if (note && pread(fd, note, size, (off_t)at) == (ssize_t)size)
+        may_have = requests_may_have(note, size, id);
+    free(note);
+    return may_have;
 }
 
 bool note_label(int fd, const char *label, char *to, size_t max)

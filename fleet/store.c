@@ -182,6 +182,7 @@ struct getter {
     int fd;
     uint64_t packed, written;
     bool ended; /* the packed data have an end, and it was read */
+    bool (*enough)(int fd); /* of a head: true if that was unpacked; or null */
 };
 
 /* Writes the bytes of a chunk; zeros stay holes. No chunk unpacks to more than the
@@ -271,6 +272,8 @@ static const char *chunks_get(struct hub *hub, const char *host,
             i++;
         }
         natsMsg_Destroy(message);
+        if (!wrong && g->enough && g->enough(g->fd))
+            return NULL;
     }
     measured_take(clock, sent, r->acked_ns, before);
     return wrong;
@@ -298,6 +301,25 @@ static const char *get_once(struct hub *hub, const char *host,
         wrong = "its packed data have no end";
     if (!wrong && ftruncate(fd, (off_t)g.written) != 0)
         wrong = strerror(errno);
+    EVP_MD_CTX_free(g.sum);
+    ZSTD_freeDStream(g.stream);
+    return wrong;
+}
+
+const char *store_head(struct hub *hub, const char *host,
+                       const struct recording *r, int fd, bool (*enough)(int))
+{
+    struct getter g = {.recording = r,
+                       .stream = need(ZSTD_createDStream()),
+                       .sum = need(EVP_MD_CTX_new()),
+                       .fd = fd,
+                       .enough = enough};
+    uint64_t largest = options.largest;
+    struct measured clock = {0};
+    const char *wrong;
+    EVP_DigestInit_ex(g.sum, EVP_sha256(), NULL);
+    wrong = chunks_get(hub, host, &g, &clock);
+    options.largest = largest;
     EVP_MD_CTX_free(g.sum);
     ZSTD_freeDStream(g.stream);
     return wrong;
