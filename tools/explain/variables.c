@@ -21,62 +21,36 @@ struct frame {
     uint64_t pc; /* without the bias */
 };
 
-static bool register_value(const struct frame *f, uint64_t number,
-                           uint64_t *value)
-{
-    if (number >= REGISTERS_MAX || !f->registers->known[number])
-        return false;
-    *value = f->registers->value[number];
-    return true;
-}
-
 enum place_is { PLACE_UNKNOWN, PLACE_MEMORY, PLACE_VALUE };
-
-/* Where a single operation says that a variable is. */
-static enum place_is place_by(const struct frame *f, const Dwarf_Op *op,
-                              uint64_t *to)
-{
-    unsigned code = op->atom;
-    if (code == DW_OP_fbreg && f->base)
-        return *to = f->base + op->number, PLACE_MEMORY;
-    if (code == DW_OP_call_frame_cfa && f->cfa)
-        return *to = f->cfa, PLACE_MEMORY;
-    if (code == DW_OP_addr)
-        return *to = op->number + f->bias, PLACE_MEMORY;
-    if (code >= DW_OP_breg0 && code <= DW_OP_breg31 &&
-        register_value(f, code - DW_OP_breg0, to))
-        return *to += op->number, PLACE_MEMORY;
-    if (code >= DW_OP_reg0 && code <= DW_OP_reg31 &&
-        register_value(f, code - DW_OP_reg0, to))
-        return PLACE_VALUE;
-    if (code >= DW_OP_lit0 && code <= DW_OP_lit31)
-        return *to = code - DW_OP_lit0, PLACE_MEMORY;
-    if (code == DW_OP_const1u || code == DW_OP_const2u ||
-        code == DW_OP_const4u || code == DW_OP_const8u ||
-        code == DW_OP_constu || code == DW_OP_consts || code == DW_OP_const1s ||
-        code == DW_OP_const2s || code == DW_OP_const4s || code == DW_OP_const8s)
-        return *to = op->number, PLACE_MEMORY;
-    return PLACE_UNKNOWN;
-}
 
 /* Where a list of operations says that a variable is. */
 static enum place_is place_in(const struct frame *f, const Dwarf_Op *ops,
                               size_t count, uint64_t *to)
 {
-    enum place_is is = count ? place_by(f, ops, to) : PLACE_UNKNOWN;
-    for (size_t i = 1; i < count && is == PLACE_MEMORY; i++) {
-        struct memory *m = f->threads->source->memory;
-        if (ops[i].atom == DW_OP_plus_uconst)
-            *to += ops[i].number;
-        else if (ops[i].atom == DW_OP_stack_value && i + 1 == count)
-            is = PLACE_VALUE;
-        else if (ops[i].atom != DW_OP_deref || !bytes_read_word(m, *to, to))
-            is = PLACE_UNKNOWN;
+    enum { OPS_MAX = 16 };
+    Dwarf_Op plain[OPS_MAX];
+    bool is_value;
+    if (count > OPS_MAX)
+        return PLACE_UNKNOWN;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t base = ops[i].atom == DW_OP_fbreg  ? f->base
+                        : ops[i].atom == DW_OP_addr ? f->bias
+                                                    : 0;
+        plain[i] = ops[i];
+        if ((ops[i].atom == DW_OP_fbreg && !f->base) ||
+            (ops[i].atom == DW_OP_call_frame_cfa && !f->cfa))
+            return PLACE_UNKNOWN;
+        if (ops[i].atom == DW_OP_fbreg || ops[i].atom == DW_OP_addr) {
+            plain[i].atom = DW_OP_constu;
+            plain[i].number += base;
+        }
     }
-    return count > 1 && is == PLACE_VALUE &&
-                   ops[count - 1].atom != DW_OP_stack_value
+    f->threads->unwind.reads_left = READS_MAX;
+    return !cfi_evaluate(&f->threads->unwind, f->registers, f->cfa, plain,
+                         count, to, &is_value)
                ? PLACE_UNKNOWN
-               : is;
+           : is_value ? PLACE_VALUE
+                      : PLACE_MEMORY;
 }
 
 static enum place_is place_of_die(const struct frame *f, Dwarf_Die *die,
@@ -318,11 +292,12 @@ static void statics_read(struct statics *s, Dwarf_Die *parent, unsigned depth)
 size_t variables_static(struct threads *threads, uint64_t address,
                         struct variable to[VARIABLES_MAX])
 {
+    static const struct registers none;
     static struct statics s;
     struct memory *m = threads->source->memory;
     struct function function;
     Dwarf_Die *unit;
-    s.f = (struct frame){.threads = threads};
+    s.f = (struct frame){.threads = threads, .registers = &none};
     unit = unit_of(threads, address, &s.f.bias);
     if (!unit || m->machine != EM_X86_64 ||
         !function_find(&threads->unwind, address, &function) ||

@@ -89,10 +89,9 @@ static bool operation(struct expression *e, const Dwarf_Op *op)
     }
 }
 
-/* Evaluates an expression; false: that is not possible. */
-static bool evaluate(struct unwind *u, const struct registers *registers,
-                     uint64_t cfa, const Dwarf_Op *ops, size_t count,
-                     uint64_t *to, bool *is_value)
+bool cfi_evaluate(struct unwind *u, const struct registers *registers,
+                  uint64_t cfa, const Dwarf_Op *ops, size_t count, uint64_t *to,
+                  bool *is_value)
 {
     struct expression e = {.unwind = u, .registers = registers, .cfa = cfa};
     for (size_t i = 0; i < count; i++)
@@ -144,7 +143,7 @@ static bool cfa_of(struct unwind *u, const struct row *row,
     size_t count;
     bool is_value;
     return dwarf_frame_cfa(row->frame, &ops, &count) == 0 &&
-           evaluate(u, registers, 0, ops, count, cfa, &is_value);
+           cfi_evaluate(u, registers, 0, ops, count, cfa, &is_value);
 }
 
 /* The caller's value of a register; false: unknown. *undefined: the table has
@@ -164,7 +163,7 @@ static bool register_of(struct unwind *u, const struct row *row, unsigned which,
         *value = registers->value[which];
         return ops != room && registers->known[which];
     }
-    return evaluate(u, registers, cfa, ops, count, value, &is_value) &&
+    return cfi_evaluate(u, registers, cfa, ops, count, value, &is_value) &&
            (is_value || unwind_word(u, *value, value));
 }
 

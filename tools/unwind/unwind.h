@@ -95,6 +95,9 @@ enum unwind_step prologue_step(struct unwind *, uint64_t address,
 
 /* cfi.c: the tables' row for the frame at `address`; null: none. */
 const struct row *cfi_row(struct unwind *, uint64_t address);
+/* Evaluates an expression; false: that is not possible. */
+bool cfi_evaluate(struct unwind *, const struct registers *, uint64_t cfa,
+                  const Dwarf_Op *, size_t count, uint64_t *to, bool *is_value);
 /* Changes the registers to the caller's. */
 enum unwind_step cfi_step(struct unwind *, const struct row *,
                           struct registers *);
