@@ -91,6 +91,18 @@ Test(names, lost_texts_are_no_values)
               "%s", build_text);
 }
 
+/* Goal: the head of a dump has the recorders that --where lets pass. */
+Test(names, head_has_chosen_recorders)
+{
+    build_must(COMMAND "dump --where \"net: bytes>1000\" rec | grep DUMPING | "
+                       "cut -d \" \" -f 2 && " COMMAND
+                       "dump --where \"bytes>1000\" rec | grep -c DUMPING && "
+                       COMMAND "list rec | grep -c \" on \"");
+    cr_expect(strncmp(build_text, "net\n", 4) == 0 &&
+                  build_text[4] == build_text[6],
+              "%s", build_text);
+}
+
 /* Goal: timelines and traces have them, and --value takes them. */
 Test(names, in_traces)
 {

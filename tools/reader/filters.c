@@ -261,6 +261,16 @@ const char *filters_wrong(const struct filters *filters,
     return error;
 }
 
+bool filters_may(const struct filters *filters, const char *name)
+{
+    bool may = !filters || filters->wheres_count == 0;
+    for (size_t i = 0; !may && i < filters->wheres_count; i++) {
+        const char *names = filters->wheres[i]->condition.names;
+        may = !names || recorder_regex_match_(names, name);
+    }
+    return may;
+}
+
 bool filters_match(struct filters *filters, struct reader *reader,
                    const struct reader_event *event)
 {

@@ -654,34 +654,3 @@ const char *reader_line(struct reader *reader, const struct reader_event *event,
         *size = to.size;
     return inside->line;
 }
-
-const char *reader_head(struct reader *reader, size_t *size)
-{
-    struct reader_inside *inside = reader->inside;
-    struct recorder_string_ to;
-    uint64_t at, read;
-    size_t max = RECORDER_TEXT_LINE_MAX_, i;
-    char *line;
-    for (i = 0; i < reader->recorders_count; i++)
-        max += reader->recorders[i]->chosen ? NAME_MAX_BYTES + 128 : 0;
-    line = realloc(inside->line, max + 1);
-    if (!line)
-        return "";
-    inside->line = line;
-    reader_count(reader);
-    to = recorder_string_at_(line, max);
-    at = reader_end_realtime(reader, &read);
-    if (!read) /* it runs: all records up to now */
-        at = reader_realtime(reader);
-    recorder_add_head_(&to, at, read, reader->program, reader->pid, false,
-                       reader->taken);
-    for (i = 0; i < reader->recorders_count; i++) {
-        const struct reader_recorder *r = reader->recorders[i];
-        if (r->chosen)
-            recorder_add_summary_(&to, r->name, strlen(r->name), &r->figures,
-                                  r->trace);
-    }
-    *size = to.size < max ? to.size : max;
-    line[*size] = '\0';
-    return line;
-}
