@@ -211,7 +211,9 @@ Test(kernel, environment)
     static const char *const wrong[] = {"x",    "64x",  "64,",      "64,x",
                                         "64;1", "-64",  "64,10,10", " 64",
                                         "3",    "48",   "65537",    "131072",
-                                        "64,60001", "0,10", "99999999999999"};
+                                        "64,60001", "0,10", "99999999999999",
+                                        "why",  "64,wh", "64,whyx", "64,why,1"};
+    static const char *const right[] = {"64,1", "64,why", "64,1,why"};
     build_must("printf \"#include \\\"recorder_kernel.h\\\"\\n#include "
                "\\\"recorder_dump.h\\\"\\nint main(void) { recorder_dump(); "
                "return 7; }\\n\" >env.c && gcc -O1 " BUILD_INCLUDE
@@ -227,8 +229,30 @@ Test(kernel, environment)
     build_must("! grep -a recorder: refused");
     cr_assert_eq(build_run("RECORDER_SWITCHES=64 ./env 2>out"), 7);
     build_must("! grep -a recorder: out && grep -q switches out");
-    cr_assert_eq(build_run("RECORDER_SWITCHES=64,1 ./env 2>out"), 7);
-    build_must("! grep -a recorder: out && grep -q switches out");
+    for (size_t i = 0; i < sizeof right / sizeof *right; i++) {
+        cr_assert_eq(build_run("RECORDER_SWITCHES=%s ./env 2>out", right[i]),
+                     7);
+        build_must("! grep -a recorder: out && grep -q switches out");
+    }
+}
+
+/* Goal: with `why`, page faults are counted by 32, and their flood overwrites no
+ * switch. Method: 8192 pages are touched, and rings have room for a quarter of
+ * the records that all faults would have. */
+Test(kernel, page_faults_are_counted)
+{
+    build_must("printf \"#include \\\"recorder_dump.h\\\"\\n#include "
+               "\\\"recorder_kernel.h\\\"\\n#include <sys/mman.h>\\n"
+               "#include <poll.h>\\nint main(void) { char *p = mmap(0, 8192 * "
+               "4096, 3, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0); poll(0, 0, 1); "
+               "madvise(p, 8192 * 4096, MADV_NOHUGEPAGE); for (int i = 0; i < "
+               "8192; i++) p[i * 4096] = 1; recorder_dump(); }\\n\" >faults.c "
+               "&& gcc -w -O1 " BUILD_INCLUDE "-o faults faults.c -lpthread && "
+               "RECORDER_SWITCHES=64,why ./faults 2>out; grep -q \"thread "
+               "[0-9]* leaves cpu [0-9]*: blocks\" out && grep -c \": 32 page "
+               "faults of memory\" out");
+    cr_assert_geq(atoi(build_text), 250, "%s", build_text);
+    cr_assert_leq(atoi(build_text), 290, "%s", build_text);
 }
 
 /* --------------------------------------------------------------- crashes -- */
