@@ -13,16 +13,13 @@ static const int kinds[] = {2, 1, 3};
 static void trace_id(char to[33], const char *id)
 {
     struct context_wanted w = contexts_wanted(id);
-    uint64_t hash[2] = {UINT64_C(14695981039346656037), 1};
     if (w.size == 32 && strspn(w.text, "0123456789abcdef") >= 32) {
         snprintf(to, 33, "%.32s", w.text);
         return;
     }
-    for (size_t i = 0; i < w.size; i++)
-        for (int k = 0; k < 2; k++)
-            hash[k] = (hash[k] ^ (unsigned char)w.text[i]) *
-                      UINT64_C(1099511628211);
-    snprintf(to, 33, "%016" PRIx64 "%016" PRIx64, hash[0], hash[1]);
+    snprintf(to, 33, "%016" PRIx64 "%016" PRIx64,
+             text_digest(TEXT_DIGEST, w.text, w.size),
+             text_digest(1, w.text, w.size));
 }
 
 /* One attribute; a comma after it. */

@@ -26,9 +26,8 @@ struct making {
 static uint64_t span_id(const struct call *call, uint64_t order)
 {
     const char *host = label_of(call, "host");
-    uint64_t hash = UINT64_C(14695981039346656037);
-    for (const char *at = host ? host : ""; *at; at++)
-        hash = (hash ^ (unsigned char)*at) * UINT64_C(1099511628211);
+    uint64_t hash = text_digest(TEXT_DIGEST, host ? host : "",
+                                host ? strlen(host) : 0);
     hash ^= call->reader.pid * UINT64_C(0x9e3779b97f4a7c15);
     hash ^= reader_start_realtime(&call->reader);
     hash = (hash ^ order) * UINT64_C(0xbf58476d1ce4e5b9);

@@ -6,8 +6,7 @@ RECORDER_CONTEXT to the thread's next context), a span inside that time
 (TRACE_SPAN), or a header that the thread sends (TRACE_SENT,
 RECORDER_CONTEXT_SENT). Work belongs below the sent header whose span it names.
 */
-#ifndef TRACE_TREE_H
-#define TRACE_TREE_H
+#pragma once
 
 #include "command.h"
 #include "ids.h"
@@ -52,5 +51,3 @@ void trace_tree_free(struct trace_tree *);
 /* Writes them as OTLP in JSON: a TracesData of opentelemetry-proto. */
 void trace_otlp(FILE *, const struct trace_tree *, struct call *calls,
                 const char *id);
-
-#endif

@@ -6,8 +6,7 @@ It belongs to the later records of its thread, until the thread's next change of
 that name. Where the ring has overwritten changes, records before a thread's
 first kept change have an unknown context: they are of no id.
 */
-#ifndef CONTEXTS_H
-#define CONTEXTS_H
+#pragma once
 
 #include "reader.h"
 #include "texts.h"
@@ -60,5 +59,3 @@ bool context_of(struct reader *, const struct reader_event *, struct context *);
 
 /* True if it begins or sends this id. */
 bool contexts_is_wanted(const struct context *, struct context_wanted);
-
-#endif

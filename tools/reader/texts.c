@@ -58,3 +58,10 @@ void texts_free(struct texts *texts)
     ids_free(&texts->pieces);
     *texts = (struct texts){0};
 }
+
+uint64_t text_digest(uint64_t from, const char *text, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        from = (from ^ (unsigned char)text[i]) * UINT64_C(1099511628211);
+    return from;
+}

@@ -8,9 +8,7 @@ enum { BITS_EACH = 12, BITS_SET = 7, BYTES_LEAST = 16 };
 
 static uint64_t hash_of(const char *id, size_t size)
 {
-    uint64_t hash = UINT64_C(14695981039346656037);
-    for (size_t i = 0; i < size; i++)
-        hash = (hash ^ (unsigned char)id[i]) * UINT64_C(1099511628211);
+    uint64_t hash = text_digest(TEXT_DIGEST, id, size);
     hash = (hash ^ hash >> 32) * UINT64_C(0xbf58476d1ce4e5b9);
     return hash ^ hash >> 29;
 }

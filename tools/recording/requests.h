@@ -5,8 +5,7 @@ The note is a Bloom filter: an id of the recorder `context` sets 7 of its bits, 
 at least 12 for each id. One of 300 ids that the recording lacks seems to be in it.
 A search among many recordings reads their notes first.
 */
-#ifndef REQUESTS_H
-#define REQUESTS_H
+#pragma once
 
 #include "contexts.h"
 
@@ -21,5 +20,3 @@ void requests_add(struct requests *, struct reader *,
 unsigned char *requests_note(struct requests *, size_t *size);
 /* True if a note may have an id that --request takes. */
 bool requests_may_have(const unsigned char *note, size_t size, const char *id);
-
-#endif
