@@ -1,4 +1,4 @@
-/* recorder.h - a flight recorder: keeps in memory what a program did, always */
+/* recorder.h - a flight recorder: keeps the last events of a program */
 /* SPDX-License-Identifier: MIT */
 /*
     #include "recorder_dump.h"              // or "recorder.h", to record only
@@ -278,7 +278,7 @@ stands on a lower floor; no file includes one of the headers outside:
 
 /* Severities: record(disk, RECORDER_SW2 "block %u unreadable", n). They cost a
  * record nothing. -DRECORDER_SEVERITY_LEAST=n compiles away the records whose
- * format begins with a severity below n; those without one stay. */
+ * format begins with a severity below n; records without a severity stay. */
 #define RECORDER_HW3 "\1h3\2" /* hardware failed for good */
 #define RECORDER_HW2 "\1h2\2" /* it failed, and the program gets over it */
 #define RECORDER_HW1 "\1h1\2" /* an error of hardware that is expected */
@@ -306,8 +306,8 @@ stands on a lower floor; no file includes one of the headers outside:
 /* ------------------------------------------------------------------ port --
  *
  * RECORDER_TIME()       ticks of the cheapest monotonic clock, as a word
- * RECORDER_TIME_HIGH()  where that has 32 bits, those above; a port without it
- *                       has times modulo 2^32 ticks
+ * RECORDER_TIME_HIGH()  the upper 32 bits, if RECORDER_TIME() has the lower
+ *                       32; without them, times are modulo 2^32 ticks
  * RECORDER_THREAD()     number of the calling thread, from 1 to
  *                       RECORDER_THREAD_SHARED, the number of all others
  *
@@ -460,8 +460,8 @@ RECORDER_ANY_PROTOTYPE_ void recorder_dump_on_common_signals(unsigned add,
                                                              unsigned remove);
 
 /* Sets what these dumps show: "last=100, to=/var/log/me/%p.dump, names=net".
- *     last    so many of the newest records of each recorder, or last=all; not
- *             set: as many of each as fit 1,000 lines in all, 1 at least
+ *     last    the number of newest records of each recorder, or all; not set:
+ *             as many of each as fit 1,000 lines in all, 1 at least
  *     to      a file instead of stderr, which names it then; %p is the process
  *             id, %e the program's name, %t the time in seconds since 1970,
  *             %% a percent. A file that is there is appended to if it is a
@@ -469,11 +469,12 @@ RECORDER_ANY_PROTOTYPE_ void recorder_dump_on_common_signals(unsigned add,
  *             stderr gets the dump. Keep it out of folders of all users (/tmp)
  *     names   the recorders whose whole name matches a regular expression, as
  *             for recorder_dump_for()
- * A dump ends by saying how many records it left out. If there is a recording
- * and nothing is set, only its path is said. Null or "": nothing is set. The
- * text is kept, not copied. RECORDER_DUMP sets it before main(), unless the
- * program runs with more rights than its caller (setuid). Returns false, and
- * says why on stderr, where a setting means nothing; then nothing changes.
+ * A dump ends with the number of records that it left out. If the rings are in
+ * a recording and nothing is set, only its path is printed. Null or "": nothing
+ * is set. The text is kept, not copied. RECORDER_DUMP sets it before main(),
+ * unless the program runs with more rights than its caller (setuid). Returns
+ * false, and says why on stderr, where a setting means nothing; then nothing
+ * changes.
  * recorder_dump() and its like always show everything. */
 RECORDER_ANY_PROTOTYPE_ bool recorder_dump_set(const char *setting);
 
@@ -485,12 +486,12 @@ RECORDER_ANY_PROTOTYPE_ bool recorder_alt_stack(void);
 
 /* ------------------------------------------------------------ recordings -- */
 
-/* Moves the rings of all recorders, those that come later included, into a new
- * file. Only in a process of one thread. In the path, %p is the process id, %e
- * the name of the program, %h that of the host, %t the time in seconds since
- * 1970, %% a percent. There is one file for a process. A child of fork() gets a
- * file of its own if the path has %p, else records into memory. False, and a
- * line on stderr: the rings stay where they are.
+/* Moves the rings of all recorders, of later recorders, too, into a new file.
+ * Only in a process of one thread. In the path, %p is the process id, %e the
+ * program's name, %h the host's name, %t the time in seconds since 1970, %% a
+ * percent. There is one file for a process. A child of fork() gets a file of
+ * its own if the path has %p, else records into memory. False, and a line on
+ * stderr: the rings stay where they are.
  *
  * A recording that is at the path already and whose process is gone becomes
  * PATH.old, in the place of the one before it, or is removed if it was never

@@ -266,8 +266,8 @@ RECORDER_INLINE_ void recorder_stream_wrap_(struct recorder_frame_ *frame)
 }
 
 /* Ends a round, by a frame of its own if the order counter changed. The host
- * sees the counter of the round before, as a record that was being made then
- * has been sent by now. With the counter come all write indices, so that the
+ * sees the counter of the round before, as all records that were unfinished
+ * then are sent since. With the counter come all write indices, so that the
  * host knows which records it lacks, and takes no old text for a lost one. */
 RECORDER_INLINE_ void recorder_stream_round_(struct recorder_stream *stream,
                                              struct recorder_frame_ *frame)

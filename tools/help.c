@@ -132,19 +132,17 @@ static void options_help(void)
 static const char sources[] =
     "SOURCE is the id of a running process, a core file, or a recording (a "
     "file left by RECORDER_FILE, recorder_file() or recorder save), or the "
-    "folder of a log (recorder log), of which all chunks are read. A "
-    "file may be packed by gzip or zstd. A program's name is a SOURCE, too, "
-    "if one process has it and no file: recorder ps lists processes with "
-    "recorders. ssh:HOST:SOURCE is a SOURCE of another machine, which ssh "
-    "connects to and where recorder is installed: HOST is user@web1 or a name "
-    "of ~/.ssh/config, a path begins at the home folder there. follow also takes "
-    "tty:PATH@BAUD, rtt:HOST:PORT or swo:HOST:PORT: records that a board sends "
-    "(hooks/stream.md), with --elf FIRMWARE. A process "
-    "is not stopped and does not cooperate. Exit status: 0; 1 for trouble; 2 "
-    "for "
-    "misuse. Of diff: 0 for no difference, 1 for some, 2 for trouble; of "
-    "latency: 1 "
-    "for late pairs, 2 for trouble.";
+    "folder of a log (recorder log), of which all chunks are read. A file may "
+    "be packed by gzip or zstd. A program's name is a SOURCE, too, if one "
+    "process and no file has that name: recorder ps lists processes with "
+    "recorders. ssh:HOST:SOURCE is a SOURCE on another machine, where recorder "
+    "must be installed: HOST is user@web1 or a name of ~/.ssh/config, and a "
+    "path begins at the home folder there. follow also takes tty:PATH@BAUD, "
+    "rtt:HOST:PORT or swo:HOST:PORT: records that a board sends "
+    "(hooks/stream.md), with --elf FIRMWARE. A process is not stopped, and "
+    "need not cooperate. Exit status: 0; 1 for trouble; 2 for misuse. Of diff: "
+    "0 for no difference, 1 for some, 125 for trouble; of latency: 1 for late "
+    "pairs, 2 for trouble.";
 
 static void command_help(void)
 {

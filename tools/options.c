@@ -32,11 +32,11 @@ const struct option_row common_rows[] = {
      "the first file with a code counts, then RECORDER_FORMATS, DIR:DIR..., "
      "then /usr/share/recorder/formats"},
     {OPTION_REGISTRY, "registry", "ADDRESS",
-     "one of several, in a process of libraries that share nothing; all: "
-     "list and dump show one after the other"},
+     "one of several registries, in a process of libraries that share nothing; "
+     "all: list and dump show one after the other"},
     {OPTION_INTERNAL, "internal", NULL,
-     "dump, follow, list, view and export: all recorders of recorder run, not "
-     "only those for people or in --names, and its waits as recorded"},
+     "dump, follow, list, view and export: also the internal recorders of "
+     "recorder run, and its waits as recorded"},
     {'h', "help", NULL, "this text"},
     {0, NULL, NULL, NULL}};
 
@@ -52,10 +52,10 @@ const struct option_row selection_rows[] = {
     {OPTION_UNTIL, "until", "WHEN", "up to then, the same"},
     {'t', "thread", "THREAD", "only of a thread: number, kernel id or name"},
     {OPTION_SEVERITY, "severity", "LEAST",
-     "only from these severities up: 2 is hw2,sw2; hw1,sw3; one kind alone if "
-     "the other is not named; info, notice, warning and error are 0 to 3. "
-     "Records without a severity are left out; overwritten ones are counted "
-     "in any case"},
+     "only from these severities up: 2 is hw2,sw2; hw1,sw3; if one kind is "
+     "named, only that kind; info, notice, warning and error are 0 to 3. "
+     "Records without a severity are left out; overwritten ones are counted in "
+     "any case"},
     ROW_GREP,
     ROW_WHERE,
     {OPTION_REQUEST, "request", "ID",

@@ -654,12 +654,12 @@ static const struct option_row rows[] = {
     {OPTION_CONTEXT, "context", "N",
      "N records of the thread before and after: 3"},
     {OPTION_EXACT, "exact", NULL,
-     "the first record that is not the same is a difference, also in runs that "
-     "are not deterministic"},
+     "the first record that differs is a difference, also in runs that are not "
+     "deterministic"},
     {OPTION_ANY, "any", NULL,
      "also a difference that may be chance sets the exit status"},
     {OPTION_TIMES, "times", NULL,
-     "the table of all spans and steps, also those that take as long"},
+     "the table of all spans and steps, also of equal times"},
     {OPTION_COLOR, "color", "WHEN",
      "always, never, or auto: on a terminal, unless NO_COLOR is set"},
     {0, NULL, NULL, NULL}};
@@ -670,23 +670,23 @@ const struct verb verb_diff = {
     .summary = "compares a bad run of a program with a good one",
     .help =
         "GOOD and BAD are sources: recordings, core files or processes. "
-        "Several good runs end with --; what varies among them is no "
-        "difference. First a line for each difference, the most telling "
-        "first; then each with its consequences and the records around it; "
-        "then spans and steps that take another time.\n\n"
+        "Several good runs end with --; variations among them are no "
+        "differences. The output has a line for each difference, the most "
+        "telling first; then each difference with its consequences and the "
+        "records around it; then spans and steps that became slower or "
+        "faster.\n\n"
         "exact: the first record by which deterministic runs differ. new, "
         "gone: a format. order, share: a record after another one. "
         "value, varies, nan, stuck, range, drift: an argument. time: a span, "
         "a step to the next record, or everything. thread, ends: a thread. "
         "once: a record that is made once, and may name the cause. "
         "docs/diff.md has the thresholds.\n\n"
-        "Only the time that both kept is compared. Addresses, descriptors and "
-        "ids are "
-        "names: which name it is does not count.\n\n"
+        "Only the time of which both have records is compared. Addresses, "
+        "descriptors and ids are names: another name is no difference.\n\n"
         "Exit status, for git bisect run: 0, no difference; 1, some; 125, "
-        "cannot tell: trouble, too little, a cut file; 2, misuse. A difference "
-        "that "
-        "may be chance is shown last and counts with --any only.",
+        "unknown: trouble, too few records, a cut file; 2, misuse. A "
+        "difference that may be chance is shown last and counts with --any "
+        "only.",
     .rows = rows,
     .selects = true,
     .run = diff,

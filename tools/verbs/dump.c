@@ -277,8 +277,8 @@ static const struct option_row rows[] = {
      "appear among the records of their time"},
     {OPTION_CLEAR, "clear", NULL,
      "hide these records, and no others, from later dumps (see recorder set "
-     "PID clear); a record that its thread has not written after 0.7 s, which "
-     "is reported, or has no slot after 50 ms, may be cleared unseen"},
+     "PID clear); a record may be cleared unseen if its thread has not written "
+     "it after 0.7 s, which is reported, or if it has no slot after 50 ms"},
     {OPTION_COLOR, "color", "WHEN",
      "always, never, or auto: on a terminal, unless NO_COLOR is set"},
     {OPTION_NO_PAGER, "no-pager", NULL,
@@ -291,9 +291,9 @@ const struct verb verb_dump = {
     .arguments = "SOURCE...",
     .summary =
         "prints all records, merged and in order, as recorder_dump() does",
-    .help = "A ~ before a text marks a text that may have changed: its record "
-            "keeps an address, as RECORDER_ADDRESS and %ls do, and this one is "
-            "no constant of the program or of a library. --json and --csv have "
+    .help = "A ~ before a text marks a text that may have changed: the record "
+            "has only its address (RECORDER_ADDRESS, %ls), and the text is no "
+            "constant of the program or of a library. --json and --csv have "
             "may_have_changed, with the numbers of these arguments, from 0 "
             "and from 1.",
     .for_people = true,

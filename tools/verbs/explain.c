@@ -204,13 +204,14 @@ const struct verb verb_explain = {
     .summary = "how a program crashed, and the records that hold the cause",
     .help =
         "Shows the signal in words, the stack of the crashed thread with its "
-        "variables, and the records whose arguments hold a value of the "
-        "crash: of a register, a variable, or a member of its target. Records "
-        "of a value that the faulting instruction used come first, others are "
-        "\"perhaps\": another object may have had the address before. A "
-        "record of a block's start holds each address in the block.\n\n"
-        "A core file of a program without recorders has the signal, the stack "
-        "and the locks.",
+        "variables, and the records whose arguments hold a value of the crash: "
+        "of a register, a variable, or a member of its target. Records of "
+        "freed memory or of a value that the faulting instruction used come "
+        "first, if the type or the name agrees, too. Others are \"perhaps\": "
+        "another object may have had the address before. A record of a block's "
+        "start holds each address in the block.\n\n"
+        "Of a program without recorders, the signal, the stack and deadlocks "
+        "are shown.",
     .rows = rows,
     .selects = true,
     .unprepared = true,

@@ -199,14 +199,14 @@ static const struct option_row rows[] = {
 const struct verb verb_follow = {
     .name = "follow",
     .arguments = "SOURCE",
-    .summary = "prints the last records, and further ones as they are made",
+    .summary = "prints the last records, then each new record",
     .help =
         "Any number of followers may follow one program; each has a separate "
         "position, and reports on stderr the number of records that it missed "
-        "(~: an estimate, if records take several slots). It ends when the "
-        "program does, with its last records: all of them if the program has "
-        "a recording (RECORDER_FILE), else all before the last interval. "
-        "--last is 10 here; 0 shows only new records.",
+        "(~: an estimate, if records take several slots). follow ends with the "
+        "program, and shows the last records: all of them if the program has a "
+        "recording (RECORDER_FILE), else all before the last interval. --last "
+        "is 10 here; 0 shows only new records.",
     .for_people = true,
     .rows = rows,
     .selects = true,

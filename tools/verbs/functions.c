@@ -45,15 +45,14 @@ const struct verb verb_functions = {
         "start; LENGTH is the time from the call to its return. Records appear "
         "among the calls, by time.\n\n"
         "began earlier: the call itself was overwritten, or not recorded. left "
-        "without a return: longjmp() or an exception left the function; this "
-        "was found out at a later call of its thread, and calls until then are "
-        "shown inside of it. not returned: it ran at the end. Of functions "
-        "that "
-        "the compiler merged into others, or that have no "
-        "-finstrument-functions, nothing is shown.\n\n"
+        "without a return: longjmp() or an exception left the function; only a "
+        "later call of the thread shows that, and calls until then appear "
+        "inside of the function. not returned: the function ran at the end. "
+        "Functions that the compiler merged into others, or compiled without "
+        "-finstrument-functions, are not shown.\n\n"
         "--counts: TOTAL is the time in a function and in all that it called, "
-        "counted once where it called itself; OWN lacks the calls. Only calls "
-        "that are kept and that returned have times.",
+        "counted once where it called itself; OWN is TOTAL without the called "
+        "functions. Only calls that are kept and that returned have times.",
     .rows = rows,
     .selects = true,
     .calls = true,

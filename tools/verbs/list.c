@@ -408,7 +408,7 @@ static const struct option_row rows[] = {
      "memory, time kept, and slots for 1 s, 1 min"},
     {OPTION_RATES, "rates", NULL, "records per second, and the time kept"},
     {'w', "watch", NULL, "--rates again and again, until the program ends"},
-    {OPTION_INTERVAL, "interval", "S", "--rates of so many seconds: 1"},
+    {OPTION_INTERVAL, "interval", "S", "the seconds that --rates measures: 1"},
     ROW_NAMES,
     ROW_GREP,
     ROW_WHERE,

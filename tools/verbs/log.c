@@ -82,19 +82,19 @@ const struct verb verb_log = {
     .arguments = "PID|NAME...",
     .summary = "writes on while a program records, into a folder of recordings",
     .help =
-        "Writes until Ctrl-C or the end of the program, the program's records "
-        "only: chunks 000001.rec, 000002.rec ..., the last of them .part until "
-        "it "
-        "is closed. Each is a recording, and DIR is a SOURCE with the records "
-        "of all. For each recorder, positions handed out minus given up = "
-        "records written + left out + MISSED: slots that were overwritten "
-        "before a look, counted exactly. Earlier records are in the log as "
-        "far as they were still kept. A library that was opened and closed "
-        "between two looks left no records to count. A log never overwrites "
-        "files of others. A tool that is killed "
-        "leaves all closed chunks, and the .part up to its last look. A "
-        "damaged, missing or copied chunk is reported, with its lost records, "
-        "which count as MISSED; all others are read, and the status is 1.",
+        "Writes the program's records until Ctrl-C or the end of the program, "
+        "into chunks: 000001.rec, 000002.rec ...; the last is named .part "
+        "until it is closed. Each chunk is a recording, and DIR is a SOURCE "
+        "with the records of all. For each recorder, positions handed out "
+        "minus given up = records written + left out + MISSED: slots that were "
+        "overwritten before a look, counted exactly. Records from before the "
+        "start of the log are in it if they were still kept. A library that "
+        "was opened and closed between two looks left no records to count. A "
+        "log overwrites no other files. After a kill of recorder log, all "
+        "closed chunks are whole, and the .part has the records up to the last "
+        "look. A damaged, missing or copied chunk is reported, with its lost "
+        "records, which count as MISSED; all others are read, and the status "
+        "is 1.",
     .rows = rows,
     .selects = true,
     .run = log_run};

@@ -260,9 +260,9 @@ const struct verb verb_ps = {
     .name = "ps",
     .arguments = "",
     .summary = "lists the processes that have recorders",
-    .help = "For each: its records in a second, the number of kept records, "
-            "from the oldest to the newest, its recording if its rings are in "
-            "one, and its recorders. A program's name is a SOURCE, too, if "
-            "one process has it. Exit status 1: no process found.",
+    .help = "Shows, of each process, the records per second, the number of "
+            "kept records, the time from the oldest to the newest, the "
+            "recorders, and the recording, if any. A program's name is a SOURCE, too, if "
+            "only one process has it. Exit status 1: no process found.",
     .rows = rows,
     .run = ps};

@@ -436,12 +436,11 @@ const struct verb verb_run = {
              "where to; %p is the process id, %e the program's name, %h the "
              "host's, %t the time in seconds since 1970; else %e.%p.rec"},
             {OPTION_ALL, "all", NULL,
-             "records each lock that is taken, not only those waited for"},
+             "records each lock that is taken, also without a wait"},
             {OPTION_COUNT, "count", NULL,
              "counts for each lock how often it is taken"},
             {OPTION_CALLS, "calls", "US",
-             "records calls of libc that take US microseconds, else 50; 0: "
-             "none"},
+             "records calls of libc of US microseconds or longer: 50; 0: none"},
             {OPTION_ALWAYS, "always", NULL,
              "a file for each process, also of one thread"},
             {'q', "quiet", NULL, "does not say where records go"},

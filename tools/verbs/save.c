@@ -485,10 +485,10 @@ const struct verb verb_save = {
     .help =
         "The recording is readable without the program and its libraries; gdb "
         "opens it, too: gdb PROGRAM -c FILE. With options that choose events, "
-        "it has only these, in rings of just the right size; dump and list "
-        "report the number of omitted ones. A text that may have changed "
-        "before it was read keeps its mark ~. Switches in the kernel's rings "
-        "are included, in a separate recorder if no events are chosen.\n\n"
+        "the recording has only these events; dump and list report the number "
+        "of omitted records. A text that may have changed before it was read "
+        "keeps its mark ~. Switches in the kernel's rings are included, in a "
+        "separate recorder if no events are chosen.\n\n"
         "If the program has a scheduler (recorder tasks), the recording has "
         "its tasks and their stacks: a debugger shows each as a thread, with "
         "an id of 5000000 and its number in the thread table.",

@@ -262,15 +262,15 @@ const struct verb verb_spans = {
     .arguments = "SOURCE",
     .summary = "count, total, median, 99% and longest of spans, by name",
     .help =
-        "A span is a block with RECORDER_SPAN(net, \"request %d\", id), or "
-        "the time from a format with > to one with <. Its name ends at the "
-        "first conversion or one of ,:;=( so that all requests are one line. "
-        "A record closes the innermost span of its thread, recorder and name: "
-        "a forgotten one shifts no other, and is counted as OPEN. \"by id\" "
-        "are spans of >> and <<, which may begin and end in different "
-        "threads: their first argument identifies them. AT is the sequence "
-        "number of the record that opened the longest: see it with dump "
-        "--since NUMBER.\n\n"
+        "A span is a block with RECORDER_SPAN(net, \"request %d\", id), or the "
+        "time from a format with > to one with <. Its name ends at the first "
+        "conversion or one of ,:;=( so that all requests are one line. A "
+        "record closes the innermost span of its thread, recorder and name: a "
+        "span without an end shifts no other, and counts as OPEN. \"by id\" "
+        "are spans of >> and <<, which may begin and end in different threads: "
+        "their first argument identifies them. AT is the sequence number of "
+        "the record that opened the longest: see it with dump --since "
+        "NUMBER.\n\n"
         "Spans that began before the first kept record are not counted. "
         "recorder why takes the slowest apart.",
     .rows = rows,

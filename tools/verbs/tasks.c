@@ -441,7 +441,7 @@ static const struct option_row rows[] = {
     {OPTION_STACKS, "stacks", NULL, "their stacks, too; equal ones once"},
     {OPTION_GROUP, "group", "REGEX",
      "only groups whose whole name matches: extended syntax, any case"},
-    {OPTION_TREE, "tree", NULL, "who waits for whom, instead of a table"},
+    {OPTION_TREE, "tree", NULL, "the waits as a tree, instead of a table"},
     {OPTION_ALL, "all", NULL, "with the scheduler's own tasks"},
     {0, NULL, NULL, NULL}};
 

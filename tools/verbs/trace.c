@@ -101,13 +101,13 @@ const struct verb verb_trace = {
     .arguments = "ID SOURCE...",
     .summary = "shows one request, over all threads, processes and hosts",
     .help =
-        "ID is what RECORDER_CONTEXT(\"trace\", id) set, or its W3C "
-        "traceparent. A line is the time in which a thread works for the "
-        "request, a span in that time, or a header that was sent on "
-        "(RECORDER_CONTEXT_SENT). Work is below the header that it received; "
-        "where no source has that header, the line says so. START counts from "
-        "the first line; times of several hosts have the error of their "
-        "clocks. An end that is not recorded is shown as open.",
+        "ID is the id of RECORDER_CONTEXT(\"trace\", id), or a W3C "
+        "traceparent. Each line is the work of one thread for the request, a "
+        "span in that work, or a header that the thread sent "
+        "(RECORDER_CONTEXT_SENT). Work is shown below the header that its "
+        "thread received, or has a note that no source sent this header. START "
+        "counts from the first line; between hosts, times are as exact as the "
+        "clocks. Work or a span without a recorded end is open.",
     .rows = rows,
     .selects = true,
     .run = run};

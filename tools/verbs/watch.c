@@ -459,8 +459,8 @@ static const struct option_row rows[] = {
      "NAMES: and a condition for a record of these recorders: \"TEXT\" (the "
      "beginning of its format), sw2 (its least severity), 1>50 (an argument "
      "compared by > < = != or &), 10x1s (the 10th in a second), after=20ms "
-     "(act this much later), silent 5s (no such record for so long), >10/s or "
-     "<10/s (a rate), open>100ms (a span is open so long); process: rss>1G for "
+     "(act this much later), silent 5s (no such record for 5 s), >10/s or "
+     "<10/s (a rate), open>100ms (a span is open longer); process: rss>1G for "
      "1min (with -o or NAME; also threads, descriptors); as often as needed"},
     {OPTION_DO, "do", "ACTION",
      "freeze (turns all recorders off; recorder set PID .*=thaw), save=PATH (a "
@@ -478,19 +478,20 @@ const struct verb verb_watch = {
     .arguments = "PID|NAME...",
     .summary = "notices hangs and deaths of programs; or waits for a record",
     .help =
-        "Of any programs, by PID, NAME or --unit, over restarts: a line for "
-        "each deadlock, hang while work waits, spin, D state, stop, crash, OOM "
-        "kill, SIGKILL and bad exit status, and, with -o, an incident: a "
-        "folder with a README, stacks and locks, records and figures, for "
-        "recorder explain. PERHAPS: without evidence that work waits. Nothing "
-        "runs in the process. Status 3: there was an incident.\n\n"
+        "Watches any programs, by PID, NAME or --unit, over restarts, and "
+        "prints a line for each deadlock, hang while work waits, spin, D "
+        "state, stop, crash, OOM kill, SIGKILL and bad exit status, and, with "
+        "-o, an incident: a folder with a README, stacks and locks, records "
+        "and figures, for recorder explain. PERHAPS marks a line without "
+        "evidence that work waits. Nothing runs in the process. Exit status 3: "
+        "an incident happened.\n\n"
         "PID --when CONDITION, without these options, waits for a record that "
-        "meets it, shows it, and acts. "
-        "The program needs no special build and does no additional work: a "
-        "look every 1 to 4 ms reads its new records, as follow does. Earlier "
-        "records do not count. Status 0 after --times, 1 if the program ends "
-        "before or an action fails. For triggers in the program, which act at "
-        "once, see recorder_trigger.h.",
+        "meets CONDITION, shows the record, and acts. The program needs no "
+        "special build and does no additional work: a look every 1 to 4 ms "
+        "reads its new records, as follow does. Earlier records do not count. "
+        "Status 0 after --times, 1 if the program ends before or an action "
+        "fails. For triggers in the program, which act at once, see "
+        "recorder_trigger.h.",
     .rows = rows,
     .run = watch,
     .follows = true};

@@ -116,15 +116,15 @@ const struct verb verb_why = {
     .summary = "shows where the time of slow spans went",
     .help =
         "Compares the slowest 1 % of the spans of each name with those near "
-        "the median, and takes the slowest span apart: its parts add up to "
-        "it. REGEX and the options choose spans by their first records. "
+        "the median, and splits the slowest span into parts, which add up to "
+        "its time. REGEX and the options choose spans by their first records. "
         "RECORDS are the sequence numbers around the longest piece of a part. "
         "Below a wait for another thread are the parts of that thread in the "
         "same time. Without spans, the life of each thread is one.\n\n"
         "recorder run records waits. RECORDER_SWITCHES=64,why in the "
         "environment of a program that includes recorder_kernel.h adds which "
-        "thread ran, page faults and, for root, stops. "
-        "A time without a reason in the records is not known.",
+        "thread ran, page faults and, for root, stops. A time for which the "
+        "records have no reason is \"not known\".",
     .rows = rows,
     .selects = true,
     .kernel = true,
