@@ -23,8 +23,8 @@ VERSION := $(shell awk '/define RECORDER_VERSION_(MAJOR|MINOR|PATCH)/ \
 	{ printf "%s%s", dot, $$3; dot = "." }' recorder.h)
 
 HEADERS := $(wildcard recorder*.h recorder/*.h)
-EXAMPLES := $(patsubst %.c,build/%,$(filter-out examples/go/% examples/library/%,\
-	$(wildcard examples/*/*.c)))
+EXAMPLES := $(patsubst %.c,build/%,$(filter-out examples/go/% examples/library/% \
+	examples/port-template/%,$(wildcard examples/*/*.c)))
 # Tests of code in their own process, which a sanitizer sees, and other tests:
 # they compile and run programs.
 # TEST=whole chooses one, CASE=... one of its cases, for all that runs tests.

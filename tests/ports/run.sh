@@ -727,6 +727,8 @@ if [ $# = 0 ]; then
     sh tests/ports/bare.sh || status=1
     sh tests/ports/bare-switches.sh || status=1
     sh tests/ports/bare-stream.sh || status=1
+    sh tests/ports/bare-template.sh || status=1
+    sh tests/ports/bare-zephyr.sh || status=1
     sh tests/ports/bare-freertos.sh || status=1
     sh tests/ports/tasks.sh || status=1
 fi
