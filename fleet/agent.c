@@ -10,6 +10,7 @@
 */
 #include "array.h"
 #include "fleet.h"
+#include "json.h"
 #include "proc.h"
 #include "service.h"
 #include "source.h"
@@ -116,8 +117,7 @@ static void answer(natsConnection *connection, natsMsg *message,
     if (!reply || strncmp(reply, "_INBOX.", 7) != 0)
         return;
     to = text_begin(&json, &size);
-    fputs("{\"host\":", to);
-    json_write(to, options.host);
+    json_put(to, "{'host':%s", options.host);
     fprintf(to,
             ",\"processes\":%zu,\"clock_ns\":%" PRIu64 ",\"spool\":%" PRIu64,
             state.processes, real_ns(), snapshot ? 0 : spool_bytes());

@@ -74,6 +74,7 @@ void budget_make(struct hub *hub, int64_t replicas)
         (int64_t)(options.join < options.automatic_ns ? options.join
                                                       : options.automatic_ns);
     config.Replicas = replicas;
+    config.DenyPurge = true;
     stream_make(hub, &config);
 }
 

@@ -116,7 +116,7 @@ static void fetch_begin(struct hub *hub, struct fetching *in, struct fetched *f)
         return;
     }
     fd = part_open(f, O_CREAT | O_EXCL);
-    wrong = store_get(hub, f->entry->host, f->recording, fd, &f->clock);
+    wrong = store_get(hub, f->entry, f->recording, fd, &f->clock);
     if (!wrong)
         wrong = owner_wrong(fd, f, in->snapshot);
     close(fd); /* there may be more of them than may be open */
@@ -248,8 +248,8 @@ static void request_choose(struct hub *hub, struct fetching *in,
         if (fd < 0)
             give_up("memory for a head: %s", strerror(errno));
         if (!wrong)
-            wrong = store_head(hub, f->entry->host, f->recording, fd,
-                               note_has_requests);
+            wrong =
+                store_head(hub, f->entry, f->recording, fd, note_has_requests);
         if (wrong || note_may_have(fd, request)) /* fetching it says why */
             in->all[kept++] = *f;
         close(fd);
@@ -294,7 +294,7 @@ int fleet_fetch(const char *snapshot, const char *request)
     if (!is_name(snapshot))
         give_up("%.80s: is no snapshot", shown(snapshot));
     hub_connect(&hub, false);
-    complete = index_read(&hub, snapshot, &index);
+    complete = index_read_all(&hub, snapshot, &index);
     index_unique(&index);
     fetching_choose(&in, &index);
     if (!in.count && !complete)

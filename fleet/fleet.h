@@ -14,7 +14,7 @@ struct options {
     const char *server, *ca, *cert, *key, *creds, *nkey, *service, *host,
         *spool, *match, *trigger, *recorder, *why, *output, *hosts, *max, *age,
         *replicas, *metrics, *otlp;
-    bool insecure, no_deaths, verbose;
+    bool insecure, no_deaths, verbose, log_json;
     uint64_t keep, largest, automatic, automatic_ns, join, save_ns, wait;
 };
 extern struct options options;
@@ -43,6 +43,7 @@ FILE *text_begin(char **text, size_t *size); /* a text that grows */
 void text_end(FILE *);
 /* Returns why write() wrote fewer bytes than `size`; null: it wrote all. */
 const char *write_wrong(ssize_t done, size_t size);
+const char *bytes_text(uint64_t bytes); /* "29.1 MB" */
 const char *
 shown(const char *text); /* for a terminal; valid for 3 more calls */
 /* One thread at a time may use text_shown(): its result is one buffer. */
@@ -71,19 +72,18 @@ void hub_close(struct hub *);
 void hub_token(char to[65], const char *name);
 void hub_name(char name[65], const char *token);
 enum { SUBJECT_MAX = 320 };
-/* "recorder.KIND.SERVICE.REST", "recorder.store.SERVICE.HOST.KIND.LAST" and
- * "recorder-KIND-SERVICE"; rest and last may be null. */
+/* "recorder.KIND.SERVICE.REST", "recorder.PLACE.SERVICE.HOST.KIND.LAST" and
+ * "recorder-KIND-SERVICE"; rest and last may be null. The place is "store" or
+ * "pin". */
 void hub_subject(char to[SUBJECT_MAX], const char *kind, const char *rest);
-void hub_host_subject(char to[SUBJECT_MAX], const char *host, const char *kind,
-                      const char *last);
+void hub_host_subject(char to[SUBJECT_MAX], const char *place, const char *host,
+                      const char *kind, const char *last);
 const char *hub_stream(char to[96], const char *kind);
 void nuid_new(char to[64]);
 uint64_t header_number(natsMsg *, const char *name);
 
 /* Returns the value at a path of JSON, to be freed; null: there is none. */
 char *json_get(const char *json, size_t size, const char *path);
-void json_write(FILE *, const char *text);
-void json_member(FILE *, const char *name, const char *text); /* ,"name":"" */
 uint64_t json_number(const char *json, size_t size, const char *path);
 void json_copy(char *to, size_t max, const char *json, size_t size,
                const char *path);
@@ -119,13 +119,18 @@ struct measured {
     int64_t offset_ns, error_ns;
     uint64_t at_ns;
 };
+struct entry;
 /* All return null, or what is wrong. store_put() sets all but the process. */
 const char *store_put(struct hub *, struct recording *, int fd);
-const char *store_get(struct hub *, const char *host, const struct recording *,
-                      int fd, struct measured *);
+const char *store_get(struct hub *, const struct entry *,
+                      const struct recording *, int fd, struct measured *);
 /* Gets the first bytes, until enough(fd) is true; they are not checked. */
-const char *store_head(struct hub *, const char *host, const struct recording *,
-                       int fd, bool (*enough)(int fd));
+const char *store_head(struct hub *, const struct entry *,
+                       const struct recording *, int fd,
+                       bool (*enough)(int fd));
+/* Copies the chunks to where nothing expires, and sets r->at. Gives up if the hub
+ * does not take them. */
+const char *store_pin(struct hub *, const struct entry *, struct recording *);
 const char *store_publish(struct hub *, natsMsg *, uint64_t *sequence);
 /* Gets the next message of a subject from *sequence on, and sets *sequence to
  * the one after. False: there is none. */
@@ -145,6 +150,7 @@ enum { WHY_MAX = 255 };
 struct entry {
     char snapshot[65], host[65], why[WHY_MAX + 1], by[65], boot[40];
     uint64_t when_ns, processes; /* processes: as many as the host had */
+    bool pinned;                 /* it and its chunks do not expire */
     struct recording *all;
     size_t count, max;
 };
@@ -162,6 +168,8 @@ const char *index_put(struct hub *, const struct entry *);
 /* Adds the entries of a snapshot, of all if null. False: some are missing; the
  * reason was logged. */
 bool index_read(struct hub *, const char *snapshot, struct index *);
+/* The same with the pinned entries, which index_unique() prefers. */
+bool index_read_all(struct hub *, const char *snapshot, struct index *);
 /* Sorts by snapshot, host, process, and keeps the last of each: an agent that
  * was killed sends some again. */
 void index_unique(struct index *);
@@ -239,7 +247,7 @@ enum claim budget_claim(struct hub *, const char *request);
 bool budget_alone(bool automatic);
 void budget_make(struct hub *, int64_t replicas);
 void budget_print(struct hub *);
-/* Makes a stream, or changes it. It refuses delete, purge and rollup. */
+/* Makes a stream, or changes it. It refuses delete and rollup. */
 void stream_make(struct hub *, jsStreamConfig *);
 
 /* --------------------------------------------------------------- metrics -- */
@@ -271,6 +279,8 @@ int fleet_list(void);
 int fleet_fetch(const char *snapshot, const char *request); /* or null: all */
 int fleet_who(void);
 int fleet_bucket(void);
+int fleet_pin(const char *snapshot);
+int fleet_unpin(const char *snapshot);
 void snapshot_new(char to[65]); /* "20261122-003617-k3x9" */
 /* Makes a request for a snapshot, in JSON, to be freed. */
 char *snapshot_request(const char *snapshot, const char *by, const char *why);

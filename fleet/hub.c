@@ -1,8 +1,6 @@
 /* hub.c - a connection to a NATS server, its names, and JSON. */
 /* SPDX-License-Identifier: MIT */
 #include "fleet.h"
-#include "shown.h"
-#include "text.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -242,14 +240,14 @@ void hub_subject(char to[SUBJECT_MAX], const char *kind, const char *rest)
              rest ? "." : "", rest ? rest : "");
 }
 
-void hub_host_subject(char to[SUBJECT_MAX], const char *host, const char *kind,
-                      const char *last)
+void hub_host_subject(char to[SUBJECT_MAX], const char *place, const char *host,
+                      const char *kind, const char *last)
 {
     char token[65], rest[SUBJECT_MAX / 2 + 64];
     hub_token(token, host);
     snprintf(rest, sizeof rest, "%s.%s%s%.80s", token, kind, last ? "." : "",
              last ? last : "");
-    hub_subject(to, "store", rest);
+    hub_subject(to, place, rest);
 }
 
 const char *hub_stream(char to[96], const char *kind)
@@ -280,7 +278,7 @@ uint64_t header_number(natsMsg *message, const char *name)
 
 /* ------------------------------------------------------------------ json -- */
 
-/* Has SQLite read or quote a text. One connection serves all threads, as an
+/* Has SQLite read a text. One connection serves all threads, as an
  * agent must stay small. */
 static pthread_mutex_t json_lock = PTHREAD_MUTEX_INITIALIZER;
 static sqlite3_stmt *statement_begin(sqlite3_stmt **s, const char *sql,
@@ -305,23 +303,17 @@ static void statement_end(sqlite3_stmt *s)
     pthread_mutex_unlock(&json_lock);
 }
 
-static char *json_text(sqlite3_stmt **s, const char *sql, const char *json,
-                       size_t size, const char *path)
-{
-    char *text = NULL;
-    if (size > JSON_MAX)
-        return NULL;
-    statement_begin(s, sql, json, size, path);
-    if (sqlite3_step(*s) == SQLITE_ROW && sqlite3_column_text(*s, 0))
-        text = strdup((const char *)sqlite3_column_text(*s, 0));
-    statement_end(*s);
-    return text;
-}
-
 char *json_get(const char *json, size_t size, const char *path)
 {
     static sqlite3_stmt *s;
-    return json_text(&s, "select json_extract(?, ?)", json, size, path);
+    char *text = NULL;
+    if (size > JSON_MAX)
+        return NULL;
+    statement_begin(&s, "select json_extract(?, ?)", json, size, path);
+    if (sqlite3_step(s) == SQLITE_ROW && sqlite3_column_text(s, 0))
+        text = strdup((const char *)sqlite3_column_text(s, 0));
+    statement_end(s);
+    return text;
 }
 
 void json_rows(const char *json, size_t size, const char *sql,
@@ -334,26 +326,6 @@ void json_rows(const char *json, size_t size, const char *sql,
     while (sqlite3_step(s) == SQLITE_ROW)
         each(context, s);
     statement_end(s);
-}
-
-void json_write(FILE *to, const char *text)
-{
-    static sqlite3_stmt *s;
-    size_t size = strlen(text);
-    char *quoted;
-    texts_lock();
-    text = text_repaired(text, &size);
-    text = text_shown(text, &size); /* no control characters */
-    quoted = json_text(&s, "select json_quote(?)", text, size, NULL);
-    texts_unlock();
-    fputs(need(quoted), to);
-    free(quoted);
-}
-
-void json_member(FILE *to, const char *name, const char *text)
-{
-    fprintf(to, ",\"%s\":", name);
-    json_write(to, text);
 }
 
 uint64_t json_number(const char *json, size_t size, const char *path)

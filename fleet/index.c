@@ -11,6 +11,7 @@
 */
 #include "array.h"
 #include "fleet.h"
+#include "json.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -66,7 +67,8 @@ const char *index_put(struct hub *hub, const struct entry *e)
     natsMsg *message;
     size_t size;
     hub_token(token, e->snapshot);
-    hub_host_subject(subject, e->host, "index", token);
+    hub_host_subject(subject, e->pinned ? "pin" : "store", e->host, "index",
+                     token);
     nuid_new(id);
     json = entry_write(e, &size);
     if (natsMsg_Create(&message, subject, NULL, json, (int)size) != NATS_OK)
@@ -81,7 +83,7 @@ const char *index_put(struct hub *hub, const struct entry *e)
 void index_host_put(struct hub *hub)
 {
     char subject[SUBJECT_MAX];
-    hub_host_subject(subject, options.host, "host", NULL);
+    hub_host_subject(subject, "store", options.host, "host", NULL);
     natsConnection_PublishString(hub->connection, subject, "{}");
 }
 
@@ -125,7 +127,7 @@ static void recording_take(void *context, sqlite3_stmt *row)
         e->count--;
 }
 
-/* Reads host and snapshot of "recorder.store.SERVICE.HOST.index.SNAPSHOT",
+/* Reads host and snapshot of "recorder.PLACE.SERVICE.HOST.index.SNAPSHOT",
  * whose HOST the hub has checked. */
 static bool subject_read(const char *subject, char host[65], char snapshot[65])
 {
@@ -158,6 +160,7 @@ static struct entry *entry_read(natsMsg *message)
         return NULL;
     }
     json_copy(e->why, sizeof e->why, json, size, "$.why");
+    json_copy(e->by, sizeof e->by, json, size, "$.by");
     json_copy(e->boot, sizeof e->boot, json, size, "$.boot");
     e->when_ns = json_number(json, size, "$.when_ns");
     e->processes = json_number(json, size, "$.processes");
@@ -200,10 +203,10 @@ jsStreamInfo *stream_info(struct hub *hub, const char *stream,
 }
 
 /* Asks how many messages match a subject of the index. */
-static bool index_count(struct hub *hub, const char *subject, uint64_t *count)
+static bool index_count(struct hub *hub, const char *stream,
+                        const char *subject, uint64_t *count)
 {
-    char stream[96];
-    jsStreamInfo *info = stream_info(hub, hub_stream(stream, "index"), subject);
+    jsStreamInfo *info = stream_info(hub, stream, subject);
     jsStreamStateSubjects *all = info ? info->State.Subjects : NULL;
     *count = 0;
     for (int i = 0; all && i < all->Count; i++)
@@ -222,16 +225,16 @@ uint64_t index_end(struct hub *hub)
 }
 
 /* Reads the messages of a subject once. Returns their number. */
-static uint64_t read_once(struct hub *hub, const char *subject,
-                          struct index *to)
+static uint64_t read_once(struct hub *hub, const char *stream,
+                          const char *subject, bool pinned, struct index *to)
 {
-    char stream[96];
     uint64_t count = 0;
     natsMsg *message;
-    hub_stream(stream, "index");
     for (; store_next(hub, stream, subject, &to->next, &message); count++) {
-        const struct entry *e = entry_read(message);
+        struct entry *e = entry_read(message);
         natsMsg_Destroy(message);
+        if (e)
+            e->pinned = pinned;
         for (size_t i = 0; e && i < e->count; i++) {
             struct object *o = ADD(to);
             *o = (struct object){e, &e->all[i], to->count};
@@ -241,20 +244,22 @@ static uint64_t read_once(struct hub *hub, const char *subject,
 }
 
 /* Another try may ask another server of the cluster. */
-bool index_read(struct hub *hub, const char *snapshot, struct index *to)
+static bool place_read(struct hub *hub, bool pinned, const char *snapshot,
+                       struct index *to)
 {
-    char subject[SUBJECT_MAX], token[65];
+    char subject[SUBJECT_MAX], stream[96], token[65];
     uint64_t wanted = 0, count = 0, first = to->next ? to->next : 1;
     hub_token(token, snapshot ? snapshot : "*");
-    hub_host_subject(subject, "*", "index", token);
-    if (!to->next && !index_count(hub, subject, &wanted))
+    hub_host_subject(subject, pinned ? "pin" : "store", "*", "index", token);
+    hub_stream(stream, pinned ? "pin" : "index");
+    if (!to->next && !index_count(hub, stream, subject, &wanted))
         return false;
     for (int i = 0; i == 0 || (i < READ_TRIES && count < wanted); i++) {
         if (i)
             usleep(300000);
         to->next = first;
-        count = read_once(hub, subject, to);
-        if (count < wanted && !index_count(hub, subject, &wanted))
+        count = read_once(hub, stream, subject, pinned, to);
+        if (count < wanted && !index_count(hub, stream, subject, &wanted))
             return false; /* some may have expired while they were read */
     }
     if (count < wanted)
@@ -262,6 +267,18 @@ bool index_read(struct hub *hub, const char *snapshot, struct index *to)
             "server of the hub lacks some, or is too busy",
             options.service, wanted, count);
     return count >= wanted;
+}
+
+bool index_read(struct hub *hub, const char *snapshot, struct index *to)
+{
+    return place_read(hub, false, snapshot, to);
+}
+
+bool index_read_all(struct hub *hub, const char *snapshot, struct index *to)
+{
+    bool complete = index_read(hub, snapshot, to);
+    to->next = 0;
+    return place_read(hub, true, snapshot, to) && complete;
 }
 
 static int object_compare(const void *a, const void *b)
@@ -298,7 +315,7 @@ bool index_hosts(struct hub *hub, void (*each)(void *, const char *host),
     char subject[SUBJECT_MAX], stream[96], host[65], none[65];
     jsStreamInfo *info;
     jsStreamStateSubjects *all;
-    hub_host_subject(subject, "*", "host", NULL);
+    hub_host_subject(subject, "store", "*", "host", NULL);
     info = stream_info(hub, hub_stream(stream, "index"), subject);
     all = info ? info->State.Subjects : NULL;
     for (int i = 0; all && i < all->Count; i++)

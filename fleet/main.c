@@ -2,13 +2,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "fleet.h"
 #include "recorder.h"
-#include "shown.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
-#include <pthread.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -29,62 +26,6 @@ struct options options = {.server = "nats://127.0.0.1:4222",
                           .save_ns = MINUTE,
                           .wait = 30 * SECOND,
                           .largest = UINT64_C(8) << 30};
-
-/* --------------------------------------------------------------- trouble -- */
-
-static pthread_mutex_t texts_mutex = PTHREAD_MUTEX_INITIALIZER;
-
-void texts_lock(void)
-{
-    pthread_mutex_lock(&texts_mutex);
-}
-
-void texts_unlock(void)
-{
-    pthread_mutex_unlock(&texts_mutex);
-}
-
-/* Escapes the message: parts of it may come from other hosts. */
-static void say_all(const char *format, va_list arguments)
-{
-    char text[1024];
-    size_t size;
-    vsnprintf(text, sizeof text, format, arguments);
-    size = strlen(text);
-    fflush(stdout);
-    texts_lock();
-    fprintf(stderr, "recorder-fleet: %s\n", text_shown(text, &size));
-    texts_unlock();
-}
-
-void say(const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    say_all(format, arguments);
-    va_end(arguments);
-}
-
-void give_up(const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    say_all(format, arguments);
-    va_end(arguments);
-    exit(1);
-}
-
-/* Logs a kind of message once a minute. */
-void say_seldom(uint64_t *said_ns, const char *format, ...)
-{
-    va_list arguments;
-    if (*said_ns && now_ns() - *said_ns < MINUTE)
-        return;
-    *said_ns = now_ns();
-    va_start(arguments, format);
-    say_all(format, arguments);
-    va_end(arguments);
-}
 
 size_t file_text(const char *path, char *to, size_t max)
 {
@@ -196,6 +137,8 @@ static const struct row {
      &options.save_ns},
     ROW(recorder, TEXT, "FILE", "agent: the recorder command"),
     ROW(metrics, TEXT, "FILE", "agent: its figures, for Prometheus"),
+    {"log-json", NULL, "agent: a line of JSON for each message", FLAG,
+     &options.log_json},
     ROW(why, TEXT, "TEXT", "freeze: the reason"),
     ROW(wait, TIME, "SECONDS", "freeze: until all is stored: 30"),
     ROW(output, TEXT, "DIR", "fetch, find: the folder of the files"),
@@ -218,6 +161,7 @@ static void help(void)
          "       recorder-fleet list SERVICE [-v] [options]\n"
          "       recorder-fleet fetch SERVICE SNAPSHOT -o DIR [options]\n"
          "       recorder-fleet find SERVICE SNAPSHOT ID -o DIR [options]\n"
+         "       recorder-fleet pin SERVICE SNAPSHOT, or unpin [options]\n"
          "       recorder-fleet who SERVICE [options]\n"
          "       recorder-fleet bucket SERVICE [--max 10G] [--age 7d]\n\n"
          "Keeps the last seconds of all processes of a service, on all hosts: "
@@ -348,6 +292,8 @@ static int agent_verb(void)
     gethostname(host, sizeof host - 1);
     name_of(name, options.host ? options.host : host);
     options.host = name;
+    if (options.log_json) /* one write for each line */
+        setvbuf(stderr, NULL, _IOFBF, 8192);
     command_find();
     return fleet_agent();
 }
@@ -364,7 +310,9 @@ int main(int argc, char **argv)
     if (strcmp(verb, "agent") == 0 && argc == 1)
         return agent_verb();
     if (argc < 2 || !is_name(argv[1]))
-        misuse("agent; or freeze, list, fetch, find, who, bucket and a SERVICE");
+        misuse(
+            "agent; or freeze, list, fetch, find, pin, unpin, who, bucket and "
+            "a SERVICE");
     options.service = argv[1];
     options.hosts = options.host;
     if (options.hosts && recorder_regex_check_(options.hosts))
@@ -375,11 +323,16 @@ int main(int argc, char **argv)
         command_find();
         return fleet_fetch(argv[2], argv[3]);
     }
+    if (strcmp(verb, "pin") == 0 && argc == 3)
+        return fleet_pin(argv[2]);
+    if (strcmp(verb, "unpin") == 0 && argc == 3)
+        return fleet_unpin(argv[2]);
     if (strlen(options.why) > WHY_MAX)
         misuse("--why takes 255 bytes");
     if (argc != 2)
-        misuse("fetch SERVICE SNAPSHOT, find SERVICE SNAPSHOT ID; the others "
-               "take a SERVICE");
+        misuse(
+            "fetch, pin and unpin SERVICE SNAPSHOT; find SERVICE SNAPSHOT ID; "
+            "the others take a SERVICE");
     return strcmp(verb, "freeze") == 0   ? fleet_freeze()
            : strcmp(verb, "list") == 0   ? fleet_list()
            : strcmp(verb, "who") == 0    ? fleet_who()

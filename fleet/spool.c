@@ -8,6 +8,7 @@
 */
 #include "array.h"
 #include "fleet.h"
+#include "json.h"
 
 #include <dirent.h>
 #include <errno.h>

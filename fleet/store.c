@@ -87,7 +87,7 @@ static const char *chunk_put(struct hub *hub, struct recording *r,
     const char *wrong;
     uint64_t sequence = 0, sent_ns = clock_ns(CLOCK_BOOTTIME);
     natsMsg *message;
-    hub_host_subject(subject, options.host, "data", r->nuid);
+    hub_host_subject(subject, "store", options.host, "data", r->nuid);
     if (natsMsg_Create(&message, subject, NULL, bytes, (int)size) != NATS_OK)
         need(NULL);
     snprintf(id, sizeof id, "%s.%" PRIu64, r->nuid, r->chunks);
@@ -176,13 +176,17 @@ bool store_next(struct hub *hub, const char *stream, const char *subject,
 }
 
 struct getter {
+    struct hub *hub;
+    const struct entry *entry;
     const struct recording *recording;
     ZSTD_DStream *stream;
     EVP_MD_CTX *sum;
     int fd;
     uint64_t packed, written;
-    bool ended; /* the packed data have an end, and it was read */
+    bool ended;             /* the packed data have an end, and it was read */
     bool (*enough)(int fd); /* of a head: true if that was unpacked; or null */
+    const char *pin;        /* the chunks are copied to this subject; or null */
+    uint64_t pinned_at;     /* the first copy's sequence number */
 };
 
 /* Writes the bytes of a chunk; zeros stay holes. No chunk unpacks to more than the
@@ -224,14 +228,49 @@ static void measured_take(struct measured *m, uint64_t sent, uint64_t acked,
     m->offset_ns = stamp - (int64_t)m->at_ns;
 }
 
-static bool is_chunk(natsMsg *message, const struct recording *r, uint64_t i)
+/* A copy has another header: the hub would drop one that is pinned again. */
+static const char *id_header(const struct entry *e)
+{
+    return e->pinned ? "Recorder-Id" : "Nats-Msg-Id";
+}
+
+static bool is_chunk(natsMsg *message, const struct getter *g, uint64_t i)
 {
     char id[96];
     const char *has = NULL;
-    snprintf(id, sizeof id, "%s.%" PRIu64, r->nuid, i);
+    snprintf(id, sizeof id, "%s.%" PRIu64, g->recording->nuid, i);
     return !store_is_forged(message) &&
-           natsMsgHeader_Get(message, "Nats-Msg-Id", &has) == NATS_OK &&
+           natsMsgHeader_Get(message, id_header(g->entry), &has) == NATS_OK &&
            strcmp(has, id) == 0;
+}
+
+/* Returns when the hub got a chunk; a copy has the time of the first. */
+static int64_t stamp_of(natsMsg *message, const struct entry *e)
+{
+    return e->pinned ? (int64_t)header_number(message, "Recorder-Stamp")
+                     : natsMsg_GetTime(message);
+}
+
+static void chunk_pin(struct getter *g, natsMsg *from)
+{
+    static const char *const names[] = {"Recorder-Sent", "Recorder-Acked"};
+    const char *id = "", *wrong;
+    uint64_t sequence = 0;
+    natsMsg *to;
+    if (natsMsg_Create(&to, g->pin, NULL, natsMsg_GetData(from),
+                       natsMsg_GetDataLength(from)) != NATS_OK)
+        need(NULL);
+    natsMsgHeader_Get(from, id_header(g->entry), &id);
+    natsMsgHeader_Set(to, "Recorder-Id", id);
+    header_set(to, "Recorder-Stamp", (uint64_t)stamp_of(from, g->entry));
+    for (int i = 0; i < 2; i++)
+        header_set(to, names[i], header_number(from, names[i]));
+    wrong = store_publish(g->hub, to, &sequence);
+    natsMsg_Destroy(to);
+    if (wrong)
+        give_up("%s: %s", g->pin, wrong);
+    if (!g->pinned_at)
+        g->pinned_at = sequence;
 }
 
 static const char *chunk_take(struct getter *g, natsMsg *message)
@@ -239,13 +278,26 @@ static const char *chunk_take(struct getter *g, natsMsg *message)
     size_t size = (size_t)natsMsg_GetDataLength(message);
     EVP_DigestUpdate(g->sum, natsMsg_GetData(message), size);
     g->packed += size;
-    return g->packed > g->recording->size
-               ? "it is longer than its index entry says"
-               : chunk_unpack(g, natsMsg_GetData(message), size);
+    if (g->packed > g->recording->size)
+        return "it is longer than its index entry says";
+    if (!g->pin)
+        return chunk_unpack(g, natsMsg_GetData(message), size);
+    chunk_pin(g, message);
+    return NULL;
 }
 
-static const char *chunks_get(struct hub *hub, const char *host,
-                              struct getter *g, struct measured *clock)
+/* Copies are on one subject for each snapshot, which unpin purges. */
+static void chunk_place(char subject[SUBJECT_MAX], char stream[96],
+                        const struct entry *e, const struct recording *r)
+{
+    char token[65];
+    hub_token(token, e->snapshot);
+    hub_host_subject(subject, e->pinned ? "pin" : "store", e->host, "data",
+                     e->pinned ? token : r->nuid);
+    hub_stream(stream, e->pinned ? "pin" : "data");
+}
+
+static const char *chunks_get(struct getter *g, struct measured *clock)
 {
     static char text[128];
     const struct recording *r = g->recording;
@@ -253,21 +305,20 @@ static const char *chunks_get(struct hub *hub, const char *host,
     const char *wrong = NULL;
     uint64_t sent = 0, at = r->at;
     int64_t before = 0;
-    hub_host_subject(subject, host, "data", r->nuid);
-    hub_stream(stream, "data");
+    chunk_place(subject, stream, g->entry, r);
     for (uint64_t i = 0; i < r->chunks && !wrong;) {
         natsMsg *message;
-        if (!store_next(hub, stream, subject, &at, &message)) {
+        if (!store_next(g->hub, stream, subject, &at, &message)) {
             snprintf(text, sizeof text,
                      "chunk %" PRIu64 " of %" PRIu64 " is missing", i + 1,
                      r->chunks);
             return text;
         }
-        if (is_chunk(message, r, i)) {
+        if (is_chunk(message, g, i)) {
             measured_take(clock, sent, header_number(message, "Recorder-Acked"),
                           before);
             sent = header_number(message, "Recorder-Sent");
-            before = natsMsg_GetTime(message);
+            before = stamp_of(message, g->entry);
             wrong = chunk_take(g, message);
             i++;
         }
@@ -279,54 +330,88 @@ static const char *chunks_get(struct hub *hub, const char *host,
     return wrong;
 }
 
-static const char *get_once(struct hub *hub, const char *host,
-                            const struct recording *r, int fd,
-                            struct measured *clock)
+static struct getter getter_make(struct hub *hub, const struct entry *e,
+                                 const struct recording *r, int fd)
 {
-    struct getter g = {.recording = r,
+    struct getter g = {.hub = hub,
+                       .entry = e,
+                       .recording = r,
                        .stream = need(ZSTD_createDStream()),
                        .sum = need(EVP_MD_CTX_new()),
                        .fd = fd};
-    const char *wrong;
-    char digest[64];
-    *clock = (struct measured){0};
     EVP_DigestInit_ex(g.sum, EVP_sha256(), NULL);
-    wrong = chunks_get(hub, host, &g, clock);
-    digest_text(g.sum, digest);
-    if (!wrong && g.packed != r->size)
-        wrong = "it is shorter than its index entry says";
-    if (!wrong && strcmp(digest, r->digest) != 0)
-        wrong = "its digest is wrong: it is damaged";
+    return g;
+}
+
+static void getter_free(struct getter *g)
+{
+    EVP_MD_CTX_free(g->sum);
+    ZSTD_freeDStream(g->stream);
+}
+
+/* Gets all chunks, and compares their digest. */
+static const char *whole_get(struct getter *g, struct measured *clock)
+{
+    char digest[64];
+    const char *wrong = chunks_get(g, clock);
+    digest_text(g->sum, digest);
+    return wrong                             ? wrong
+           : g->packed != g->recording->size ? "it is shorter than its index "
+                                               "entry says"
+           : strcmp(digest, g->recording->digest) != 0
+               ? "its digest is wrong: it is damaged"
+               : NULL;
+}
+
+static const char *get_once(struct hub *hub, const struct entry *e,
+                            const struct recording *r, int fd,
+                            struct measured *clock)
+{
+    struct getter g = getter_make(hub, e, r, fd);
+    const char *wrong;
+    *clock = (struct measured){0};
+    wrong = whole_get(&g, clock);
     if (!wrong && !g.ended)
         wrong = "its packed data have no end";
     if (!wrong && ftruncate(fd, (off_t)g.written) != 0)
         wrong = strerror(errno);
-    EVP_MD_CTX_free(g.sum);
-    ZSTD_freeDStream(g.stream);
+    getter_free(&g);
     return wrong;
 }
 
-const char *store_head(struct hub *hub, const char *host,
+const char *store_head(struct hub *hub, const struct entry *e,
                        const struct recording *r, int fd, bool (*enough)(int))
 {
-    struct getter g = {.recording = r,
-                       .stream = need(ZSTD_createDStream()),
-                       .sum = need(EVP_MD_CTX_new()),
-                       .fd = fd,
-                       .enough = enough};
+    struct getter g = getter_make(hub, e, r, fd);
     uint64_t largest = options.largest;
     struct measured clock = {0};
     const char *wrong;
-    EVP_DigestInit_ex(g.sum, EVP_sha256(), NULL);
-    wrong = chunks_get(hub, host, &g, &clock);
+    g.enough = enough;
+    wrong = chunks_get(&g, &clock);
     options.largest = largest;
-    EVP_MD_CTX_free(g.sum);
-    ZSTD_freeDStream(g.stream);
+    getter_free(&g);
+    return wrong;
+}
+
+const char *store_pin(struct hub *hub, const struct entry *e,
+                      struct recording *r)
+{
+    char subject[SUBJECT_MAX], stream[96];
+    struct getter g = getter_make(hub, e, r, -1);
+    struct entry copy = *e;
+    struct measured clock = {0};
+    const char *wrong;
+    copy.pinned = true;
+    chunk_place(subject, stream, &copy, r);
+    g.pin = subject;
+    wrong = whole_get(&g, &clock);
+    getter_free(&g);
+    r->at = g.pinned_at;
     return wrong;
 }
 
 /* A second try may reach another server of the cluster, which has the chunk. */
-const char *store_get(struct hub *hub, const char *host,
+const char *store_get(struct hub *hub, const struct entry *e,
                       const struct recording *r, int fd, struct measured *clock)
 {
     const char *wrong = "a";
@@ -336,7 +421,7 @@ const char *store_get(struct hub *hub, const char *host,
             usleep(300000);
         if (ftruncate(fd, 0) != 0)
             return strerror(errno);
-        wrong = get_once(hub, host, r, fd, clock);
+        wrong = get_once(hub, e, r, fd, clock);
         if (wrong)
             options.largest = largest;
         if (wrong && !strstr(wrong, "is missing"))

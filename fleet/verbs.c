@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "array.h"
 #include "fleet.h"
+#include "json.h"
 #include "shown.h"
 
 #include <errno.h>
@@ -57,8 +58,7 @@ const char *shown(const char *text)
     return to;
 }
 
-/* "29.1 MB" */
-static const char *bytes_text(uint64_t bytes)
+const char *bytes_text(uint64_t bytes)
 {
     static char text[32];
     double value = (double)bytes;
@@ -325,13 +325,14 @@ static void snapshot_print(const struct object *o, size_t count)
 {
     char date[32] = "?";
     time_t when = (time_t)(o->entry->when_ns / SECOND);
-    size_t hosts = 0, failed = 0, lacking = 0, of_host = 0;
+    size_t hosts = 0, failed = 0, lacking = 0, of_host = 0, pinned = 0;
     uint64_t bytes = 0;
     struct tm tm;
     if (gmtime_r(&when, &tm))
         strftime(date, sizeof date, "%Y-%m-%d %H:%M:%S", &tm);
     for (size_t i = 0; i < count; i++) {
         failed += *o[i].recording->error != '\0';
+        pinned += o[i].entry->pinned;
         bytes += o[i].recording->size;
         of_host++;
         if (!is_host_end(o, i, count))
@@ -347,6 +348,10 @@ static void snapshot_print(const struct object *o, size_t count)
         printf(" (%zu not saved)", failed);
     if (lacking)
         printf(" (%zu not stored yet)", lacking);
+    if (pinned == count)
+        printf(" (pinned)");
+    else if (pinned)
+        printf(" (%zu pinned)", pinned);
     putchar('\n');
     for (size_t i = 0; i < count && options.verbose; i++)
         printf("    %-30s %-24s %s\n", o[i].entry->host,
@@ -361,7 +366,7 @@ int fleet_list(void)
     struct index in = {0};
     bool complete;
     hub_connect(&hub, false);
-    complete = index_read(&hub, NULL, &in);
+    complete = index_read_all(&hub, NULL, &in);
     if (!complete && !in.count)
         return 1;
     index_unique(&in);
@@ -427,7 +432,7 @@ void stream_make(struct hub *hub, jsStreamConfig *config)
     jsErrCode code = 0;
     natsStatus status;
     config->Discard = js_DiscardNew;
-    config->DenyDelete = config->DenyPurge = true;
+    config->DenyDelete = true;
     if (config->MaxAge && config->MaxAge < config->Duplicates)
         config->Duplicates = config->MaxAge;
     status = js_AddStream(NULL, hub->stream, config, NULL, &code);
@@ -442,7 +447,8 @@ void stream_make(struct hub *hub, jsStreamConfig *config)
                 (int)code);
 }
 
-/* Makes the stream of the chunks, or of the index. Users read messages one at a
+/* Makes the stream of the chunks, of the index or, without `last`, of pinned
+ * snapshots, which the operator may purge. Users read messages one at a
  * time: the right to make a consumer would let them write anywhere. */
 static void store_make(struct hub *hub, const char *kind, const char *last,
                        const char *host, int64_t bytes, int64_t age,
@@ -452,13 +458,17 @@ static void store_make(struct hub *hub, const char *kind, const char *last,
     const char *subjects[] = {subject, other};
     jsStreamConfig config;
     jsStreamConfig_Init(&config);
-    hub_host_subject(subject, "*", kind, last);
+    if (last)
+        hub_host_subject(subject, "store", "*", kind, last);
+    else
+        hub_subject(subject, kind, ">");
     if (host)
-        hub_host_subject(other, "*", host, NULL);
+        hub_host_subject(other, "store", "*", host, NULL);
     config.Name = hub_stream(name, kind);
     config.Subjects = subjects;
     config.SubjectsLen = host ? 2 : 1;
     config.AllowDirect = true;
+    config.DenyPurge = last;
     config.MaxBytes = bytes;
     config.MaxAge = age;
     config.Duplicates = 10 * MINUTE;
@@ -485,6 +495,7 @@ int fleet_bucket(void)
     store_make(&hub, "data", "*", NULL, max, age, replicas);
     store_make(&hub, "index", "*", "host", 0,
                age && age < index_age ? index_age : age, replicas);
+    store_make(&hub, "pin", NULL, NULL, 0, 0, replicas);
     budget_make(&hub, replicas);
     printf("bucket %s: at most %s, for %s\n", options.service,
            max ? options.max : "the hub's limit", age ? options.age : "ever");

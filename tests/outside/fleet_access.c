@@ -325,6 +325,7 @@ static const char *const agents_try[] = {
     "publish recorder.store.shop.web1.index.s1 Nats-Rollup all x",
     "publish recorder.store.shop.web1.index.s1 Nats-Rollup sub x",
     "publish recorder.store.shop.web1.data.x Nats-Rollup all x",
+    "publish recorder.pin.shop.web1.index.s1 - - x",
     "publish _INBOX.shop.reader.x - - x",
     "subscribe >",
     "subscribe _INBOX.>",
@@ -339,6 +340,7 @@ static const char *const agents_try[] = {
     "subscribe \\$JS.API.>",
     NULL};
 static const char *const readers_try[] = {
+    "publish recorder.pin.shop.web1.index.s1 - - x",
     "publish recorder.store.shop.web1.index.s1 - - x",
     "publish recorder.store.shop.web1.data.x Nats-Rollup all x",
     "publish recorder.claim.shop.web1 - - {\\\"id\\\":\\\"x5\\\"}",
@@ -371,12 +373,13 @@ static void tries_write(const char *const *lines, bool may_read)
         build_must("echo \"%s\" >>tries", lines[i]);
     build_must("cat >api <<\\END\nSTREAM.NAMES\nSTREAM.LIST\nINFO\nEND");
     for (size_t i = 0; i < sizeof api / sizeof *api; i++)
-        build_must("for i in data index budget; do echo %s | sed "
+        build_must("for i in data index budget pin; do echo %s | sed "
                    "s/%%s/recorder-$i-shop/ >>api; done",
                    api[i]);
     if (!may_read)
-        build_must("for i in data index budget; do echo DIRECT.GET.recorder-$i-"
-                   "shop; echo STREAM.INFO.recorder-$i-shop; done >>api");
+        build_must(
+            "for i in data index budget pin; do echo DIRECT.GET.recorder-$i-"
+            "shop; echo STREAM.INFO.recorder-$i-shop; done >>api");
     build_must("sed \"s/.*/publish \\$JS.API.& - - {}/\" api >>tries");
 }
 #define TRY(user, inbox, file)                                                 \

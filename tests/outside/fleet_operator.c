@@ -7,10 +7,11 @@ TestSuite(fleet, .init = fleet_begin, .fini = fleet_end, .timeout = 300);
 /* Waits until a figure of the agent has a value. */
 static void figure_is(const char *name, const char *value)
 {
-    build_must(UNTIL("grep -qx \"recorder_fleet_%s{service=\\\"shop\\\","
-                     "host=\\\"web1\\\"} %s\" web1.prom")
-               " || { cat web1.prom; exit 1; }",
-               name, value);
+    build_must(
+        UNTIL("grep -qx \"recorder_fleet_%s{service=\\\"shop\\\","
+              "host=\\\"web1\\\"} %s\" web1.prom") " || { cat web1.prom; exit "
+                                                   "1; }",
+        name, value);
 }
 
 /* Goal: the figures of an agent follow what it did, and the hub's absence; each
@@ -46,14 +47,107 @@ Test(fleet, figures_for_prometheus)
 Test(fleet, watchdog_of_systemd)
 {
     hub_start("");
-    build_must("cat >systemd.py <<\\END\nimport socket\n"
-               "s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)\n"
-               "s.bind(\"notify\")\nprint(\"bound\", flush=True)\n"
-               "for i in range(3):\n    print(s.recv(100).decode(), flush=True)\n"
-               "END\npython3 systemd.py >said 2>&1 & echo $! >>pids; " UNTIL(
-                   "grep -q bound said"));
+    build_must(
+        "cat >systemd.py <<\\END\nimport socket\n"
+        "s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)\n"
+        "s.bind(\"notify\")\nprint(\"bound\", flush=True)\n"
+        "for i in range(3):\n    print(s.recv(100).decode(), flush=True)\n"
+        "END\npython3 systemd.py >said 2>&1 & echo $! >>pids; " UNTIL(
+            "grep -q bound said"));
     agent_start("web1", "NOTIFY_SOCKET=notify");
     build_must(UNTIL("test $(wc -l <said) = 4") " && cat said");
     cr_assert(strstr(build_text, "bound\nREADY=1\nWATCHDOG=1\nWATCHDOG=1\n"),
               "%s", build_text);
+}
+
+/* Goal: a pinned snapshot survives its bucket's age, whole and with its clock, also
+ * one that is pinned again; unpinned, it is gone. Method: the age becomes 1 s. */
+Test(fleet, pinned_snapshots_survive_expiry)
+{
+    fleet_start();
+    build_must(
+        "for i in a b; do " FLEET " freeze shop --why $i " HUB
+        "| tee said && cut -d \" \" -f 2 said | tr -d : >$i; done; " FLEET
+        " fetch shop $(cat a) -o before " HUB "&& " FLEET
+        " pin shop $(cat a) " HUB "| grep \"2 of 2 .* pinned\" && " FLEET
+        " unpin shop $(cat a) " HUB "&& " FLEET " pin shop $(cat a) " HUB
+        "| grep \"2 of 2 .* pinned\" && " FLEET " list shop " HUB
+        ">said && cat said && test $(grep -c pinned said) = 1");
+    build_must(
+        "kill -9 $(cat web1.pid); cat >age.py <<\\END\n"
+        "import json, sys\n"
+        "c = json.load(sys.stdin)[\"config\"]\n"
+        "c[\"max_age\"] = c[\"duplicate_window\"] = 1000000000\n"
+        "print(json.dumps(c))\nEND\n"
+        "for i in data index; do " CLIENT(
+            "request",
+            "\\$JS.API.STREAM.INFO.recorder-$i-shop \"\"") "| python3 age.py "
+                                                           ">age || exit "
+                                                           "1; " CLIENT(
+                                                               "reques"
+                                                               "t",
+                                                               "\\$JS."
+                                                               "API."
+                                                               "STREAM"
+                                                               ".UPDAT"
+                                                               "E."
+                                                               "record"
+                                                               "er-$i-"
+                                                               "shop "
+                                                               "\"$("
+                                                               "cat "
+                                                               "age)"
+                                                               "\"") "; done");
+    build_must(UNTIL(
+        FLEET
+        " list shop " HUB
+        ">said && test $(wc -l <said) = 2") " || { cat said; exit 1; }; grep "
+                                            "\"a (pinned)\" said && " FLEET
+                                            " fetch shop $(cat a) -o after " HUB
+                                            "&& test $(ls after | wc -l) = 2 "
+                                            "&& diff -r before after && "
+                                            "! " FLEET
+                                            " pin shop $(cat b) " HUB);
+    build_must(FLEET " unpin shop $(cat a) " HUB "&& " FLEET " list shop " HUB
+                     "| wc -l | grep -x 1 && ! " FLEET
+                     " unpin shop $(cat a) " HUB);
+}
+
+/* Goal: a message of --log-json is a line of JSON that has the agent's names.
+ * Method: the first message of an agent. */
+Test(fleet, log_as_json)
+{
+    hub_start("");
+    agent_start("web1", "--log-json");
+    build_must(
+        "python3 -c \"import json, sys; [print(*json.loads(i).values()) "
+        "for i in sys.stdin]\" <web1.log >said; cat said web1.log; grep "
+        "\"^20.*Z shop web1 agent of shop on web1: 0 processes\" said && "
+        "grep \"\\\"host\\\":\\\"web1\\\",\\\"message\\\":\" web1.log");
+}
+
+/* Goal: Alertmanager's JSON freezes, as docs/fleet.md shows it. Method: Debian's
+ * webhook, if it is installed, with the manual's file. */
+Test(fleet, an_alert_freezes)
+{
+    if (build_run("command -v webhook") != 0)
+        cr_skip_test("webhook is not installed");
+    fleet_start();
+    port_make("hook");
+    build_must(
+        "sed -n \"/^.\\{3\\}json/,/^.\\{3\\}$/p\" " TEST_ROOT
+        "/docs/fleet.md | grep -v \"^.\\{3\\}json\\|^.\\{3\\}$\" | sed "
+        "\"s,/usr/bin/recorder-fleet," FLEET ",; s,:4222,:$(cat port),\" "
+        ">hooks; cat hooks; webhook -verbose -hooks hooks -ip 127.0.0.1 -port "
+        "$(cat hook) >hook.log 2>&1 & echo $! >>pids; " LISTENS("hook"));
+    build_must(
+        "cat >alert.json <<\\END\n"
+        "{\"version\":\"4\",\"status\":\"firing\",\"commonLabels\":{},"
+        "\"alerts\":[{\"status\":\"firing\",\"labels\":{"
+        "\"alertname\":\"HighP99\"}}]}\nEND\n"
+        "curl -sS -H \"Content-Type: application/json\" -d @alert.json "
+        "http://127.0.0.1:$(cat hook)/hooks/freeze && " UNTIL(
+            "grep -q finished hook.log") " && " FLEET " list shop " HUB
+                                         "| grep HighP99"
+                                         " || { cat hook.log; exit 1; }");
 }

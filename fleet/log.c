@@ -1,0 +1,80 @@
+/* log.c - messages for people, or with --log-json for programs. */
+/* SPDX-License-Identifier: MIT */
+#include "fleet.h"
+#include "json.h"
+#include "shown.h"
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static pthread_mutex_t texts_mutex = PTHREAD_MUTEX_INITIALIZER;
+
+void texts_lock(void)
+{
+    pthread_mutex_lock(&texts_mutex);
+}
+
+void texts_unlock(void)
+{
+    pthread_mutex_unlock(&texts_mutex);
+}
+
+static void log_json(const char *text)
+{
+    char date[32] = "?";
+    time_t now = time(NULL);
+    struct tm tm;
+    if (gmtime_r(&now, &tm))
+        strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", &tm);
+    json_put(stderr, "{'time':%s,'service':%s,'host':%s,'message':%s}\n", date,
+             options.service, options.host, text);
+    fflush(stderr);
+}
+
+/* Escapes the message: parts of it may come from other hosts. */
+static void say_all(const char *format, va_list arguments)
+{
+    char text[1024];
+    size_t size;
+    vsnprintf(text, sizeof text, format, arguments);
+    size = strlen(text);
+    fflush(stdout);
+    texts_lock();
+    if (options.log_json)
+        log_json(text);
+    else
+        fprintf(stderr, "recorder-fleet: %s\n", text_shown(text, &size));
+    texts_unlock();
+}
+
+void say(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    say_all(format, arguments);
+    va_end(arguments);
+}
+
+void give_up(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    say_all(format, arguments);
+    va_end(arguments);
+    exit(1);
+}
+
+/* Logs a kind of message once a minute. */
+void say_seldom(uint64_t *said_ns, const char *format, ...)
+{
+    va_list arguments;
+    if (*said_ns && now_ns() - *said_ns < MINUTE)
+        return;
+    *said_ns = now_ns();
+    va_start(arguments, format);
+    say_all(format, arguments);
+    va_end(arguments);
+}
