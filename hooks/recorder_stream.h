@@ -66,6 +66,10 @@ enum {
     RECORDER_STREAM_EARLY_ = 256,
     RECORDER_STREAM_PATIENCE_ = 64
 };
+RECORDER_ASSERT_(7 + (RECORDER_STREAM_RINGS + 1) *
+                             (2 * sizeof(uintptr_t) + 1) <=
+                     RECORDER_STREAM_MAX_,
+                 "RECORDER_STREAM_RINGS: a frame has no room for so many");
 struct recorder_frame_ {
     size_t size; /* of `bytes` that are used; the first is for COBS */
     unsigned char bytes[RECORDER_STREAM_MAX_ + 2];

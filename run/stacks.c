@@ -572,7 +572,7 @@ uintptr_t run_stack_callers(const struct run_thread *t, uintptr_t site,
     unsigned count = 1, slot;
     if (high - cfa >= t->stack_bytes)
         return 0; /* it is not the thread's own stack */
-    while (count < CALLERS_DEPTH && at - low < high - low &&
+    while (count < CALLERS_DEPTH && low < high && at - low < high - low &&
            at % sizeof at == 0) {
         fp = (const uintptr_t *)at;
         record[2 + count] = fp[1];

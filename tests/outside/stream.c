@@ -244,3 +244,15 @@ Test(stream, misuse)
                            build_text);
     }
 }
+
+/* Goal: rings for which a frame has no room are refused by the compiler. */
+Test(stream, too_many_rings)
+{
+    build_must(BUILD_PORT "-DRECORDER_STREAM_RINGS=13 -c " BUILD_PROGRAMS
+                          "/stream.c");
+    cr_expect_neq(build_run(BUILD_PORT "-DRECORDER_STREAM_RINGS=99 "
+                                       "-c " BUILD_PROGRAMS "/stream.c"),
+                  0);
+    cr_expect_not_null(strstr(build_text, "no room for so many"), "%s",
+                       build_text);
+}
