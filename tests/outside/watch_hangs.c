@@ -63,7 +63,8 @@ static const struct kind {
              {"flocks", "DEADLOCK of 2 threads of several processes"},
              {"held", "HANG.*mutex first"},
              {"held_ticking", "HANG.*mutex first"},
-             {"idle_pool", "PERHAPS HANG.*bytes wait.*wait as if idle"},
+             /* On a busy machine the thread that ticks wants a processor. */
+             {"idle_pool", "HANG.*bytes wait.*, but take nothing"},
              {"spinlock", "(HANG|SPIN)"},
              {"lost_wakeup", "HANG.*waits for condition came"},
              {"semaphore", "HANG.*waits for semaphore tokens"},

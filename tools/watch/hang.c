@@ -185,7 +185,7 @@ static enum verdict queues_judge(struct state *s)
     const struct queue *q = queues_look(p, s->now);
     const struct task *t = s->odd ? s->odd : s->busy ? s->busy : p->tasks;
     char words[512], what[256];
-    bool full = false, blocked = false, runs, idle;
+    bool full = false, blocked = false, idle;
     for (size_t i = 0; i < p->queues_count; i++) {
         full |= p->queues[i].full && !p->queues[i].is_pipe;
         blocked |= s->odd && s->odd->call == CALL_WRITE &&
@@ -198,8 +198,7 @@ static enum verdict queues_judge(struct state *s)
                           "%s",
                           (long long)seconds(s->age), words);
     }
-    runs = p->ran_ns > (uint64_t)s->w->every_ns / 10;
-    idle = !s->odd && (s->still || !runs);
+    idle = !s->odd && (s->still || !p->runs);
     if (!q || (idle && q->listens)) /* others may accept */
         return VERDICT_NONE;
     queue_words(q, what);

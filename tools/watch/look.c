@@ -206,6 +206,7 @@ bool look_take(struct watcher *w, struct process *p, int64_t now)
                 p->tasks[i].idle |= now - p->tasks[i].still_ns >= w->hang_ns;
             }
     }
+    p->runs = p->ran_ns > (uint64_t)(now - p->look_ns) / 10;
     p->look_ns = now;
     return count != 0;
 }

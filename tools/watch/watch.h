@@ -69,7 +69,8 @@ struct process {
     uint64_t started; /* in clock ticks since boot */
     int64_t begun_ns; /* the watch of it */
     int64_t look_ns;  /* the last look */
-    uint64_t ran_ns;  /* of all threads, wanted_ns between two looks */
+    uint64_t ran_ns;  /* of all threads, wanted_ns between two looks, */
+    bool runs;        /* and more than a tenth of that time */
     struct task *tasks;
     size_t tasks_count, tasks_max;
     struct rest rests[RESTS_MAX];
