@@ -83,6 +83,19 @@ static int is_incident(const struct dirent *entry)
            strspn(name + 9, "0123456789") == 6 && name[15] == '-';
 }
 
+/* By time: of one second, by that of the folders, as process ids wrap. */
+static int incident_order(const struct dirent **a, const struct dirent **b)
+{
+    struct stat left, right;
+    int order = strncmp((*a)->d_name, (*b)->d_name, 15);
+    if (order || stat((*a)->d_name, &left) || stat((*b)->d_name, &right))
+        return order;
+    return left.st_mtim.tv_sec != right.st_mtim.tv_sec
+               ? (left.st_mtim.tv_sec < right.st_mtim.tv_sec ? -1 : 1)
+               : (left.st_mtim.tv_nsec > right.st_mtim.tv_nsec) -
+                     (left.st_mtim.tv_nsec < right.st_mtim.tv_nsec);
+}
+
 /* The bytes of a folder's files; `deletes`: removes folder and files. */
 static uint64_t folder_bytes(const char *path, bool deletes)
 {
@@ -119,7 +132,7 @@ void incidents_forget(unsigned long keep, uint64_t size)
 {
     struct dirent **all;
     uint64_t bytes = 0;
-    int count = scandir(".", &all, is_incident, alphasort);
+    int count = scandir(".", &all, is_incident, incident_order);
     for (int i = 0; i < count; i++)
         bytes += folder_bytes(all[i]->d_name, false);
     for (int i = 0; i + 1 < count; i++)
