@@ -333,7 +333,8 @@ static void contexts_take(struct call *call)
 {
     const char *wrong;
     contexts_free(call->reader.contexts);
-    call->reader.contexts = contexts_open(&call->reader, &wrong);
+    call->reader.contexts =
+        contexts_open(&call->reader, call->selection.context, &wrong);
     if (wrong || (!call->reader.contexts && !call->title))
         fail(call, "no request can be chosen: recorder context: %s",
              wrong ? wrong : "there is none (RECORDER_CONTEXT)");
@@ -553,7 +554,7 @@ void call_open(struct call *call, int i)
     struct source_how how = how_of(call);
     const char *elf = call_option(call, OPTION_ELF), *wrong;
     struct stat is;
-    bool streams = strcmp(call->verb->name, "follow") == 0 &&
+    bool streams = call->verb == &verb_follow &&
                    call->arguments_count > i &&
                    source_is_stream(call->arguments[i]);
     if (streams && !elf)

@@ -63,7 +63,8 @@ void contexts_free(struct contexts *contexts)
     free(contexts);
 }
 
-struct contexts *contexts_open(const struct reader *like, const char **wrong)
+struct contexts *contexts_open(const struct reader *like, const char *id,
+                               const char **wrong)
 {
     static const struct reader_selection changes = {.names = "context"};
     struct contexts *to = NULL;
@@ -75,6 +76,8 @@ struct contexts *contexts_open(const struct reader *like, const char **wrong)
     if (!any || (*wrong = reader_open(&reader, like->memory, like->registry)))
         return NULL;
     to = calloc(1, sizeof *to);
+    if (to)
+        to->wanted = contexts_wanted(id);
     *wrong = to ? reader_select(&reader, &changes) : "there is no memory left";
     if (!*wrong)
         *wrong = reader_take(&reader);

@@ -43,14 +43,6 @@ bool contexts_are_cut(const struct contexts *contexts)
     return contexts->cut;
 }
 
-void contexts_each(const struct contexts *contexts,
-                   void (*each)(void *, const char *, size_t), void *context)
-{
-    const struct texts *texts = &contexts->texts;
-    for (size_t i = 1; i <= texts->count; i++)
-        each(context, texts->all[i].at, texts->all[i].size);
-}
-
 /* ---------------------------------------------------------------- lookup -- */
 
 struct context_wanted contexts_wanted(const char *text)
@@ -79,11 +71,12 @@ bool contexts_is_wanted(const struct context *c, struct context_wanted w)
 }
 
 static bool change_is_wanted(const struct contexts *contexts,
-                             const struct change *c, struct context_wanted w)
+                             const struct change *c)
 {
     const struct text *name = &contexts->texts.all[c->name];
     const struct text *id = &contexts->texts.all[c->id];
-    return c->id && is_wanted(name->at, name->size, id->at, id->size, w);
+    return c->id && is_wanted(name->at, name->size, id->at, id->size,
+                              contexts->wanted);
 }
 
 /* Returns how many of the changes of a name and thread, from `first` on, are not
@@ -122,14 +115,14 @@ static size_t changes_from(const struct contexts *contexts, uint32_t name,
 }
 
 bool contexts_has(const struct contexts *contexts, struct reader *reader,
-                  const struct reader_event *event, struct context_wanted w)
+                  const struct reader_event *event)
 {
     struct context own;
     bool is_change;
     if (!contexts)
         return false;
     is_change = context_of(reader, event, &own);
-    if (is_change && contexts_is_wanted(&own, w))
+    if (is_change && contexts_is_wanted(&own, contexts->wanted))
         return true;
     if (!event->thread)
         return false;
@@ -147,7 +140,7 @@ bool contexts_has(const struct contexts *contexts, struct reader *reader,
         if (k > first &&
             word_signed(reader->memory, contexts->all[k - 1].order -
                                             event->thread->first) >= 0 &&
-            change_is_wanted(contexts, &contexts->all[k - 1], w))
+            change_is_wanted(contexts, &contexts->all[k - 1]))
             return true;
     }
     return false;

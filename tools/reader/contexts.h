@@ -18,34 +18,32 @@ struct change {
     unsigned thread;
     uint64_t order, at; /* at: as they were read */
 };
-struct contexts {
-    struct change *all;
-    size_t count, max;
-    struct texts texts;
-    bool cut;
-};
-
-/* Reads all changes of a program, after reader_take(). Null: no recorder is named
- * `context`, or *wrong is set. */
-struct contexts *contexts_open(const struct reader *, const char **wrong);
-void contexts_free(struct contexts *);
-/* True if changes were overwritten, so that some records are of unknown ids. */
-bool contexts_are_cut(const struct contexts *);
-
 /* A text that --request takes: ID, NAME=ID, or a traceparent. */
 struct context_wanted {
     const char *text;
     size_t size;
 };
 struct context_wanted contexts_wanted(const char *text);
-/* True if a record is of this id. Records of `context` that begin, end or send
- * it are, too. */
+
+struct contexts {
+    struct change *all;
+    size_t count, max;
+    struct texts texts;
+    struct context_wanted wanted;
+    bool cut;
+};
+
+/* Reads all changes of a program, after reader_take(), to choose records of a
+ * request. Null: no recorder is named `context`, or *wrong is set. */
+struct contexts *contexts_open(const struct reader *, const char *id,
+                               const char **wrong);
+void contexts_free(struct contexts *);
+/* True if changes were overwritten, so that some records are of unknown ids. */
+bool contexts_are_cut(const struct contexts *);
+/* True if a record is of the request. Records of `context` that begin, end or
+ * send its id are, too. */
 bool contexts_has(const struct contexts *, struct reader *,
-                  const struct reader_event *, struct context_wanted);
-/* Calls `each` with all ids, of each name once. */
-void contexts_each(const struct contexts *,
-                   void (*each)(void *, const char *id, size_t size),
-                   void *context);
+                  const struct reader_event *);
 
 /* A record of the recorder `context`, in words. */
 struct context {

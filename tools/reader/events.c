@@ -169,8 +169,7 @@ static bool is_chosen(struct reader *reader, const struct reader_event *event)
         return false;
     if (inside->thread && !thread_is(event, inside->thread))
         return false;
-    if (s->context && !contexts_has(reader->contexts, reader, event,
-                                    contexts_wanted(s->context)))
+    if (s->context && !contexts_has(reader->contexts, reader, event))
         return false;
     return !s->filters || filters_match(s->filters, reader, event);
 }
