@@ -168,8 +168,7 @@ static void event_match(struct search *s, const struct reader_event *e,
                     HITS_MAX / 2 * sizeof *s->hits);
             s->hits_count /= 2;
         }
-        s->hits = need(array_room(s->hits, &s->hits_max, s->hits_count + 1,
-                                  sizeof *s->hits));
+        ARRAY_NEED(s->hits, s->hits_count + 1, s->hits_max);
         s->hits[s->hits_count++] = hit;
     }
 }
@@ -181,7 +180,7 @@ static size_t event_first(struct search *s, const struct reader_event *e)
     size_t i = FORMATS_MAX;
     if (s->formats.count < FORMATS_MAX)
         i = ids_of(&s->formats, e->event.format, 0, 0, &is_new);
-    s->all = need(array_room(s->all, &s->all_max, i + 1, sizeof *s->all));
+    ARRAY_NEED(s->all, i + 1, s->all_max);
     if (i == FORMATS_MAX)
         return i;
     if (is_new)
@@ -278,8 +277,7 @@ static void candidate_add(struct search *s, const struct shown *shown,
             s->candidates[i].score += score;
             return;
         }
-    s->candidates = need(array_room(s->candidates, &s->max, s->count + 1,
-                                    sizeof *s->candidates));
+    ARRAY_NEED(s->candidates, s->count + 1, s->max);
     c = &s->candidates[s->count++];
     *c = (struct candidate){*shown, format, score};
 }

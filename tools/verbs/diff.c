@@ -148,8 +148,7 @@ static const char *record_text(const struct output *o, enum compare_side side,
 static void record_want(struct output *o, enum compare_side side, size_t event)
 {
     const struct history *h = &o->c->of[side];
-    o->wanted[side] = need(array_room(o->wanted[side], &o->max[side],
-                                      o->count[side] + 1, sizeof **o->wanted));
+    ARRAY_NEED(o->wanted[side], o->count[side] + 1, o->max[side]);
     o->wanted[side][o->count[side]++] = (struct wanted){
         .order = h->events[event].order, .run = history_run(h, event)};
 }

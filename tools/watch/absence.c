@@ -120,8 +120,7 @@ void absence_note(struct absence *a, struct reader *reader,
         return;
     open = (struct open){format, id, now, event->recorder,
                          need(strdup(reader_line(reader, event, NULL, NULL)))};
-    a->opens = need(array_room(a->opens, &a->opens_max, a->opens_count + 1,
-                               sizeof *a->opens));
+    ARRAY_NEED(a->opens, a->opens_count + 1, a->opens_max);
     a->opens[a->opens_count++] = open;
 }
 

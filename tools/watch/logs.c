@@ -58,7 +58,7 @@ static void logs_scan(struct call *call, const struct target *targets,
                 ;
             if (k < *used)
                 continue;
-            *all = need(array_room(*all, max, *used + 1, sizeof **all));
+            ARRAY_NEED(*all, *used + 1, *max);
             (*all)[(*used)++] = (struct logged){pid, log_start(call, pid, one)};
         }
     for (k = *used; k-- > 0;) /* an id may come again */

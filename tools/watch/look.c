@@ -176,8 +176,7 @@ static struct task *task_of(struct process *p, size_t at, int id, int64_t now)
             p->tasks[at] = found;
             return &p->tasks[at];
         }
-    p->tasks = need(array_room(p->tasks, &p->tasks_max, p->tasks_count + 1,
-                               sizeof *p->tasks));
+    ARRAY_NEED(p->tasks, p->tasks_count + 1, p->tasks_max);
     p->tasks[p->tasks_count++] = p->tasks[at];
     p->tasks[at] = (struct task){.id = id, .still_ns = now};
     return &p->tasks[at];

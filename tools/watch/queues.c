@@ -77,7 +77,7 @@ static struct queue *queues_list(struct process *p, size_t *count)
         if (fd < 0)
             continue;
         if (queue_look(&q, fd)) {
-            all = need(array_room(all, &max, *count + 1, sizeof *all));
+            ARRAY_NEED(all, *count + 1, max);
             all[(*count)++] = q;
         }
         close(fd);

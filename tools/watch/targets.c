@@ -133,7 +133,7 @@ static void process_add(struct watcher *w, size_t target, int pid)
         again |= w->all[i]->target == target;
         p->is_child |= w->all[i]->pid == parent;
     }
-    w->all = need(array_room(w->all, &w->max, w->count + 1, sizeof *w->all));
+    ARRAY_NEED(w->all, w->count + 1, w->max);
     w->all[w->count++] = p;
     if (!again || !w->scan_ns)
         watch_say(p, "is watched%s%s", *p->unit ? ", of " : "", p->unit);

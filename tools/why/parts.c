@@ -45,8 +45,7 @@ static struct why_row *row_add(const struct link *link, struct why_row *to,
     while (at && at < last && !is_same(at, &row))
         at++;
     if (at == last) {
-        to->rows = need(array_room(to->rows, &to->rows_max, to->rows_count + 1,
-                                   sizeof *to->rows));
+        ARRAY_NEED(to->rows, to->rows_count + 1, to->rows_max);
         at = &to->rows[to->rows_count++];
         *at = row;
     }
