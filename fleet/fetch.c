@@ -291,17 +291,14 @@ int fleet_fetch(const char *snapshot, const char *request)
     struct index index = {0};
     size_t done = 0;
     bool complete;
-    if (!is_name(snapshot))
-        give_up("%.80s: is no snapshot", shown(snapshot));
-    hub_connect(&hub, false);
+    snapshot_connect(&hub, snapshot);
     complete = index_read_all(&hub, snapshot, &index);
     index_unique(&index);
     fetching_choose(&in, &index);
     if (!in.count && !complete)
         return 1;
     if (!in.count)
-        give_up("%s has no snapshot of that name: recorder-fleet list %s",
-                options.service, options.service);
+        snapshot_missing();
     if (request)
         request_choose(&hub, &in, request);
     if (!in.count)

@@ -170,6 +170,10 @@ const char *index_put(struct hub *, const struct entry *);
 bool index_read(struct hub *, const char *snapshot, struct index *);
 /* The same with the pinned entries, which index_unique() prefers. */
 bool index_read_all(struct hub *, const char *snapshot, struct index *);
+/* Connects for a snapshot, and gives up if the text is no name of one. */
+void snapshot_connect(struct hub *, const char *snapshot);
+/* Gives up: the service has no snapshot of that name. */
+void snapshot_missing(void);
 /* Sorts by snapshot, host, process, and keeps the last of each: an agent that
  * was killed sends some again. */
 void index_unique(struct index *);

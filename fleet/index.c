@@ -274,6 +274,19 @@ bool index_read(struct hub *hub, const char *snapshot, struct index *to)
     return place_read(hub, false, snapshot, to);
 }
 
+void snapshot_connect(struct hub *hub, const char *snapshot)
+{
+    if (!is_name(snapshot))
+        give_up("%.80s: is no snapshot", shown(snapshot));
+    hub_connect(hub, false);
+}
+
+void snapshot_missing(void)
+{
+    give_up("%s has no snapshot of that name: recorder-fleet list %s",
+            options.service, options.service);
+}
+
 bool index_read_all(struct hub *hub, const char *snapshot, struct index *to)
 {
     bool complete = index_read(hub, snapshot, to);

@@ -35,14 +35,11 @@ int fleet_pin(const char *snapshot)
     size_t pinned = 0;
     uint64_t bytes = 0;
     bool complete;
-    if (!is_name(snapshot))
-        give_up("%.80s: is no snapshot", shown(snapshot));
-    hub_connect(&hub, false);
+    snapshot_connect(&hub, snapshot);
     complete = index_read_all(&hub, snapshot, &in);
     index_unique(&in);
     if (!in.count && complete)
-        give_up("%s has no snapshot of that name: recorder-fleet list %s",
-                options.service, options.service);
+        snapshot_missing();
     for (size_t i = 0; i < in.count; i++) {
         const struct object *o = &in.all[i];
         const char *wrong = o->entry->pinned ? NULL : object_pin(&hub, o);
@@ -69,9 +66,7 @@ int fleet_unpin(const char *snapshot)
     jsErrCode code = 0;
     natsStatus status;
     bool some;
-    if (!is_name(snapshot))
-        give_up("%.80s: is no snapshot", shown(snapshot));
-    hub_connect(&hub, false);
+    snapshot_connect(&hub, snapshot);
     hub_token(token, snapshot);
     hub_host_subject(subject, "pin", "*", "*", token);
     info = stream_info(&hub, hub_stream(stream, "pin"), subject);
