@@ -207,8 +207,7 @@ recorder_stream_part_(const struct recorder_stream *stream, unsigned n,
     ring = recorder_stream_ring_(--n, &recorder);
     if (!ring)
         return false;
-    for (size = 0; size < 31 && recorder->name[size]; size++)
-        ;
+    size = recorder_copy_size_(recorder->name, 31);
     recorder_frame_piece_(frame, recorder->name, recorder->name, size + 1);
     recorder_frame_range_(frame, recorder, sizeof *recorder);
     recorder_frame_piece_(frame, recorder, recorder, sizeof *recorder);

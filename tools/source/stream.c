@@ -15,6 +15,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 #include <termios.h>
+#include <zlib.h>
 
 enum {
     OPEN_SECONDS = 30, /* until the board has sent all parts of its registry */
@@ -155,17 +156,6 @@ static bool frame_decode(unsigned char *bytes, size_t size)
     return zero == size;
 }
 
-static uint32_t frame_check(const unsigned char *bytes, size_t size)
-{
-    uint32_t check = UINT32_MAX;
-    while (size--) {
-        check ^= *bytes++;
-        for (int bit = 0; bit < 8; bit++)
-            check = check >> 1 ^ (check & 1 ? 0xedb88320u : 0);
-    }
-    return ~check;
-}
-
 /* Adds a range of memory that frames change. */
 static void range_begin(struct stream *stream, uint64_t start, uint64_t size)
 {
@@ -240,7 +230,7 @@ static bool frame_judge(struct stream *stream)
     bool early;
     if (size < 8 || size > FRAME_MAX || !frame_decode(stream->frame, size) ||
         bytes_number(m, stream->frame + size - 4, 4) !=
-            frame_check(stream->frame + 1, size - 5)) {
+            crc32(0, stream->frame + 1, (uInt)size - 5)) {
         stream->damaged += size > 0;
         return false;
     }
