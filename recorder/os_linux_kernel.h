@@ -111,15 +111,28 @@ recorder_perf_open_(const struct recorder_perf_event_ *event, int32_t thread,
 }
 
 #if defined(__mips__) || defined(__powerpc__)
-enum { RECORDER_IO_ = 1 << 29, RECORDER_IO_WRITES_ = 4 << 29 };
+enum { RECORDER_IO_ = 1, RECORDER_IO_READS_, RECORDER_IO_WRITES_ = 4 };
+enum { RECORDER_IO_SHIFT_ = 29 };
 #else
-enum { RECORDER_IO_ = 0, RECORDER_IO_WRITES_ = 1 << 30 };
+enum { RECORDER_IO_, RECORDER_IO_WRITES_, RECORDER_IO_READS_ };
+enum { RECORDER_IO_SHIFT_ = 30 };
 #endif
+/* Returns the number of a request for ioctl() on perf events, PERF_EVENT_IOC_...;
+ * `size`: of the type that the kernel's header names. */
+RECORDER_INLINE_ long recorder_perf_request_(unsigned way, size_t size,
+                                             unsigned number)
+{
+    return (long)(way << RECORDER_IO_SHIFT_ | (unsigned)size << 16 |
+                  (unsigned)'$' << 8 | number);
+}
+
 /* Sends the records of one event into the ring of another. */
 RECORDER_SELDOM_ bool recorder_perf_join_(int fd, int ring)
 {
-    const long set_output = RECORDER_IO_ | 0x2405; /* PERF_EVENT_IOC_... */
-    return recorder_syscall_(SYS_ioctl, (long)fd, set_output, (long)ring) == 0;
+    return recorder_syscall_(
+               SYS_ioctl, (long)fd,
+               recorder_perf_request_(RECORDER_IO_, 0, 5 /* SET_OUTPUT */),
+               (long)ring) == 0;
 }
 
 /* Reads a small file; returns its size, 0 where it cannot be read. */
@@ -174,24 +187,21 @@ recorder_perf_stop_set_(struct recorder_perf_event_ *event)
 }
 RECORDER_SELDOM_ bool recorder_perf_stop_filter_(int fd)
 {
-    const long set_filter = (long)((unsigned)RECORDER_IO_WRITES_ |
-                                   (unsigned)sizeof(char *) << 16 | 0x2406);
-    return recorder_syscall_(SYS_ioctl, (long)fd, set_filter,
+    return recorder_syscall_(SYS_ioctl, (long)fd,
+                             recorder_perf_request_(RECORDER_IO_WRITES_,
+                                                    sizeof(char *),
+                                                    6 /* SET_FILTER */),
                              "prev_state & 12" /* stopped, traced */) == 0;
 }
 
 /* Returns the id that samples of an event have; 0: it is not known. */
 RECORDER_SELDOM_ uint64_t recorder_perf_id_(int fd)
 {
-#if defined(__mips__) || defined(__powerpc__)
-    const unsigned reads = 2u << 29;
-#else
-    const unsigned reads = 2u << 30;
-#endif
     uint64_t id = 0;
-    if (recorder_syscall_(
-            SYS_ioctl, (long)fd,
-            (long)(reads | (unsigned)sizeof(char *) << 16 | 0x2407), &id) != 0)
+    if (recorder_syscall_(SYS_ioctl, (long)fd,
+                          recorder_perf_request_(RECORDER_IO_READS_,
+                                                 sizeof(char *), 7 /* ID */),
+                          &id) != 0)
         return 0;
     return id;
 }
