@@ -211,7 +211,7 @@ void run_order_new(struct run_thread *t, uintptr_t object, uint64_t key,
         "chain", "took %p stack %u holding %u: %p from %p, %p from %p, "
                  "%p from %p, %p from %p");
     unsigned known = t->depth < RUN_HELD ? t->depth : RUN_HELD, i;
-    uintptr_t words[12] = {object};
+    uintptr_t words[12] = {object}, stack;
     int error = errno;
     for (i = 0; i < known; i++) /* a recursive lock says nothing of orders */
         if ((recorder_get_(run_held_word(t, 2 * i)) ^ object) <= RUN_READ)
@@ -236,8 +236,9 @@ void run_order_new(struct run_thread *t, uintptr_t object, uint64_t key,
                 recorder_get_(run_held_word(t, 2 * (known - 1 - i)));
             words[4 + 2 * i] =
                 recorder_get_(run_held_word(t, 2 * (known - 1 - i) + 1));
-            words[11] |= (uintptr_t)*run_held_stack(t, known - 1 - i)
-                         << 16 * i;
+            stack = *run_held_stack(t, known - 1 - i);
+            if (stack) /* where words have 64 bits */
+                words[11] |= stack << 16 * i;
         }
         run_record(&recorder_for_lock_order, more, site, words, 3);
     }
