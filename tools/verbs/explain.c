@@ -27,12 +27,13 @@ static void lines_text(const char *title, const struct shown *of, size_t count)
 /* "  <- s (rdi), freed heap memory", "perhaps i". */
 static void value_text(const struct explain *x, const struct shown *shown)
 {
-    const struct value *v = &x->values[shown->value];
+    const struct value *v;
     if (shown->value == SIZE_MAX) {
         puts(shown->first ? "   <- perhaps: of a kind that never came before"
                           : "   <- perhaps: one of the thread's last records");
         return;
     }
+    v = &x->values[shown->value];
     printf("   <- %s%s", shown->sure ? "" : "perhaps ",
            shown->before                              ? "the block before "
            : shown->exact || v->kind != VALUE_ADDRESS ? ""

@@ -341,8 +341,7 @@ static void look_at_all(struct call *call, struct keeper *keeper,
 /* ------------------------------------------------------- events or memory -- */
 
 /* Gives each chosen recorder a ring for its chosen events. */
-static void rings_make(struct call *call, struct made *made,
-                       struct requests *requests)
+static void rings_make(struct call *call, struct made *made)
 {
     struct reader *reader = &call->reader;
     struct reader_event event;
@@ -352,7 +351,7 @@ static void rings_make(struct call *call, struct made *made,
         reader->recorders[i]->kept = i;
     while (reader_next(reader, &event)) {
         slots[event.recorder->kept] += made_slots(&event.raw);
-        requests_add(requests, reader, &event);
+        requests_add(made->requests, reader, &event);
     }
     for (i = 0; i < reader->recorders_count; i++) {
         struct reader_recorder *r = reader->recorders[i];
@@ -384,7 +383,7 @@ static void save_events(struct call *call, const char *path)
     reader_count(&call->reader);
     if (call_option(call, OPTION_FUNCTIONS))
         functions_keep(call);
-    rings_make(call, &made, &requests);
+    rings_make(call, &made);
     output_open(&output, call, path);
     output_seekable(&output);
     wrong = made_begin(&made, call, fileno(output.file), TEXTS_MAX);
