@@ -12,7 +12,7 @@ RECORDER_C_BEGIN_
 
 /* ---------------------------------------------------------------- decode -- */
 
-/* A decoded record: what is shown in place of its own format and arguments. */
+/* A decoded record: the format and arguments that are shown. */
 struct recorder_decoded_ {
     uint64_t argument[12];
     uint32_t missing; /* bit i: argument i was lost, or never was */
@@ -26,8 +26,8 @@ struct recorder_decoder_ {
     /* False: the record cannot be decoded. */
     bool (*decode)(const struct recorder_event *event,
                    struct recorder_decoded_ *to);
-    /* The complement of its own address: the registry's word may have been
-     * overwritten. */
+    /* The complement of this decoder's address, as a check: the program may have
+     * overwritten the registry's word. */
     uintptr_t check;
 };
 
@@ -55,7 +55,7 @@ recorder_decode_is_(const struct recorder_headed_ *heading)
     return decoder && recorder_heading_word_(heading, decoder->word);
 }
 
-/* Decodes a record of such a heading. */
+/* Decodes a record whose heading has the decoder's word. */
 RECORDER_SELDOM_ bool recorder_decode_(const struct recorder_event *event,
                                        int severity, bool hardware,
                                        struct recorder_decoded_ *to)

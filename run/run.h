@@ -127,7 +127,7 @@ struct run_thread {
     unsigned inside; /* above 0: the library calls, not the program */
     bool ended;      /* it has given its lane back */
     bool waits;      /* in a wait that is recorded */
-    bool has_callers; /* word 9 of its cell `self` has had a stack */
+    bool has_callers; /* a lock that it held had a stack */
     struct run_cell self, held, calls;
     uintptr_t stack_high, stack_bytes; /* 0: unknown */
     uint64_t chain[RUN_HELD + 1]; /* hash of the held locks, for each depth */

@@ -526,7 +526,7 @@ static const struct stack *stack_find(uintptr_t site, uintptr_t cfa,
  * lowest bit of the hash says that there is one.
  */
 
-/* Has this code been there from the start, and a call before the address? */
+/* True if this code was there from the start, with a call before the address. */
 static bool is_called(uintptr_t pc)
 {
     const unsigned char *at = (const unsigned char *)pc;

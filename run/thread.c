@@ -105,7 +105,7 @@ static void cells_begin(struct run_thread *t, const struct start *s,
     static const char held_format[] = RUN_FORMAT("holds", "holds " HELD);
     static const char calls_format[] = RUN_FORMAT("calls", CALLS);
     const bool is_made = s->run || s->run_c11;
-    /* Words 9 and 10 are those of run_held_stack(). */
+    /* run_held_stack() has the words from 9 on. */
     const uintptr_t stranger[12] = {(uintptr_t)s->thread, t->stack_bytes,
                                     t->stack_high};
     const uintptr_t made[12] = {(uintptr_t)s->thread,

@@ -19,7 +19,7 @@ RECORDER_C_BEGIN_
 
 #define RECORDER_CODED_EXCEPTION_ 0xffu
 
-/* What its word says of a record. */
+/* A trace event, as the first word of its record encodes it. */
 struct recorder_coded_ {
     uint32_t word, code; /* code: of an exception, else 0 */
     bool exception;

@@ -138,7 +138,7 @@ static void text_add(struct explain *x, const struct variable *v,
         value->text = need(strdup(text));
 }
 
-/* Was the value of this pointer used as the bad address? */
+/* True if the value of this pointer was used as the bad address. */
 static bool is_bad(const struct explain *x, const struct variable *v)
 {
     struct variable member;
@@ -149,7 +149,7 @@ static bool is_bad(const struct explain *x, const struct variable *v)
     return x->bad || !x->address || variable_member(v, x->address, &member);
 }
 
-/* Does a freed block have the bad address? Then the program read it there. */
+/* True if a freed block has the bad address: the program read it there. */
 static bool block_has(struct explain *x, const struct block *block)
 {
     struct memory *m = x->threads.source->memory;

@@ -240,7 +240,7 @@ enum { NULLS_MAX = 16 };
 struct nulls {
     uint64_t offset; /* of the fault */
     unsigned count;
-    uint64_t addresses[NULLS_MAX]; /* of those in memory */
+    uint64_t addresses[NULLS_MAX]; /* of the pointers that are in memory */
     char text[4 * VARIABLE_NAME_MAX];
 };
 

@@ -105,11 +105,11 @@ struct explain {
     struct value *values;
     size_t values_count, values_max;
     struct variable variables[VARIABLES_MAX]; /* of the frame `site`, */
-    size_t variables_count, statics_at;       /* from there on not of its own */
+    size_t variables_count, statics_at;       /* then static variables */
     unsigned site; /* the first frame in the program's own code */
 };
 
-/* What a value must have in common with an argument of a record. */
+/* The kind of a value is the property that an argument of a record must share. */
 enum value_kind {
     VALUE_ADDRESS, /* the address, or its block */
     VALUE_NUMBER,  /* its name, too */
@@ -162,7 +162,8 @@ struct shown {
     bool sure;  /* the value was used, and its name or type is the record's */
     char *line; /* without a newline */
 };
-/* Another thread that recorded a value of the crash: its last such record. */
+/* Another thread that recorded a value of the crash: the last of these records,
+ * and how many there are. */
 struct other {
     const struct reader_thread *thread;
     uint64_t order, count;

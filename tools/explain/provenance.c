@@ -97,8 +97,8 @@ static bool is_number_held(const struct reader_argument *a,
     return a->name ? is_type(v->type, a->name) : v->word >= UNNAMED_LEAST;
 }
 
-/* Is the text of a record, without its mark, one of the crash? Of a message, it
- * is a part. */
+/* True if the text of a record, without its mark, is one of the crash, or a part
+ * of its message. */
 static bool is_text_held(const struct reader_argument *a, const struct value *v)
 {
     enum { PART_LEAST = 4 };
@@ -119,7 +119,7 @@ static bool is_text_held(const struct reader_argument *a, const struct value *v)
            (!v->text[size] || size >= 16);
 }
 
-/* Does an argument hold a value? A block's start holds each address in it. */
+/* True if an argument holds a value. A block's start holds each address in it. */
 static bool is_held(struct search *s, const struct reader_argument *a,
                     const struct value *v, struct hit *hit)
 {
@@ -232,8 +232,8 @@ static bool types_have(const struct variable *of, size_t count,
     return false;
 }
 
-/* Has the function that wrote a record a variable of this type, or with a pointer
- * to it? *known: its variables are. */
+/* True if the function that wrote a record has a variable of this type, or with a
+ * pointer to it. *known: its variables are known. */
 static bool site_has_type(struct search *s, const struct hit *hit,
                           const char *type, bool *known)
 {

@@ -235,7 +235,7 @@ size_t variables_of(struct threads *threads, uint64_t address,
     return count;
 }
 
-/* Does the code have an offset from the next instruction into these bytes? The
+/* True if the code has an offset from the next instruction into these bytes. The
  * instruction ends with it, or has a constant of 1, 2 or 4 bytes after it. */
 static bool code_has(const unsigned char *code, size_t count, uint64_t start,
                      uint64_t address, uint64_t size)

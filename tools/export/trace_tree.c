@@ -132,7 +132,7 @@ static void change_take(struct making *m, const struct timeline_event *e,
     if (!is_ours && lane->name &&
         (strlen(lane->name) != c->name_size ||
          memcmp(lane->name, c->name, c->name_size) != 0))
-        return; /* of another name: the work goes on */
+        return; /* a change of another name does not end the work */
     work_end(m, lane, e);
     if (is_ours) {
         free(lane->name);
