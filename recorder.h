@@ -66,8 +66,8 @@ LIMITS
       while its parent has a recording open: both write to one lane of its file.
     * RECORDER_CLOCK_ORDER: orders are not 1, 2, 3 but leave gaps. They follow
       what one thread has seen of another, as those of the counter do, as far
-      as the processors' clocks agree, which Linux checks when it starts; it is
-      asked once, by reading a file, before the first recorder is there. A
+      as the processors' clocks agree, which Linux checks when it starts: a file
+      with its answer is read once, before the first recorder exists. A
       machine that is stopped and goes on elsewhere may set its clock back.
     * RECORDER_FILE, RECORDER_DUMP and the like in the environment are read by
       recorder_dump.h: a program none of whose files includes it records into
@@ -78,10 +78,10 @@ LIMITS
       Compile all of its files with another clock: -include a header of yours
       that defines RECORDER_TIME() as a function that reads
       CLOCK_MONOTONIC_COARSE, in ns, which needs no rdtsc -> tests/outside/clock.c
-    * In C++, record(app::net, ...) says that it is record(net, ...) behind using
-      app::recorder_for_net, and a parameter pack that it is no list of
-      arguments. A struct is none, unless recorder_argument(value), which the program
-      defines in the namespace of its type, makes a number or a string of it.
+    * In C++, record(app::net, ...) is refused: write record(net, ...) after
+      using app::recorder_for_net. A parameter pack is refused, too, and a
+      struct, unless the program defines, in the namespace of its type,
+      recorder_argument(value), which makes a number or a string of it.
     * 32-bit machines: orders and positions count modulo 2^32, laps modulo 2^24.
       The proof ends where a ring hands out 2^24 positions while no record is
       completed in one of its slots (one thread is stopped inside record() for
@@ -103,8 +103,8 @@ CONTENTS
     signals     dumps when a signal comes
     recordings  rings that live in a file
 
-The rest stands in recorder/, one subject a file. Each file includes only what
-stands on a lower floor; no file includes one of the headers outside:
+The rest is in recorder/, one subject a file. Each file includes only files of
+a lower floor; no file includes one of the headers outside:
 
     1 language              5 registry, record, event
     2 os, layout, regex,    6 define, arguments, resume, span

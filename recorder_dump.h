@@ -34,7 +34,7 @@ PROMISES (each names the test that keeps it)
                 lines in all, and says how many it left out
                 -> tests/outside/crashes.c
     true_text   a %s shows what was recorded, or says that it may not: a text
-                that stands where it may have been changed has a ~ in front
+                whose memory may have changed has a ~ in front
                 (Linux) -> tests/inside/dump.c tests/outside/command.c
     same_death  a signal that ends the process ends it as it would have: the
                 same status, the same core file, from the same place
@@ -81,7 +81,7 @@ LIMITS
     * A thread that overflows its stack without recorder_alt_stack() dies as it
       would have, without a dump: there is no stack to run on.
     * recorder_dump_set() keeps the text: where it is changed or freed, a dump
-      does what then stands there.
+      does as the new text says.
     * A handler that the program sets later replaces ours. Handlers run on the
       alternate stack, 128 KB. A handler that returns to the fault without
       mending it is called again for ever, as without us, and dumps each time.
@@ -139,7 +139,7 @@ RECORDER_C_BEGIN_
  * Called again later, recorder_next() goes on where it stopped; cursor.missed
  * counts orders that were overwritten before the cursor came to them. Orders
  * that events skip tell nothing: a record of 5 to 12 arguments has 2 or 3, a
- * copied text one for each 32 bytes. Both structs stand in recorder/event.h and
+ * copied text one for each 32 bytes. Both structs are in recorder/event.h and
  * recorder/cursor.h. */
 struct recorder_cursor;
 struct recorder_event;

@@ -28,7 +28,7 @@ LIMITS
       recorder_trace_set() again.
     * The functions of conversions of your own run inside of dumps and traces,
       that of a crash included: they must be as careful as a signal handler, and
-      look only at the word unless they are told that it is a trace.
+      look only at the word unless their argument says that it is a trace.
 
 CONTENTS
     settings    recorder_trace_set()

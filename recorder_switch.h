@@ -22,8 +22,8 @@ PROMISES (each names the test that keeps it)
     ordinary    a switch is an ordinary record of the recorder `switches`: all
                 that reads records reads it, in one order with the rest
                 -> tests/inside/switch.c
-    words       its words stand where recorder/switch.h says, whatever its text
-                shows, and whoever reads them finds them by the heading
+    words       its words are in the order of recorder/switch.h, whatever its text
+                shows, and readers find each word by the heading
                 -> tests/inside/switch.c
     one_shot    with RECORDER_SWITCH_ONCE the first records stay, and none of
                 them is overwritten -> tests/inside/switch.c

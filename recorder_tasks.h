@@ -106,7 +106,7 @@ RECORDER_LOUD_
         RECORDER_TASK_##what##_, offsetof(type, member),                       \
             sizeof(((type *)0)->member), NULL                                  \
     }
-/* A state: the words for its values from 0 up, each with "\0" behind it. Two of
+/* A state: the words for its values from 0 up, each with "\0" after it. Two of
  * them are known: `running`, of a task whose saved context is of old, and
  * `dead`, of one that is not shown. */
 #define RECORDER_TASK_STATES(type, member, texts)                              \
@@ -116,7 +116,7 @@ RECORDER_LOUD_
     }
 /* A saved stack pointer: the DWARF numbers of the registers that were pushed
  * there, from that address up, as "\17\16\15\14\3\6\20" of x86-64: r15 r14 r13
- * r12 rbx rbp and the return address. The task's stack pointer is behind them.
+ * r12 rbx rbp and the return address. The task's stack pointer is above them.
  * \377 is a word without meaning; of Cortex-M, \376 is xPSR and \375 is
  * EXC_RETURN; of RISC-V, \374 is mstatus. */
 #define RECORDER_TASK_WORDS(type, member, numbers)                             \
@@ -211,7 +211,7 @@ recorder_task_leave(struct recorder_tasks *tasks, const void *task);
  *     unsigned mine = recorder_task_worker();          // once
  *     recorder_task_switch(task->number);              // in front of a task
  *     switch_to(task);
- *     recorder_task_switch(mine);                      // and behind it
+ *     recorder_task_switch(mine);                      // and after it
  */
 
 /* Takes a row of the thread table for a task, with 15 bytes of its name.

@@ -21,7 +21,7 @@ PROMISES (each names the test that keeps it)
                 threads record; COUNTxTIME is counted by the times of the
                 records themselves -> tests/inside/trigger.c
     at_once     it acts in the thread that made the record, before record()
-                returns: behind freeze come only records that others were making
+                returns: after freeze come only records that others were making
                 just then -> tests/inside/trigger.c
     refused     a text that is wrong is refused in words, and does nothing
                 -> tests/inside/trigger.c
@@ -62,7 +62,7 @@ LIMITS
       one would call code that is gone.
 
 CONTENTS
-    triggers    recorder_trigger(), and what it is told
+    triggers    recorder_trigger(), and its conditions
 */
 #ifndef RECORDER_TRIGGER_H
 #define RECORDER_TRIGGER_H
@@ -79,7 +79,7 @@ RECORDER_C_BEGIN_
  * NAMES is an extended regular expression for whole names of recorders. It acts
  * for a record that meets all of the conditions; without any, for each:
  *
- *     "TEXT"      its format begins so, behind its severity
+ *     "TEXT"      its format begins so, after its severity
  *     sw2         its severity is at least that; hw1,sw3 of hardware and
  *                 software
  *     bytes>1.5k  the argument of "bytes=%d" compares so: > < >= <= = != and &

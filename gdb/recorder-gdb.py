@@ -266,9 +266,9 @@ class Program:
                       if os.path.exists(path)]
             if not any(start <= at < end for start, end in files):
                 return 0
-        behind = bisect.bisect(self.sections, (at + 1,))
+        after = bisect.bisect(self.sections, (at + 1,))
         return min([size] + [start - at for start, _, _ in
-                             self.sections[behind:behind + 1]])
+                             self.sections[after:after + 1]])
 
     @callback(0)
     def read(self, address, to, size):
@@ -321,9 +321,9 @@ class Program:
         for start, end, writable in self.core.loads if self.core else ():
             if start <= address < end:
                 return not writable
-        behind = bisect.bisect(self.sections, (address + 1,))
-        start, end, name = self.sections[behind - 1]
-        return behind > 0 and address < end and (
+        after = bisect.bisect(self.sections, (address + 1,))
+        start, end, name = self.sections[after - 1]
+        return after > 0 and address < end and (
             name.startswith((".rodata", ".text")))
 
     @callback(0)
@@ -431,7 +431,7 @@ class Program:
             raise gdb.GdbError("recorder: " + text_of(wrong))
 
     def must_live(self):
-        """Only a program that runs on can be told anything."""
+        """Only a running program obeys commands."""
         if not self.live:
             raise gdb.GdbError("recorder: this is no running process: nothing "
                                "there can be set")
@@ -699,7 +699,7 @@ thread that wrote it is selected if it is alive."""
     @staticmethod
     def show_source(event):
         """Lists the source around the record; without it, says where it is."""
-        before = event.caller - 1  # the call, not what comes behind it
+        before = event.caller - 1  # the call, not the line after it
         file, line = text_of(event.file), event.file_line
         symtab = gdb.find_pc_line(before).symtab
         if symtab:
@@ -754,7 +754,7 @@ are checked before the first is made. clear hides the present records."""
         item = (text.split() or [""])[-1] if text[-1:].strip() else ""
         name, equals, _ = item.partition("=")
         values = ["on", "off", "trace", "freeze", "thaw"]
-        if equals and word != item:  # gdb takes what is behind it for a word
+        if equals and word != item:  # gdb takes the text after it for a word
             return [value for value in values if value.startswith(word)]
         names = [one for one in self.names() if one.startswith(name)]
         if len(names) != 1 and name not in names:

@@ -232,9 +232,9 @@ RECORDER_INLINE_ bool recorder_stream_records_(struct recorder_stream *stream,
     struct recorder_record r;
     while ((intptr_t)(stream->until - *sent) > 0 &&
            frame->size <= RECORDER_STREAM_ROOM_) {
-        uintptr_t behind = recorder_get_(&ring->write) - *sent, slot, commit;
-        if (behind > mask + 1) { /* overwritten before they were sent */
-            *sent += behind - mask - 1;
+        uintptr_t waiting = recorder_get_(&ring->write) - *sent, slot, commit;
+        if (waiting > mask + 1) { /* overwritten before they were sent */
+            *sent += waiting - mask - 1;
             continue;
         }
         slot = *sent & mask;

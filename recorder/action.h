@@ -313,7 +313,7 @@ recorder_action_parse_(struct recorder_trigger_ *trigger, char *at)
                  {"abort", RECORDER_ACTION_ABORT_},
 #endif
                  {"again", RECORDER_ACTION_AGAIN_}};
-    const char *behind = NULL;
+    const char *rest = NULL;
     char *next, *end;
     for (; at; at = next) {
         unsigned i;
@@ -326,20 +326,20 @@ recorder_action_parse_(struct recorder_trigger_ *trigger, char *at)
         next = *next ? next + 1 : NULL;
         *end = '\0';
         for (i = 0; i < sizeof words / sizeof *words; i++) {
-            behind = recorder_behind_(at, words[i].name);
-            if (behind && !*behind)
+            rest = recorder_past_(at, words[i].name);
+            if (rest && !*rest)
                 break;
         }
         if (i < sizeof words / sizeof *words) {
             trigger->actions |= words[i].action;
 #ifdef RECORDER_HOSTED_
-        } else if ((behind = recorder_behind_(at, "dump=")) && *behind) {
+        } else if ((rest = recorder_past_(at, "dump=")) && *rest) {
             trigger->actions |= RECORDER_ACTION_DUMP_;
-            trigger->path = behind;
-        } else if ((behind = recorder_behind_(at, "signal=")) != NULL) {
+            trigger->path = rest;
+        } else if ((rest = recorder_past_(at, "signal=")) != NULL) {
             struct recorder_number_ number;
-            behind = recorder_number_read_(&number, behind);
-            if (!behind || *behind || number.more || number.negative ||
+            rest = recorder_number_read_(&number, rest);
+            if (!rest || *rest || number.more || number.negative ||
                 number.size < 1 || number.size > 64)
                 return "a signal has a number from 1 to 64";
             trigger->actions |= RECORDER_ACTION_SIGNAL_;

@@ -283,18 +283,18 @@ RECORDER_FUNCTION_ bool recorder_clock_widen_(const struct recorder_wrap *wraps,
                                               uint64_t *ticks)
 {
     uint32_t back, low = (uint32_t)*ticks, next = 0;
-    uint64_t behind = 0, wanted = 0; /* orders back from the last wrap */
+    uint64_t passed = 0, wanted = 0; /* orders back from the last wrap */
     for (back = 1; back <= count && back < RECORDER_WRAPS_MAX_; back++) {
         const struct recorder_wrap *wrap =
             &wraps[(count - back) % RECORDER_WRAPS_MAX_];
         uint32_t first = (uint32_t)recorder_get_(&wrap->order);
         uint32_t high = (uint32_t)recorder_get_(&wrap->high);
         if (back > 1)
-            behind += next - first;
+            passed += next - first;
         else if ((int32_t)(order - first) < 0)
             wanted = first - order;
         next = first;
-        if (behind < wanted)
+        if (passed < wanted)
             continue;
         if (((high ^ low >> 31) & 1) && high-- == 0) /* clock read before */
             return false;

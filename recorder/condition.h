@@ -127,7 +127,7 @@ RECORDER_INLINE_ bool
 recorder_condition_begins_(const struct recorder_condition_ *condition,
                            const char *text)
 {
-    return !condition->begins || recorder_behind_(text, condition->begins);
+    return !condition->begins || recorder_past_(text, condition->begins);
 }
 
 /* ----------------------------------------------------------------- types -- */
@@ -224,7 +224,7 @@ recorder_condition_find_(const struct recorder_condition_test_ *test,
 
 #define RECORDER_CONDITION_IS_                                                 \
     "it should be FIELD OP VALUE: the name that a format gives an argument "   \
-    "or its place, 1 to 12; > < >= <= = != & or ~; a number or a text; or "       \
+    "or its place, 1 to 12; > < >= <= = != & or ~; a number or a text; or "    \
     "\"TEXT\" or a severity; triggers have COUNTxTIME and after=TIME, too"
 
 RECORDER_INLINE_ bool recorder_condition_blank_(char c)
@@ -372,7 +372,7 @@ recorder_condition_word_(struct recorder_condition_ *to, char **next,
                          bool where)
 {
     char *first = *next, *end = first, *at, how = 0;
-    const char *time = recorder_behind_(first, "after="), *after = NULL;
+    const char *time = recorder_past_(first, "after="), *after = NULL;
     if (*first == '"') {
         to->begins = to->begins ? NULL : first + 1;
         *next = to->begins ? recorder_condition_quoted_(first) : NULL;

@@ -9,8 +9,8 @@ RECORDER_C_BEGIN_
 
 /* -------------------------------------------------------------- constant --
  *
- * A `%s` that is kept as an address shows the text that stands there when it is
- * read. It is the recorded text if the memory is private, cannot be written and
+ * A `%s` that is kept as an address shows the text that the memory there holds
+ * when a reader reads it. It is the recorded text if the memory is private, cannot be written and
  * belongs to a file: the read-only segments of the program and its libraries.
  * Any other text is marked. The program's own segments are known without a
  * system call; the rest is in /proc/self/maps, which is read once in a dump, or

@@ -67,7 +67,7 @@ RECORDER_SELDOM_ bool recorder_crash_number_(const char *value, size_t *to)
 RECORDER_SELDOM_ bool recorder_crash_last_(const char *value,
                                            struct recorder_choice_ *to)
 {
-    const char *all = recorder_behind_(value, "all");
+    const char *all = recorder_past_(value, "all");
     to->lines_max = to->last = 0;
     if (all && !*all)
         return true;
@@ -89,18 +89,18 @@ RECORDER_SELDOM_ const char *recorder_crash_parse_(struct recorder_crash_ *to)
     for (; *at; at = next) {
         const char *value;
         next = recorder_crash_cut_(at);
-        if ((value = recorder_behind_(at, "crash=")) != NULL) {
+        if ((value = recorder_past_(at, "crash=")) != NULL) {
             if (!recorder_crash_number_(value, &to->memory))
                 return at;
             continue;
         }
         to->shows = true;
-        if ((value = recorder_behind_(at, "last=")) != NULL) {
+        if ((value = recorder_past_(at, "last=")) != NULL) {
             if (!recorder_crash_last_(value, &to->choice))
                 return at;
-        } else if ((value = recorder_behind_(at, "to=")) && *value) {
+        } else if ((value = recorder_past_(at, "to=")) && *value) {
             to->to = value;
-        } else if ((value = recorder_behind_(at, "names=")) &&
+        } else if ((value = recorder_past_(at, "names=")) &&
                    !recorder_regex_check_(value)) {
             to->choice.regex = value;
         } else {

@@ -67,7 +67,7 @@ RECORDER_SELDOM_ bool recorder_memory_copy_all_(void *to, uintptr_t from,
  *         of the process in clock ticks since boot (/proc/PID/stat, 22), the
  *         boot and the pid namespace (hashed; 0: unknown), 1 if leases tell on
  *         this file system whether a process maps a file}. It is the first
- *         note; its first word stands at a multiple of 8
+ *         note; its first word lies at a multiple of 8
  *     "CORE", NT_PRSTATUS (where the machine's is known; registers are 0
  *         until a crash), NT_PRPSINFO, NT_AUXV (as of /proc/self/auxv),
  *         NT_SIGINFO (of a crash)

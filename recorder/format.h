@@ -26,7 +26,7 @@ PROMISES (each begins the names of its tests)
     lost_is_said        a word that was lost or never recorded prints <lost>
                         -> tests/inside/format.c
     changes_are_marked  a string that may be another than the one recorded
-                        prints behind a ~ -> tests/inside/format.c
+                        prints with a ~ before it -> tests/inside/format.c
 
     It calls nothing but the functions that it is given, does no
     floating-point arithmetic, needs about 1 KiB of stack and may run

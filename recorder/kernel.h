@@ -1,8 +1,8 @@
 /* kernel.h - records the context switches that the kernel's rings hold. */
 /* SPDX-License-Identifier: MIT */
 /*
-    The kernel writes a ring for each processor, downwards: `head` is where its
-    newest switch stands, and falls by one switch at a time. Nobody reads until
+    The kernel writes a ring for each processor, downwards: `head` is the place of
+    its newest switch, and falls by one switch at a time. Nobody reads until
     somebody asks; then what lies from `done` down to `head` is recorded, of all
     rings by ascending time, and `done` becomes that head.
 
@@ -11,7 +11,7 @@
         data   ... ─────────┴───────────────────────────┴──────────── ...
                   ◄── the kernel writes this way, and over the oldest
 
-    A switch is copied, and counts if the head, read again behind a fence, says
+    A switch is copied, and counts if the head, read again after a fence, says
     that the kernel has not come round to it. What it has come round to is
     counted as overwritten: by the distance from `done` to the head, so that
     poured + overwritten is all that there was.

@@ -265,8 +265,7 @@ RECORDER_INLINE_ void recorder_zero_(void *to, size_t size)
 
 /* Returns the text after the word with which it begins; null: it begins with
  * another. */
-RECORDER_INLINE_ const char *recorder_behind_(const char *text,
-                                              const char *word)
+RECORDER_INLINE_ const char *recorder_past_(const char *text, const char *word)
 {
     for (; *word; word++, text++)
         if (*text != *word)

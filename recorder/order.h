@@ -33,7 +33,7 @@ RECORDER_C_BEGIN_
  * of 5 to 12 arguments has parts 0 to 2; a text has as many units as it needs.
  * Threads without a lane, and those of lanes that do not fit, are lane 0.
  *
- *   K1 unit = ticks / 16                 behind all that the thread has seen
+ *   K1 unit = ticks / 16                 after all that the thread has seen
  *   K2 last = the last unit of the lane  relaxed
  *   K3 last -> max(unit, last + 1)       if it is still last; else K2 again
  *   K4 clocked                           acquire

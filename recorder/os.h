@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
 One of os_linux.h, os_posix.h, os_windows.h and os_none.h answers. All that
-varies with the system stands there, but for the clock's ticks (clock.h). To add
+varies with the system is there, but for the clock's ticks (clock.h). To add
 a system, write a file that answers all of this; tests/house.sh looks for each
 name.
 
@@ -18,7 +18,7 @@ other. They are safe in signal handlers.
         void recorder_os_get_thread_name_(char name[16])
             the calling thread's name; leaves `name` alone where it has none
         bool recorder_os_get_name_of_(int32_t id, char name[16])
-            another thread's name as of now; false where it cannot be told
+            another thread's name as of now; false where the system does not say
         RECORDER_OS_NAMES_
             0 if that is always false
         intptr_t recorder_os_process_(void)
@@ -29,7 +29,7 @@ other. They are safe in signal handlers.
             lets other threads run
         void recorder_os_at_fork_(void (*prepare)(void), void (*parent)(void),
                                   void (*child)(void))
-            has `prepare` called before each fork(), and `parent` behind it, or
+            has `prepare` called before each fork(), and `parent` after it, or
             `child` in its child, before fork() returns
         void recorder_os_exit_(int status)
             ends the process at once: _exit()
@@ -59,7 +59,7 @@ other. They are safe in signal handlers.
             at, file_bytes, bytes, writable: a piece of the main program in
             memory
         struct recorder_os_headers_ recorder_os_headers_open_(void)
-            an iterator over these pieces; it is asked early, as it may call
+            an iterator over these pieces; it is opened early, as it may call
             functions of the C library for the first time
         bool recorder_os_next_segment_(struct recorder_os_headers_ *headers,
                                        struct recorder_os_segment_ *segment)

@@ -4,7 +4,7 @@
 One of os_linux_file.h and os_windows_file.h answers; other systems have no
 recordings, and define no RECORDER_OS_FILES_. tests/house.sh looks for each name.
 
-`Minus errno`: minus one of RECORDER_ENOENT_ and those that stand by it.
+`Minus errno`: minus one of RECORDER_ENOENT_ and the other numbers there.
 
     files
         RECORDER_O_NEW_, RECORDER_O_NONBLOCK_
@@ -35,7 +35,7 @@ recordings, and define no RECORDER_OS_FILES_. tests/house.sh looks for each name
             leaves a file to its mapping
         long recorder_os_has_writer_(int fd)
             1 if a process has the file of a recording mapped, 0 if none has,
-            minus errno if that cannot be told
+            minus errno if the system does not say
         long recorder_os_lock_(int fd)
             locks a file until `fd` is closed. -RECORDER_EAGAIN_: another did
         int recorder_os_rename_(const char *from, const char *to)

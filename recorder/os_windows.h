@@ -9,7 +9,7 @@ PROMISES
     * Recording, dumps, names of threads, crashes and recorders of DLLs work as
       on other systems -> tests/ports/hosted_windows.c
     * An exception that the program handles is none of ours: a dump is made by
-      the last of all handlers, behind those of frames and of vectors, when the
+      the last of all handlers, after those of frames and of vectors, when the
       process is about to end; with the status that it had without us.
       -> tests/ports/hosted_windows.c
     * Who calls SetUnhandledExceptionFilter() after us is called after us: a

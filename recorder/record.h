@@ -359,7 +359,7 @@ RECORDER_SELDOM_ uintptr_t recorder_readonly_bytes_(const char *start)
     struct recorder_os_segment_ segment;
     uintptr_t offset, first = UINTPTR_MAX;
     uint16_t count;
-    if (!start || !recorder_behind_(start, "\177ELF"))
+    if (!start || !recorder_past_(start, "\177ELF"))
         return 1;
     __builtin_memcpy(&offset, start + (IS_64 ? 32 : 28), sizeof offset);
     __builtin_memcpy(&count, start + (IS_64 ? 56 : 44), sizeof count);

@@ -19,7 +19,7 @@ PROMISES (each begins the names of its tests)
 
 LIMITS
     * A name has at most 63 bytes, as C promises to tell identifiers apart; a
-      longer one never matches. Groups stand in each other at most 6 deep.
+      longer one never matches. Groups nest at most 6 deep.
     * Case is ignored for ASCII letters. Every other byte is a character.
     * No [. .] and [= =], no \1, \w and the like; no repeat of a repeat.
 
@@ -198,7 +198,7 @@ RECORDER_SELDOM_ bool recorder_regex_character_(struct recorder_regex_ *r,
     if (want == '\\') {
         want = (unsigned char)*r->at;
         if (!want)
-            recorder_regex_fail_(r, "nothing behind \\");
+            recorder_regex_fail_(r, "nothing after \\");
         else if (recorder_regex_within_(recorder_regex_lower_(want), 'a',
                                         'z') ||
                  recorder_regex_within_(want, '0', '9'))

@@ -48,8 +48,8 @@ RECORDER_CALLED_SELDOM_ void recorder_tasks_leave_(struct recorder_tasks *tasks)
 
 /* ----------------------------------------------------------------- table --
  *
- * Open addressing without a key: a task stands at the place that its address
- * hashes to or at a later one. Readers look at all places, so that an entry is
+ * Open addressing without a key: a task is at the place that its address
+ * hashes to, or at a later one. Readers look at all places, so that an entry is
  * one compare-and-swap and a leave is one store.
  */
 

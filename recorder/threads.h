@@ -20,7 +20,7 @@ RECORDER_C_BEGIN_
  *
  * It also gets a lane, of all recorders that have so many, as long as one is
  * free; others share lane 0. A lane is owned by a thread of the kernel, not by
- * a row: when that has ended, behind its last instruction, destructors of
+ * a row: when that has ended, after its last instruction, destructors of
  * thread-local variables included, the next that looks there takes it (O1 to O5
  * in lane.h).
  */

@@ -228,11 +228,11 @@ static bool wall_of(struct call *call, const char *text, int64_t *ns)
     if (!end)
         return false;
     if (*end == '.') {
-        char *behind;
-        fraction = strtod(end, &behind); /* ".9e300" is no fraction */
+        char *after;
+        fraction = strtod(end, &after); /* ".9e300" is no fraction */
         if (fraction >= 1)
             return false;
-        end = behind;
+        end = after;
     }
     if (!zoned(end, &date, &seconds))
         return false;

@@ -194,7 +194,7 @@ static uint64_t date_of(struct call *calls, const char *text)
             newest = end, last = c;
     }
     if (!first)
-        fail(NULL, "no source knows the date: %s cannot be told", text);
+        fail(NULL, "no source knows the date, so %s means no moment", text);
     if (*text != '-' && span_of(text, &ns))
         last = first;
     call_when(last, text, &order, &ns);

@@ -318,7 +318,7 @@ Test(regex, check_says_why)
                  {"a{256}", "not {m}, {m,} or {m,n}"},
                  {"a{1,256}", "not {m}, {m,} or {m,n}"},
                  {"a{x}", "not {m}, {m,} or {m,n}"},
-                 {"a\\", "nothing behind \\"},
+                 {"a\\", "nothing after \\"},
                  {"\\w", "unknown escape"},
                  {"(a)\\1", "unknown escape"},
                  {"(((((((a)))))))", "groups nested too deeply"}};

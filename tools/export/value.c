@@ -9,14 +9,14 @@ static const char *value_colon(const char *option, unsigned long *number,
                                const char **end)
 {
     const char *colon = option;
-    char *behind;
+    char *end_of_number;
     while ((colon = strchr(colon, ':'))) {
         *number = isdigit((unsigned char)colon[1])
-                      ? strtoul(colon + 1, &behind, 10)
+                      ? strtoul(colon + 1, &end_of_number, 10)
                       : 0;
         if (*number >= 1 && *number <= 12 &&
-            (*behind == '=' || *behind == '\0')) {
-            *end = behind;
+            (*end_of_number == '=' || *end_of_number == '\0')) {
+            *end = end_of_number;
             return colon;
         }
         colon++;

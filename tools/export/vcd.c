@@ -122,15 +122,15 @@ static void put_name(FILE *file, const char *name)
 }
 
 static void put_variable(struct vcd *v, const char *type, const char *of_code,
-                         const char *name, const char *behind)
+                         const char *name, const char *suffix)
 {
     fprintf(v->waves->out.file, "$var %s %s ", type, of_code);
     if (v->waves->plain && v->scope) /* sigrok knows no scopes */
         fprintf(v->waves->out.file, "%s_", v->scope);
     put_name(v->waves->out.file, name);
-    if (*behind)
+    if (*suffix)
         putc('_', v->waves->out.file);
-    put_name(v->waves->out.file, behind);
+    put_name(v->waves->out.file, suffix);
     fputs(" $end\n", v->waves->out.file);
 }
 

@@ -113,13 +113,13 @@ static void add(struct lines *l, uint32_t minor, const char *text)
 static void codes_line(struct lines *l, const char *line)
 {
     char text[TEXT_MAX_CHARACTERS + 1];
-    const char *behind, *wrong = NULL;
+    const char *rest, *wrong = NULL;
     uint32_t number;
     line += strspn(line, " \t\r");
     if (!*line || *line == '#')
         return;
-    if ((behind = numbered(line, "major", 0xffffff, &number))) {
-        wrong = quoted(behind, text, NAME_MAX_CHARACTERS);
+    if ((rest = numbered(line, "major", 0xffffff, &number))) {
+        wrong = quoted(rest, text, NAME_MAX_CHARACTERS);
         l->in_major = !wrong;
         l->major = number;
         if (!wrong) {
@@ -131,8 +131,8 @@ static void codes_line(struct lines *l, const char *line)
             }
             *to = '\0';
         }
-    } else if ((behind = numbered(line, "minor", 0xff, &number))) {
-        wrong = l->in_major ? quoted(behind, text, TEXT_MAX_CHARACTERS)
+    } else if ((rest = numbered(line, "minor", 0xff, &number))) {
+        wrong = l->in_major ? quoted(rest, text, TEXT_MAX_CHARACTERS)
                             : "no major precedes it";
         if (!wrong)
             add(l, number, text);

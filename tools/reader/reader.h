@@ -89,7 +89,7 @@ struct memory {
      * an earlier copy. Null pointer: no copy. */
     void (*compare)(void *context, uint64_t address, size_t size);
     void *compare_context;
-    /* Lets time pass, in memory that stands still between takes. False: the
+    /* Lets time pass, in memory that does not change between takes. False: the
      * program has ended. Null pointer: time passes by itself. */
     bool (*advance)(struct memory *);
     bool more;     /* of advance(): it may be called again at once */

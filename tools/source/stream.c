@@ -4,7 +4,7 @@
    hooks/recorder_stream.h sends frames, and says what they contain. Here they
    change a copy of the board's memory, over the firmware's ELF file, when the
    reader lets time pass: up to the end of a round of the board. So a take reads
-   memory that stands still, and each take sees every record that arrived.
+   memory that does not change, and each take sees every record that arrived.
 */
 #include "file.h"
 

@@ -35,8 +35,8 @@ static struct bounds *stacks_sorted(struct tasks *tasks, size_t *count)
 static void thread_link(struct tasks *tasks, const struct bounds *stacks,
                         size_t count, size_t thread, uint64_t sp)
 {
-    size_t behind = array_count_to(stacks, count, sizeof *stacks, sp);
-    const struct bounds *stack = behind ? &stacks[behind - 1] : NULL;
+    size_t after = array_count_to(stacks, count, sizeof *stacks, sp);
+    const struct bounds *stack = after ? &stacks[after - 1] : NULL;
     if (!stack || sp - stack->low >= stack->bytes ||
         tasks->all[stack->task].thread != TASK_NONE)
         return;

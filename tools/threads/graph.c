@@ -135,36 +135,35 @@ static bool cycle_stands(struct threads *threads, const struct cycle *cycle)
 {
     struct thread *looks = calloc(cycle->count, sizeof *looks);
     struct recorded *now = recorded_again(threads, "thread_now"), *held, *then;
-    bool stands = looks != NULL;
-    for (size_t i = 0; i < cycle->count && stands; i++) {
+    bool lasts = looks != NULL;
+    for (size_t i = 0; i < cycle->count && lasts; i++) {
         const struct thread *thread = &threads->all[cycle->threads[i]];
         looks[i].id = thread->id;
-        stands =
+        lasts =
             thread->past
                 ? recorded_still(now, thread) && is_blocked(threads, thread)
                 : look_same(thread_home(threads, thread), thread, &looks[i]);
     }
     held = recorded_again(threads, "thread_held");
-    for (size_t i = 0; i < cycle->count && stands; i++) {
+    for (size_t i = 0; i < cycle->count && lasts; i++) {
         const struct thread *thread = &threads->all[cycle->threads[i]];
         size_t next = cycle->threads[(i + 1) % cycle->count];
-        stands =
-            thread->past
-                ? recorded_holds(threads, held, thread, &threads->all[next])
-                : holder_same(thread_home(threads, thread), thread);
+        lasts = thread->past
+                    ? recorded_holds(threads, held, thread, &threads->all[next])
+                    : holder_same(thread_home(threads, thread), thread);
     }
     then = recorded_again(threads, "thread_now");
-    for (size_t i = 0; i < cycle->count && stands; i++) {
+    for (size_t i = 0; i < cycle->count && lasts; i++) {
         const struct thread *thread = &threads->all[cycle->threads[i]];
-        stands = thread->past
-                     ? recorded_still(then, thread)
-                     : process_stood(thread_home(threads, thread), &looks[i]);
+        lasts = thread->past
+                    ? recorded_still(then, thread)
+                    : process_stood(thread_home(threads, thread), &looks[i]);
     }
     recorded_free(now);
     recorded_free(held);
     recorded_free(then);
     free(looks);
-    return stands;
+    return lasts;
 }
 
 /* Tries a few times: stopped or interrupted threads run before they wait

@@ -82,7 +82,7 @@ static const struct state *analyse(struct prologue *p,
     return p->lost ? &p->deepest : &p->now;
 }
 
-/* The stack pointer when the function began; false: that cannot be told. */
+/* The stack pointer when the function began; false: unknown. */
 static bool entry_sp(const struct state *state, const struct shape *shape,
                      const struct registers *registers, uint64_t *to)
 {
