@@ -25,14 +25,14 @@ VERSION := $(shell awk '/define RECORDER_VERSION_(MAJOR|MINOR|PATCH)/ \
 HEADERS := $(wildcard recorder*.h recorder/*.h)
 EXAMPLES := $(patsubst %.c,build/%,$(filter-out examples/go/% examples/library/% \
 	examples/port-template/%,$(wildcard examples/*/*.c)))
-# Tests of code in their own process, which a sanitizer sees, and other tests:
-# they compile and run programs.
+# Tests of code in their own process, which a sanitizer sees, and of programs.
 # TEST=whole chooses one, CASE=... one of its cases, for all that runs tests.
 tests_in = $(filter $(if $(TEST),$(TEST) %/$(TEST),%),\
 	$(patsubst tests/%.c,%,$(wildcard $1)))
 INSIDE := $(call tests_in,tests/ring/*.c tests/inside/*.c)
 TESTS := $(strip $(call tests_in,tests/outside/*.c) $(INSIDE))
-$(if $(TEST),$(if $(TESTS),,$(error there is no tests/*/$(TEST).c)))
+CASES := $(filter $(if $(TEST),%/$(TEST).sh,%),$(wildcard tests/outside/*.sh))
+$(if $(TEST),$(if $(TESTS)$(CASES),,$(error there is no tests/*/$(TEST).c or .sh)))
 
 # Where a build goes and how it is made; `make asan` and its like set both.
 BUILD ?= build
@@ -182,7 +182,7 @@ test-all:
 
 run-tests: build/recorder build/librecorder.so build/lib/librecorder-run.so \
 		$(FLEET) $(TESTS:%=$(BUILD)/tests/%)
-	@AGAIN="$(AGAIN)" sh tests/run.sh $(SCRIPTS) $(TESTS:%=$(BUILD)/tests/%)
+	@AGAIN="$(AGAIN)" sh tests/run.sh $(SCRIPTS) $(CASES) $(TESTS:%=$(BUILD)/tests/%)
 
 # One test, and all that it says: make run TEST=whole CASE=readers_see_a_mix
 ifeq ($(MAKECMDGOALS)$(TEST),run)
@@ -190,10 +190,10 @@ $(error make run TEST=... [CASE=...]: which test?)
 endif
 run: build/recorder build/librecorder.so build/lib/librecorder-run.so \
 		$(FLEET) $(TESTS:%=$(BUILD)/tests/%)
-	@$(BUILD)/tests/$(TESTS) --verbose $(CASE:%=--filter '*/%')
+	@$(if $(CASES),CASE='$(CASE)' bash $(CASES),$(BUILD)/tests/$(TESTS) --verbose $(CASE:%=--filter '*/%'))
 
 SANITIZE = $(MAKE) --no-print-directory -s -j$(CORES) run-tests \
-	RECORDER_TEST_SCALE=0.01 AGAIN="make $@" TESTS="$(INSIDE)"
+	RECORDER_TEST_SCALE=0.01 AGAIN="make $@" TESTS="$(INSIDE)" CASES=
 
 asan: packages-test
 	@ASAN_OPTIONS=handle_segv=0:handle_abort=0:handle_sigbus=0:handle_sigfpe=0:handle_sigill=0:use_sigaltstack=0:detect_leaks=0 \
@@ -209,7 +209,7 @@ ubsan: packages-test
 tsan: packages-test
 	@TSAN_OPTIONS=handle_segv=0:handle_abort=0 RUN="setarch -R" $(SANITIZE) \
 		BUILD=build/tsan TESTFLAGS="-fsanitize=thread -Itests/tsan" CRITERION= \
-		TESTS="$(filter-out ring/threads inside/format inside/coded inside/regex,$(INSIDE))"
+		TESTS="$(filter-out ring/threads inside/format inside/coded inside/regex,$(INSIDE))" CASES=
 
 # Lines and branches of the headers that the tests reach.
 coverage: packages-test

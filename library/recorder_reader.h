@@ -16,15 +16,15 @@
 PROMISES
     * Reads the sources of the recorder command, by the same code: a process, a
       core file, a recording, a compressed one, the folder of a log, a server.
-      -> tests/outside/python.c
+      -> tests/outside/python.sh
     * Hostile, damaged and truncated sources give an error, in the words of the
       command, even if they are cut off while they are read; nothing exits,
-      nothing is printed. -> tests/outside/python.c
+      nothing is printed. -> tests/outside/python.sh
     * A program that was linked to librecorder.so.1 runs with all later ones of
       that name: nothing is removed, structures only grow at their end, and
       their sizes are passed, so that a library writes no more than the caller
       has room for, and zeros to members that it does not know.
-      -> tests/outside/python.c
+      -> tests/outside/python.sh
 
 LIMITS
     * Texts are as they were recorded: control characters are not escaped, and

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: MIT
 #
 # A page of docs/ that the list below does not name is refused, and so is a dead
-# link: tests/outside/site.c.
+# link: tests/outside/site.sh.
 set -eu
 cd "$(dirname "$0")/.."
 out=$1

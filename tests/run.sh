@@ -6,6 +6,8 @@
 # failed is shown at the end, with a command that runs it alone. The last line
 # counts the cases of all. What a program said in full is beside it, in a .log.
 #
+# A test is a program, or a script; those of tests/outside are for bash.
+#
 # RUN: a command to run each with. CASE: the only case to run. AGAIN: how to run
 # one, without TEST and CASE; `make run` if not set.
 set -u
@@ -60,6 +62,7 @@ one()
     log=$(log_of "$1") start=$(date +%s)
     mkdir -p "${log%/*}"
     case $1 in
+    tests/outside/*.sh) set -- "$1" bash "$1" ;;
     *.sh) set -- "$1" sh "$1" ;;
     *) set -- "$1" "$1" ${CASE:+--filter "*/$CASE"} --verbose ;;
     esac
@@ -82,6 +85,7 @@ failure()
     echo
     echo "--- $name failed; all of it: $log"
     case $1 in
+    tests/outside/*) ;;
     *.sh)
         tail -n 40 "$log"
         echo "    again: sh $1"
@@ -91,7 +95,7 @@ failure()
     { grep -a '^\[----\]\|^\[FAIL\]' "$log" || cat "$log"; } |
         grep -av '^\[----\] *$\|Criterion v' | tail -n 20 | cut -c 1-400
     test=${name#tests/}
-    again="    again: ${AGAIN:-make run} TEST=${test%.c}"
+    again="    again: ${AGAIN:-make run} TEST=${test%.*}"
     sed -n 's/^\[FAIL\] [^:]*::\([A-Za-z0-9_]*\).*/\1/p' "$log" |
         while read -r case; do
             seed=$(sed -n "s/^$case: \(SEED=[0-9]*\)$/ \1/p" "$log" | tail -n 1)

@@ -1,4 +1,4 @@
-"""Checks the Python module against the recorder command: tests/outside/python.c
+"""Checks the Python module against the recorder command: tests/outside/python.sh
 
 python.py agree SOURCE          all that both say of a source
 python.py columns SOURCE        columns and frames, by the records

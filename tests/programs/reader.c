@@ -1,4 +1,4 @@
-/* The C interface of librecorder, as a program uses it: tests/outside/python.c */
+/* The C interface of librecorder, as a program uses it: tests/outside/python.sh */
 /* SPDX-License-Identifier: MIT */
 #include "recorder_reader.h"
 

@@ -1,4 +1,4 @@
-"""Checks the documentation: tests/outside/site.c
+"""Checks the documentation: tests/outside/site.sh
 
 site.py tutorial PAGE   types what stands behind each $, and compares what is
                         said with the page, but for digits that are not of a

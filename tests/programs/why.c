@@ -1,4 +1,4 @@
-/* Requests that are slow for causes of many kinds, for tests/outside/why.c. */
+/* Requests that are slow for causes of many kinds, for tests/outside/why.sh. */
 /* SPDX-License-Identifier: MIT */
 /*
     ./why SEED COUNT CAUSES

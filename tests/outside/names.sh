@@ -1,0 +1,246 @@
+#!/bin/bash
+# names.sh - Names that formats give their arguments, and choices of records by them.
+# SPDX-License-Identifier: MIT
+. "${0%/*}/../harness/cases.sh"
+
+once "gcc -O1 -g $WARNINGS -I$ROOT -o named $PROGRAMS/named.c && ./named rec"
+
+# Chooses; the orders that remain.
+chosen() # options orders
+{
+    eval "recorder dump --line '{order} ' $1 rec" >chosen
+    text=$(sed -n 's/^\([0-9]*\) $/\1/p' chosen | tr '\n' ' ')
+    is "$2"
+}
+
+# ---------------------------------------------------------------------- names
+
+## in_json
+# Goal: "bytes=%d" names its argument, with or without quotes and 0x between;
+# other texts are no names.
+recorder dump --json rec >all
+text=$(sed -n '1p;2p;4p;25p' all |
+    sed 's/.*may_have_changed...[^,]*,//; s/,.message.*//')
+is <<'END'
+"named":{"bytes":-500,"peer":"alpha","addr":65261,"load":0.0}
+"named":{"bytes":1,"thread":0}
+"named":{"id":0,"result":0}
+"named":{"x":4,"X":5,"width":7}
+END
+python3 -c 'import json; [json.loads(l) for l in open("all")]'
+
+## are_columns
+# Goal: each name is a column; one that is something else already has a _.
+text=$(recorder export csv rec -o csv
+    python3 -c 'import csv; rows = list(csv.DictReader(open("csv")))
+for i in 0, 1, 3, 24: print(*[rows[i][c] for c in
+    "bytes peer addr load thread_ id result x".split()], sep="|")')
+is <<'END'
+-500|alpha|65261|0.0||||
+1||||0|||
+|||||0|0|
+|||||||4
+END
+text=$(recorder dump --csv rec | cmp - csv
+    recorder export sqlite rec -o db
+    sqlite3 db 'select bytes, peer, addr, load, thread_, id, result from event where
+            ord in (1, 2, 4) or x is not null; select sum(bytes) from event
+            where recorder = 1; select bytes, peer from log where ord = 1')
+is <<'END'
+-500|alpha|65261|0.0|||
+1||||0||
+|||||0|0
+||||||
+4500
+-500|alpha
+END
+text=$(recorder export sqlite rec rec -o db
+    sqlite3 db 'select sum(bytes) from log where recorder = char(110,101,116) group by
+            source')
+is <<'END'
+4500
+4500
+END
+
+## lost_texts_are_no_values
+# Goal: an overwritten text is no value: null in exports, chosen by no
+# --where; diff takes neither it nor a text whose rest is missing for a new
+# value. Method: a small ring, in which each record has one slot for its text,
+# or 3.
+cat >lost.c <<X
+#include "recorder_dump.h"
+#include <string.h>
+RECORDER(net, 64, "")
+int main(int argc, char **argv) { char verb[96] = "GET";
+if (argc > 2) memset(verb, 120, 80);
+for (int i = 0; i < 40; i++) record(net, "verb=%s", verb);
+for (int i = 0; i < argc - 1; i++) record(net, "end"); }
+X
+gcc -I$ROOT -o lost lost.c
+RECORDER_FILE=a ./lost
+RECORDER_FILE=b ./lost 1
+RECORDER_FILE=c ./lost 1 2
+RECORDER_FILE=d ./lost 1 2 3
+text=$(recorder dump b | grep -c 'verb=<lost>'
+    recorder dump --json b | head -n 1 | grep -o '\[null\]'
+    recorder export sqlite b -o db
+    sqlite3 db 'select count(*) from event where verb is null;
+        select distinct verb from event where verb not null')
+is <<'END'
+1
+[null]
+2
+GET
+END
+must recorder dump --where 'verb=<lost>' b
+lacks verb=
+text=$(recorder diff a b; recorder diff c d) || true
+lacks 'value: '
+lacks 'verb of'
+
+## head_has_chosen_recorders
+# Goal: the head of a dump has the recorders that --where lets pass.
+text=$(recorder dump --where 'net: bytes>1000' rec | grep DUMPING |
+        cut -d ' ' -f 2
+    recorder dump --where 'bytes>1000' rec | grep -c DUMPING
+    recorder list rec | grep -c ' on ')
+[[ $text =~ ^net$'\n'(.)$'\n'(.)$ ]]
+test ${BASH_REMATCH[1]} = ${BASH_REMATCH[2]}
+
+## in_traces
+# Goal: timelines and traces have them, and --value takes them.
+text=$(recorder export perfetto rec -o p --value net:bytes
+    protoc --decode=Trace -I$PROGRAMS perfetto.proto <p >text
+    grep -c 'name: .bytes.' text
+    grep -c COUNTER text)
+[[ $text = *6 ]]
+text=$(recorder export perfetto rec -o p --value net:bytes=B
+    protoc --decode=Trace -I$PROGRAMS perfetto.proto <p >text
+    grep counter_value text | tail -1
+    grep -c 'name: .B.' text
+    grep -c 'string_value: .alpha' text)
+is <<'END'
+    counter_value: 2000
+2
+2
+END
+recorder export vcd rec -o v.vcd --value disk:bytes 2>&1
+grep -c 'integer.*disk_bytes' v.vcd
+recorder view rec -o v.html --value net:load
+must -2 recorder export vcd rec --value net:9x -o v
+has 'or RECORDER:FIELD, of "FIELD=%d"'
+text=$(recorder export vcd rec -o v.vcd --value net:nothing 2>&1)
+has 'net has no number nothing: no value'
+
+# -------------------------------------------------------------------- filters
+
+## choose_records
+# Goal: --where compares arguments by name or place, numbers as numbers and
+# texts as texts; --grep looks at messages; both choose with all the others.
+chosen '--where "net: bytes>1000"' '17 21 '
+chosen '--where "bytes>1000"' '6 10 14 17 18 21 22 '
+chosen '--where "net: bytes>=1000"' '13 17 21 '
+chosen '--where "net:bytes>=1k"' '13 17 21 '
+chosen '--where "net: bytes<0"' '1 '
+chosen '--where "net: bytes<=-0x1f4"' '1 '
+chosen '--where "n.t|disk: bytes = 500"' '9 '
+chosen '--where "net: bytes!=500 peer~gamma,"' '21 '
+chosen '--where "net: bytes>0 peer!=alpha load<2.1"' '9 17 '
+chosen '--where "peer~^.lpha"' '1 13 '
+chosen '--where "peer=\"beta\""' '5 17 '
+chosen '--where "addr=0xfeee"' '5 '
+chosen '--where "load=0.5" --where "load=1"' '5 9 '
+chosen '--where "1=3 2=30"' '16 '
+chosen '--where "disk: 2&4"' '18 22 '
+chosen '--where "bytes>9e14"' '22 '
+chosen '--where "bytes=1125899906842624"' '22 '
+chosen '--where "net: \"sent\" bytes<1"' '1 5 '
+chosen '--where "load>0.4 load<=1.0"' '5 9 '
+chosen '--where "x=4"' '25 '
+chosen '--grep "BLOCKS"' ''
+chosen '--grep "blocks, thread=-[13]"' '6 14 '
+chosen '--grep "Sent|read" --grep "peer|3"' '14 '
+chosen '--grep "sent" --where "bytes<1"' '1 5 '
+chosen '--grep "sent" --last 2 --names net' '17 21 '
+chosen '--grep "request" --since 20' '20 23 24 '
+
+## choose_in_every_verb
+# Goal: each verb that chooses takes them.
+must recorder spans --json --where 'id<3' rec
+has '"count":3,'
+text=$(recorder export json rec --where 'id<3' | wc -l
+    recorder export csv rec --where 'id<3' | wc -l
+    recorder save rec --where 'id<3' -o small
+    recorder dump --json small | wc -l
+    recorder view rec --grep 'id=[012]' -o v.html
+    grep -o 'columns' v.html | wc -l
+    recorder latency rec --from '> .*' --to '< .*' --grep 'id=[012]' |
+        head -1)
+has '6
+7
+6
+' '
+3 pairs, 0 without an end'
+recorder diff rec rec --where 'id<3'
+text=$(recorder list rec --where 'bytes>=1000' | sed -n 2,3p | cut -c1-60
+    recorder list rec --json --grep sent | grep -o '"kept":[0-9]*'
+    recorder list --rates rec --where 'net: id<2' | tail -n 2 |
+        tr -s ' ' | cut -d' ' -f1,3)
+is <<'END'
+net            64     1     6K        3           0      0  
+disk           64     1     6K        5           0      0  
+"kept":6
+"kept":0
+net 4
+disk 0
+END
+must -2 recorder list rec --sizes --grep a
+must -2 recorder list rec --slots --where 'a=1'
+must -2 recorder list --rates rec --where a
+
+## wrong_conditions
+# Goal: errors are reported.
+row()
+{
+    must -2 eval "recorder dump rec $1"
+    has "$2"
+}
+row '--grep "("' '--grep (: Unmatched ('
+row '--where ""' 'nothing: it should be FIELD OP VALUE'
+row '--where "net: bytes"' 'bytes: it should be FIELD OP VALUE'
+row '--where "net: 13>1"' '13>1: it should be FIELD OP VALUE'
+row '--where "bytes>x"' 'bytes>x: is compared with no number'
+row '--where "bytes&1.5"' '& takes an integer'
+row '--where "bytes>5ms"' '5ms: unknown unit: a number may have k'
+row '--where "bytes<1e400"' 'the number is too large'
+row '--where "(: a=1"' '--where (: a=1: '
+row '--where "a=\"x"' 'a quote has no end'
+row '--where "a~("' 'Unmatched ('
+
+## conditions_that_nothing_meets
+# Goal: recorders and arguments that do not exist are no empty answer.
+row()
+{
+    must -$1 eval "recorder $2"
+    has "$3"
+}
+row 1 'dump rec --where "reqid=5"' 'no record has an argument reqid'
+row 1 'dump rec --where "net: 12=5"' 'no record has an argument of place 12'
+row 1 'spans rec --where "reqid=5"' 'no record has an argument reqid'
+row 1 'dump rec --where "nett: bytes>1"' 'no recorder is named nett'
+row 1 'dump rec --where "peer>5"' 'the argument peer is a text, no number'
+row 1 'dump rec --where "net: bytes=many"' \
+    'the argument bytes is a number, no text'
+row 1 'dump rec --names nett' 'no recorder is named nett'
+row 2 'latency rec --from "> .*" --to "< .*" --by fd' \
+    'no record that matches has an argument fd'
+row 2 'latency rec --from a --to b --where "x5=1"' 'no record has an argument x5'
+row 2 'latency rec --from "> WORK.*" --to "< .*"' 'no record is --from > WORK'
+row 125 'diff rec rec --where "x5=1"' 'no record has an argument x5'
+recorder dump rec --where 'net: bytes=123456'
+must recorder spans rec --grep nothing
+has 'no span among the chosen records'
+recorder latency rec --from '> [^x].*' --to '< .*'
+text=$(recorder latency rec --from '> .*' --to '< .*' --by id |
+    head -1)
+has ' pairs, 0 without an end'

@@ -1,0 +1,74 @@
+#!/bin/bash
+# why.sh - recorder why says where the time of spans went.
+# SPDX-License-Identifier: MIT
+. "${0%/*}/../harness/cases.sh"
+
+# Compiles programs/why.c. Skips the test where the kernel records no switches
+# for us.
+once 'gcc -g -O1 -DRECORDER_KERNEL_SLOTS=65536 -I$ROOT $WARNINGS -o why \
+    $PROGRAMS/why.c -lpthread &&
+    gcc -I$ROOT -o kernel $PROGRAMS/kernel.c -lpthread'
+text=$(./kernel switches 2>&1) || skip $text
+
+## injected_causes_are_named
+# Goal: of slow requests, the cause and its object are named, of healthy ones
+# none is; parts add up, and little is not known. Method: requests with
+# injected causes of random order and strength; the program tells which.
+count=200
+[[ $SCALE != 0* ]] || count=30
+# The kernel describes stops to root only.
+causes=13
+[ ! -r /sys/kernel/tracing/events/sched/sched_switch/id ] || causes=14
+RECORDER_SWITCHES=256,why recorder run -q -o why.rec ./why \
+    $(($(seed) % 1000000)) $count $causes >oracle
+recorder why why.rec request --slowest 1000 --json >spans
+must python3 $PROGRAMS/why.py oracle spans
+
+## spans_are_chosen_and_compared
+# Goal: the slowest spans are compared with the usual ones, and each is found
+# by the order of its first or last record, or by the options that choose.
+RECORDER_SWITCHES=256,why recorder run -q -o why.rec ./why 3 20 1 >oracle
+must recorder why why.rec
+has 'app: request: 20 spans, usually '
+must recorder why why.rec --slowest 20
+has 'waited for mutex table held by T'
+has ' holder, at with_lock why.c:'
+recorder spans why.rec --names app --json |
+    sed 's/.*longest_order":\([0-9]*\).*/\1/' >orders
+recorder why why.rec --slowest 1 >slowest
+recorder why why.rec --seq $(head -n 1 orders) >one
+cmp slowest one
+text=$(recorder why why.rec "request 7$" --slowest 9 | grep -c '^app: request')
+is 1
+text=$(recorder why why.rec --where 'app: 1<5' --slowest 9 |
+    grep -c '^app: request')
+is 5
+must -1 recorder why why.rec --seq 1
+has 'record 1 opens and closes no span that is kept'
+must -1 recorder why why.rec nonsense
+has 'no span that was closed is chosen'
+must -2 recorder why why.rec --slowest 0
+has '0: is no number above 0'
+
+## missing_records_are_said
+# Goal: without switches, waits are known, and the rest is `not known`;
+# without recorder run, a blocked thread has no reason.
+env -u RECORDER_SWITCHES recorder run -q -o why.rec ./why 3 20 1 >oracle
+must recorder why why.rec request --slowest 20
+has 'waited for mutex table held by T'
+has 'not known'
+has 'there are no records of switches'
+rm requests.fifo
+RECORDER_SWITCHES=256 RECORDER_FILE=own.rec ./why 3 20 1 >oracle
+must recorder why own.rec request --slowest 20
+has 'was blocked by a call, a page fault or a stop'
+has 'there are no records of waits'
+
+## lives_of_threads_are_spans
+# Goal: without spans of the program, the life of a thread is a span.
+gcc -g -DWITHOUT_SPANS -DRECORDER_KERNEL_SLOTS=4096 -I$ROOT -o lives \
+    $PROGRAMS/why.c -lpthread
+RECORDER_SWITCHES=256,why recorder run -q -o why.rec ./lives 3 20 1 >oracle
+must recorder why why.rec
+has 'life: thread: '
+has 'life: thread, T1 main: '

@@ -1,3 +1,0 @@
-/* expect: RECORDER(net, -1): the size must be at least 1 */
-/* SPDX-License-Identifier: MIT */
-#include "size_negative.c"
