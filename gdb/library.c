@@ -14,11 +14,18 @@
 #include "tables.h"
 #include "tasks.h"
 
+/* Begins a call: if there is no memory in it, it returns `failed`. */
+#define BEGIN(library, failed)                                                 \
+    if (call_host = &(library)->host, setjmp((library)->host.end) != 0)        \
+    return cut_watch(NULL), failed
+static const char no_memory[] = "there is no memory for it\n";
+
 enum { PIECE = 65536 }; /* bytes of a dump at a time, or a little more */
 
 struct recorder_gdb {
     struct memory memory;
     struct recorder_gdb_target target;
+    struct call_host host;
     struct source source; /* the registry in it; nothing is opened */
     struct reader reader;
     struct tasks tasks;
@@ -88,6 +95,7 @@ void recorder_gdb_free(struct recorder_gdb *library)
 
 size_t recorder_gdb_candidate(struct recorder_gdb *library, uint64_t address)
 {
+    BEGIN(library, 0);
     source_candidate(&library->source, address);
     return library->source.registries;
 }
@@ -95,12 +103,14 @@ size_t recorder_gdb_candidate(struct recorder_gdb *library, uint64_t address)
 size_t recorder_gdb_scan(struct recorder_gdb *library, uint64_t start,
                          uint64_t end)
 {
+    BEGIN(library, 0);
     source_scan(&library->source, start, end);
     return library->source.registries;
 }
 
 const char *recorder_gdb_open(struct recorder_gdb *library)
 {
+    BEGIN(library, no_memory);
     if (!library->source.registry)
         return "no recorder in it";
     source_several(&library->source);
@@ -112,7 +122,9 @@ const char *recorder_gdb_take(struct recorder_gdb *library, const char *names,
                               uint64_t last)
 {
     struct reader_selection selection = {.names = names, .last = last};
-    const char *wrong = reader_select(&library->reader, &selection);
+    const char *wrong;
+    BEGIN(library, no_memory);
+    wrong = reader_select(&library->reader, &selection);
     if (!wrong)
         return reader_take(&library->reader);
     snprintf(library->why, sizeof library->why, "%s: %s", names, wrong);
@@ -121,35 +133,34 @@ const char *recorder_gdb_take(struct recorder_gdb *library, const char *names,
 
 /* ----------------------------------------------------------------- texts -- */
 
-/* Begins the next text to return. Returns null if there is no memory. */
+/* Begins the next text to return. */
 static FILE *text_begin(struct recorder_gdb *library)
 {
     free(library->text);
     library->text = NULL;
-    return open_memstream(&library->text, &library->text_size);
+    return need(open_memstream(&library->text, &library->text_size));
 }
 static const char *text_end(struct recorder_gdb *library, FILE *text)
 {
-    if (!text || fclose(text) != 0 || !library->text ||
-        library->threads.no_memory)
-        return "there is no memory for it\n";
-    return library->text;
+    return need(fclose(text) == 0 ? library->text : NULL);
 }
 
 const char *recorder_gdb_list(struct recorder_gdb *library)
 {
-    FILE *text = text_begin(library);
+    FILE *text;
+    BEGIN(library, no_memory);
+    text = text_begin(library);
     reader_count(&library->reader);
-    if (text)
-        tables(text, &library->reader, false);
+    tables(text, &library->reader, false);
     return text_end(library, text);
 }
 
 const char *recorder_gdb_threads(struct recorder_gdb *library)
 {
-    FILE *text = text_begin(library);
-    if (text)
-        table_threads(text, &library->reader);
+    FILE *text;
+    BEGIN(library, no_memory);
+    text = text_begin(library);
+    table_threads(text, &library->reader);
     return text_end(library, text);
 }
 
@@ -158,14 +169,17 @@ const char *recorder_gdb_dump(struct recorder_gdb *library)
     struct reader *reader = &library->reader;
     struct reader_event event;
     const char *piece;
-    size_t size, all = 0;
-    FILE *text = text_begin(library);
-    if (text && !library->head_given) {
+    size_t size, all;
+    FILE *text;
+    BEGIN(library, no_memory);
+    text = text_begin(library);
+    all = 0;
+    if (!library->head_given) {
         piece = reader_head(reader, &size);
         fwrite(piece, 1, size, text);
     }
     library->head_given = true;
-    while (text && all < PIECE && reader_next(reader, &event)) {
+    while (all < PIECE && reader_next(reader, &event)) {
         piece = reader_line(reader, &event, NULL, &size);
         fwrite(piece, 1, size, text);
         all += size;
@@ -175,8 +189,10 @@ const char *recorder_gdb_dump(struct recorder_gdb *library)
 
 const char *recorder_gdb_several(struct recorder_gdb *library)
 {
-    FILE *text = text_begin(library);
-    if (text && *library->source.warning)
+    FILE *text;
+    BEGIN(library, no_memory);
+    text = text_begin(library);
+    if (*library->source.warning)
         fprintf(text, "%s\n", library->source.warning);
     return text_end(library, text);
 }
@@ -184,8 +200,10 @@ const char *recorder_gdb_several(struct recorder_gdb *library)
 const char *recorder_gdb_warnings(struct recorder_gdb *library)
 {
     const struct reader *reader = &library->reader;
-    FILE *text = text_begin(library);
-    for (size_t i = 0; text && i < reader->recorders_count; i++)
+    FILE *text;
+    BEGIN(library, no_memory);
+    text = text_begin(library);
+    for (size_t i = 0; i < reader->recorders_count; i++)
         if (reader->recorders[i]->wrong) {
             fputs("recorder ", text);
             table_column(text, reader->recorders[i]->name, 0);
@@ -206,6 +224,7 @@ const char *recorder_gdb_at(struct recorder_gdb *library, uint64_t order,
     size_t size;
     if (wrong)
         return wrong;
+    BEGIN(library, no_memory);
     given = order <= word_max(&library->memory) &&
             word_signed(&library->memory, reader->end - order) > 0;
     reader_select(reader, &one);
@@ -244,7 +263,9 @@ const char *recorder_gdb_at(struct recorder_gdb *library, uint64_t order,
 const char *recorder_gdb_set(struct recorder_gdb *library, const char *items)
 {
     struct settings settings = {0};
-    const char *wrong = settings_add(&settings, &library->reader, items);
+    const char *wrong;
+    BEGIN(library, no_memory);
+    wrong = settings_add(&settings, &library->reader, items);
     if (wrong) {
         snprintf(library->why, sizeof library->why, "%s", wrong);
         return library->why;
@@ -269,7 +290,9 @@ const char *recorder_gdb_tasks_open(struct recorder_gdb *library)
         .library = target->has_library,
         .thread = target->kernel_thread,
         .thread_name = target->thread_name};
-    const char *wrong = tasks_open(&library->tasks, &program);
+    const char *wrong;
+    BEGIN(library, no_memory);
+    wrong = tasks_open(&library->tasks, &program);
     library->has_tasks = !wrong;
     if (wrong || library->tasks.layouts_count)
         return wrong;
@@ -285,9 +308,10 @@ const char *recorder_gdb_tasks_warnings(struct recorder_gdb *library)
 
 const char *recorder_gdb_groups(struct recorder_gdb *library)
 {
-    FILE *text = text_begin(library);
-    if (text)
-        tasks_groups(text, &library->tasks);
+    FILE *text;
+    BEGIN(library, no_memory);
+    text = text_begin(library);
+    tasks_groups(text, &library->tasks);
     return text_end(library, text);
 }
 
@@ -297,22 +321,20 @@ const char *recorder_gdb_tasks(struct recorder_gdb *library, const char *group,
     const struct task_columns columns = {
         .address = true, .marks = true, .here = here};
     FILE *text;
+    BEGIN(library, no_memory);
     if (tasks_choose(&library->tasks, group, internal))
         return NULL;
     text = text_begin(library);
-    if (text)
-        tasks_table(text, &library->tasks, &columns);
+    tasks_table(text, &library->tasks, &columns);
     return text_end(library, text);
 }
 
-/* A name as it is shown, until recorder_gdb_free(); "": there is no memory. */
+/* A name as it is shown, until recorder_gdb_free(). */
 static const char *name_shown(struct recorder_gdb *library, const char *name)
 {
     size_t size = strlen(name);
     const char *text = text_shown(name, &size);
-    struct shown_name *shown = malloc(sizeof *shown + size + 1);
-    if (!shown)
-        return "";
+    struct shown_name *shown = need(malloc(sizeof *shown + size + 1));
     memcpy(shown->text, text, size + 1);
     shown->next = library->shown;
     library->shown = shown;
@@ -324,6 +346,7 @@ bool recorder_gdb_task(struct recorder_gdb *library, size_t i,
 {
     const struct tasks *tasks = &library->tasks;
     const struct task *task;
+    BEGIN(library, false);
     if (i >= tasks->count)
         return false;
     task = &tasks->all[tasks->order[i]];
@@ -348,6 +371,7 @@ bool recorder_gdb_task_registers(struct recorder_gdb *library, size_t i,
     struct registers registers;
     unsigned pc;
     bool exact;
+    BEGIN(library, false);
     if (!machine || i >= tasks->count ||
         !task_registers(tasks, &tasks->cache.memory,
                         &tasks->all[tasks->order[i]], &registers, &exact,
@@ -399,6 +423,7 @@ const char *recorder_gdb_threads_open(struct recorder_gdb *library,
                                    .unprepared = true,
                                    .in_library = true};
     const char *wrong;
+    BEGIN(library, no_memory);
     cut_begin();
     cut_watch(&library->cut);
     wrong = threads_of(library, name, &how);
@@ -420,7 +445,7 @@ static FILE *threads_text_begin(struct recorder_gdb *library)
 static const char *threads_text_end(struct recorder_gdb *library, FILE *text)
 {
     cut_watch(NULL);
-    if (text && library->cut)
+    if (library->cut)
         fprintf(text, "The file %s: not all of it is shown.\n", cut_off);
     return text_end(library, text);
 }
@@ -428,38 +453,33 @@ static const char *threads_text_end(struct recorder_gdb *library, FILE *text)
 const char *recorder_gdb_waits(struct recorder_gdb *library, const char *wanted)
 {
     struct threads *threads = &library->threads;
-    bool has = !wanted;
-    FILE *text = threads_text_begin(library);
+    bool has;
+    FILE *text;
+    BEGIN(library, no_memory);
+    text = threads_text_begin(library);
+    has = !wanted;
     for (size_t i = 0; i < threads->count && !has; i++)
         has = show_chosen(&threads->all[i], wanted);
-    if (text && has)
+    if (has)
         show_list(text, threads, wanted);
     return threads_text_end(library, text);
-}
-
-/* The recorded locks; false: out of memory. */
-static bool locks_recorded(FILE *text, struct threads *threads)
-{
-    struct order order = {0};
-    if (!order_find(&order, threads->recorded))
-        return false;
-    show_locks_recorded(text, threads, &order, BY_OBJECT, 0);
-    order_free(&order);
-    return true;
 }
 
 const char *recorder_gdb_locks(struct recorder_gdb *library)
 {
     struct threads *threads = &library->threads;
     struct contentions locks;
-    FILE *text = threads_text_begin(library);
-    if (text && threads->recorded) {
-        threads->no_memory |= !locks_recorded(text, threads);
-    } else if (text) {
-        if (contention_find(&locks, threads, BY_NONE))
-            show_locks(text, threads, &locks);
-        else
-            threads->no_memory = true;
+    struct order order = {0};
+    FILE *text;
+    BEGIN(library, no_memory);
+    text = threads_text_begin(library);
+    if (threads->recorded) {
+        order_find(&order, threads->recorded);
+        show_locks_recorded(text, threads, &order, BY_OBJECT, 0);
+        order_free(&order);
+    } else {
+        contention_find(&locks, threads, BY_NONE);
+        show_locks(text, threads, &locks);
         contention_free(&locks);
     }
     return threads_text_end(library, text);

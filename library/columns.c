@@ -93,11 +93,12 @@ int64_t recorder_reader_fill(struct recorder_reader *r,
 {
     struct recorder_reader_columns to = {0};
     struct reader_argument fields[FIELDS];
-    uint64_t row = 0;
+    uint64_t row;
     memcpy(&to, columns, size < sizeof to ? size : sizeof to);
     if (to.arguments > MOST)
         to.arguments = MOST;
-    library_enter(r);
+    LIBRARY_ENTER(r, -1);
+    row = 0;
     while (row < to.rows && library_next(r, fields))
         fill_row(r, &to, row++, fields);
     r->has_event = false;

@@ -23,12 +23,18 @@ struct recorder_reader {
     char file[4096];
     struct texts texts;
     bool has_event;
+    bool failed; /* there was no memory: it is not read again */
     bool cut; /* by cut.c: the file was cut off while it was read */
 };
 
-/* Enter and leave the library: one thread at a time is in it. library_leave()
- * returns false, and sets the error, if the source was truncated. */
+/* Enter and leave the library: one thread at a time is in it. If there is no
+ * memory, the call returns `failing`. library_leave() returns false, and sets
+ * the error, if the source was truncated. */
+#define LIBRARY_ENTER(r, failing)                                              \
+    if (library_enter(r), (r)->failed || setjmp((r)->host.end) != 0)           \
+    return library_fail(r), failing
 void library_enter(struct recorder_reader *);
+void library_fail(struct recorder_reader *);
 bool library_leave(struct recorder_reader *);
 
 /* cut.c: minds pages that a file lost while it is read, for as many readers as

@@ -69,6 +69,13 @@ static void error_keep(struct recorder_reader *r)
     rewind(r->host.error);
 }
 
+void library_fail(struct recorder_reader *r)
+{
+    error_keep(r);
+    r->failed = true;
+    library_leave(r);
+}
+
 /* ------------------------------------------------------------------ open -- */
 
 static char *string_keep(struct recorder_reader *r, const char *string)
@@ -193,7 +200,7 @@ const char *recorder_reader_warnings(struct recorder_reader *r)
 {
     const struct reader *reader = &r->call.reader;
     long end;
-    library_enter(r);
+    LIBRARY_ENTER(r, "");
     end = ftell(r->host.warnings);
     for (size_t i = 0; i < reader->recorders_count; i++)
         if (reader->recorders[i]->wrong)
@@ -284,7 +291,7 @@ int recorder_reader_next(struct recorder_reader *r,
 {
     struct reader_argument fields[FIELDS];
     struct recorder_reader_event event;
-    library_enter(r);
+    LIBRARY_ENTER(r, -1);
     r->has_event = library_next(r, fields);
     if (r->has_event) {
         event_make(r, fields, &event);
@@ -296,17 +303,18 @@ int recorder_reader_next(struct recorder_reader *r,
 
 const char *recorder_reader_line(struct recorder_reader *r)
 {
-    const char *line = "";
-    library_enter(r);
-    if (r->has_event)
-        line = reader_line(&r->call.reader, &r->event, r->call.line, NULL);
+    const char *line;
+    LIBRARY_ENTER(r, "");
+    line = r->has_event
+               ? reader_line(&r->call.reader, &r->event, r->call.line, NULL)
+               : "";
     library_leave(r);
     return line;
 }
 
 int recorder_reader_rewind(struct recorder_reader *r)
 {
-    library_enter(r);
+    LIBRARY_ENTER(r, -1);
     r->has_event = false;
     reader_rewind(&r->call.reader);
     return library_leave(r) ? 0 : -1;
@@ -316,7 +324,7 @@ int recorder_reader_take(struct recorder_reader *r)
 {
     struct reader *reader = &r->call.reader;
     const char *wrong;
-    library_enter(r);
+    LIBRARY_ENTER(r, -1);
     r->has_event = false;
     wrong = reader_take(reader);
     if (wrong)

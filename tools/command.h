@@ -167,7 +167,7 @@ const char *call_program(const struct call *);
 /* Replaces stderr and exit() for a call by the library, inside a user's
  * process: see library/. Null in the command. */
 struct call_host {
-    FILE *error, *warnings; /* without `recorder: `, and usage */
+    FILE *error, *warnings; /* without `recorder: `, and usage; or null */
     jmp_buf end;
 };
 extern _Thread_local struct call_host *call_host;
@@ -192,12 +192,6 @@ int trouble_or(int status);
 
 /* One line of how a verb, or the command if null, is called. */
 void usage(FILE *, const struct verb *);
-
-/* ends the command if `memory` is null */
-void *need(void *memory);
-/* ARRAY_GROW(), which ends the command if there is no memory. */
-#define ARRAY_NEED(array, count, max)                                          \
-    (void)need(ARRAY_GROW(array, count, max) ? &(max) : NULL)
 
 /* ------------------------------------------------------------------ help -- */
 

@@ -26,8 +26,10 @@ _Noreturn static void end(int status)
 void *need(void *memory)
 {
     if (!memory) {
-        fprintf(call_host ? call_host->error : stderr,
-                "%sthere is no memory left\n", call_host ? "" : "recorder: ");
+        if (!call_host || call_host->error)
+            fprintf(call_host ? call_host->error : stderr,
+                    "%sthere is no memory left\n",
+                    call_host ? "" : "recorder: ");
         end(trouble);
     }
     return memory;

@@ -29,6 +29,12 @@
 #include "reader/take.c"
 #pragma GCC diagnostic pop
 
+void *need(void *memory)
+{
+    cr_assert(memory);
+    return memory;
+}
+
 enum { SIZE = 16384, SLOT = 72 }; /* bytes: a record and its commit word */
 enum { SMALL = 1024 };
 

@@ -7,9 +7,9 @@
 static size_t recorder_of(struct compare *c, const char *name)
 {
     bool is_new;
-    struct compare_recorder *r = need(
+    struct compare_recorder *r =
         array_at_key(c->recorders, &c->recorder_ids, c->recorders_max,
-                     texts_of(&c->texts, name, strlen(name)), 0, 0, &is_new));
+                     texts_add(&c->texts, name, strlen(name)), 0, 0, &is_new);
     r->name = name;
     return (size_t)(r - c->recorders);
 }
@@ -20,10 +20,10 @@ static size_t format_of(struct compare *c, struct call *call,
     const char *place = recorder_location_name_(e->location);
     size_t recorder = recorder_of(c, e->read.recorder->name);
     bool is_new;
-    struct compare_format *f = need(array_at_key(
+    struct compare_format *f = array_at_key(
         c->formats, &c->format_ids, c->formats_max,
-        texts_of(&c->texts, e->format, strlen(e->format)),
-        texts_of(&c->texts, place, strlen(place)), recorder, &is_new));
+        texts_add(&c->texts, e->format, strlen(e->format)),
+        texts_add(&c->texts, place, strlen(place)), recorder, &is_new);
     c->formats_count = c->format_ids.count;
     if (!is_new)
         return (size_t)(f - c->formats);
@@ -108,7 +108,7 @@ static void values_keep(struct compare *c, struct history *h,
         else if (a->kind == READER_SIGNED || a->kind == READER_CHARACTER)
             to->word = (uint64_t)a->integer;
         else if (a->kind == READER_STRING)
-            to->word = texts_of(&c->strings, a->text, a->text_size);
+            to->word = texts_add(&c->strings, a->text, a->text_size);
     }
 }
 
@@ -118,8 +118,8 @@ static size_t ring_of(struct history *h, size_t recorder,
     uint64_t lanes = e->read.recorder->figures.lanes;
     bool is_new;
     size_t i =
-        ids_of(&h->rings, recorder, lanes ? e->read.event.thread % lanes : 0,
-               h->runs_count, &is_new);
+        ids_add(&h->rings, recorder, lanes ? e->read.event.thread % lanes : 0,
+                h->runs_count, &is_new);
     ARRAY_NEED(h->oldest, h->rings.count, h->oldest_max);
     if (is_new || e->read.event.order < h->oldest[i])
         h->oldest[i] = e->read.event.order;

@@ -45,8 +45,8 @@ static bool is_in_each(const struct compare *c, size_t format, bool run)
     for (i = 0; i < h->threads_count; i++)
         all += h->threads[i].role == role && h->threads[i].count > 0;
     for (i = 0; i < count; i++)
-        ids_of(&ids, run ? history_run(h, at[i]) : h->events[at[i]].thread, 0,
-               0, &is_new);
+        ids_add(&ids, run ? history_run(h, at[i]) : h->events[at[i]].thread, 0,
+                0, &is_new);
     count = ids.count;
     ids_free(&ids);
     return run ? count == h->runs_count : all > 1 && count == all;

@@ -63,12 +63,12 @@ static size_t transition_count(struct table *t, enum compare_side side,
     uint32_t next = c->of[side].events[event].format;
     bool is_new;
     struct context *context =
-        need(array_at_key(t->contexts, &t->context_ids, t->contexts_max, kind,
-                          (uint64_t)f[0] << 32 | f[1], f[2], &is_new));
+        array_at_key(t->contexts, &t->context_ids, t->contexts_max, kind,
+                     (uint64_t)f[0] << 32 | f[1], f[2], &is_new);
     size_t i = (size_t)(context - t->contexts);
     struct transition *to =
-        need(array_at_key(t->transitions, &t->transition_ids,
-                          t->transitions_max, i, next, 0, &is_new));
+        array_at_key(t->transitions, &t->transition_ids, t->transitions_max, i,
+                     next, 0, &is_new);
     context->kind = kind;
     context->count[side]++;
     memcpy(context->format, f, ORDERS * sizeof *f);
@@ -170,7 +170,7 @@ static double *shares_of(const struct compare *c, enum compare_side side)
     bool is_new;
     size_t i;
     for (i = 0; i < h->count; i++) {
-        ids_of(&pairs, h->events[i].format, h->events[i].thread, 0, &is_new);
+        ids_add(&pairs, h->events[i].format, h->events[i].thread, 0, &is_new);
         if (is_new)
             reach[h->events[i].format] +=
                 (double)h->threads[h->events[i].thread].count;

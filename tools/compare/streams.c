@@ -17,7 +17,7 @@ static uint64_t *complete_from(const struct compare *c, enum compare_side side)
         size_t recorder = c->formats[e->format].recorder;
         if (!c->recorders[recorder].cut[side])
             continue;
-        ids_of(&pairs, e->thread, e->ring, 0, &is_new);
+        ids_add(&pairs, e->thread, e->ring, 0, &is_new);
         if (is_new && h->oldest[e->ring] > from[e->thread])
             from[e->thread] = h->oldest[e->ring];
     }
@@ -62,8 +62,8 @@ static struct end *end_of(struct ends *ends, size_t thread, size_t recorder,
                           uint64_t name)
 {
     bool is_new;
-    struct end *end = need(array_at_key(ends->at, &ends->ids, ends->max, thread,
-                                        recorder, name, &is_new));
+    struct end *end = array_at_key(ends->at, &ends->ids, ends->max, thread,
+                                   recorder, name, &is_new);
     if (is_new)
         end->last = CHAIN_END;
     return end;

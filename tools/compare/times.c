@@ -58,7 +58,7 @@ static void time_add(struct times *t, enum compare_side side, size_t begin,
     bool is_new;
     size_t from = a->format;
     struct timed *timed =
-        need(array_at_key(t->all, &t->ids, t->max, from, to, 0, &is_new));
+        array_at_key(t->all, &t->ids, t->max, from, to, 0, &is_new);
     ARRAY_NEED(c->times, t->ids.count, c->times_max);
     if (is_new)
         c->times[c->times_count++] =

@@ -55,8 +55,8 @@ static void kind_add(struct subject *s, enum compare_side side,
     bool is_new;
     if (s->many)
         return;
-    kind = need(array_at_key(s->kinds, &s->ids, s->kinds_max, v.kind, v.word, 0,
-                             &is_new));
+    kind = array_at_key(s->kinds, &s->ids, s->kinds_max, v.kind, v.word, 0,
+                        &is_new);
     if (is_new)
         *kind =
             (struct kind){.value = v, .first = {COMPARE_NONE, COMPARE_NONE}};

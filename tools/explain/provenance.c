@@ -179,7 +179,7 @@ static size_t event_first(struct search *s, const struct reader_event *e)
     bool is_new;
     size_t i = FORMATS_MAX;
     if (s->formats.count < FORMATS_MAX)
-        i = ids_of(&s->formats, e->event.format, 0, 0, &is_new);
+        i = ids_add(&s->formats, e->event.format, 0, 0, &is_new);
     ARRAY_NEED(s->all, i + 1, s->all_max);
     if (i == FORMATS_MAX)
         return i;

@@ -21,8 +21,8 @@ static const char *recording_threads(struct call *call, struct threads *threads)
         wrong = core_threads(threads);
     for (size_t i = 0; i < threads->count; i++)
         threads_walk(threads, &threads->all[i]);
-    if (!wrong && (!threads_sort(threads) || !threads_join(threads)))
-        wrong = "there is no memory for it";
+    threads_sort(threads);
+    threads_join(threads);
     if (wrong)
         present_close(threads);
     else if (call->source.registry)

@@ -1,4 +1,4 @@
-/* buffer.c - gathers bytes before they are written; ids. */
+/* buffer.c - gathers bytes before they are written. */
 /* SPDX-License-Identifier: MIT */
 #include "buffer.h"
 
@@ -54,18 +54,4 @@ void buffer_real(struct buffer *buffer, double value)
     uint64_t bits;
     memcpy(&bits, &value, sizeof bits);
     buffer_little(buffer, bits, sizeof bits);
-}
-
-size_t ids_of(struct ids *ids, uint64_t a, uint64_t b, uint64_t c, bool *is_new)
-{
-    size_t number = ids_add(ids, a, b, c, is_new);
-    need(number == IDS_NONE ? NULL : ids);
-    return number;
-}
-
-uint32_t texts_of(struct texts *texts, const char *text, size_t size)
-{
-    uint32_t number = texts_add(texts, text, size);
-    need(number ? texts : NULL);
-    return number;
 }

@@ -1,4 +1,4 @@
-/* buffer.h - gathers bytes before they are written; ids. */
+/* buffer.h - gathers bytes before they are written. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -18,7 +18,3 @@ void buffer_varint(struct buffer *, uint64_t);
 /* Adds a number, the lowest byte first. */
 void buffer_little(struct buffer *, uint64_t, unsigned bytes);
 void buffer_real(struct buffer *, double); /* its bits, so */
-
-/* ids_add() and texts_add(), but they end the command if there is no memory. */
-size_t ids_of(struct ids *, uint64_t a, uint64_t b, uint64_t c, bool *is_new);
-uint32_t texts_of(struct texts *, const char *text, size_t size);

@@ -218,8 +218,8 @@ static size_t class_of(struct ctf *ctf, const struct timeline_event *e)
     for (unsigned i = 0; i < e->arguments_count; i++)
         kinds = kinds << 4 | (unsigned)(e->arguments[i].kind + 1);
     kinds |= (uint64_t)(e->read.event.severity + 1) << 48;
-    id = ids_of(&ctf->classes, e->read.event.format, e->recorder, kinds,
-                &is_new);
+    id = ids_add(&ctf->classes, e->read.event.format, e->recorder, kinds,
+                 &is_new);
     if (is_new)
         put_class(ctf, e, id);
     return id;

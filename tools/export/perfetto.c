@@ -128,7 +128,7 @@ static uint64_t interned(struct perfetto *p, struct ids *ids, unsigned field,
                          uint64_t key, const char *name)
 {
     bool is_new;
-    uint64_t iid = ids_of(ids, key, 0, 0, &is_new) + 1;
+    uint64_t iid = ids_add(ids, key, 0, 0, &is_new) + 1;
     if (is_new) {
         size_t begin = put_begin(&p->interned, field);
         put_number(&p->interned, 1, iid);
@@ -149,7 +149,7 @@ static uint64_t interned_location(struct perfetto *p,
 {
     bool is_new;
     uint64_t iid =
-        ids_of(&p->locations, e->read.event.format, 0, 0, &is_new) + 1;
+        ids_add(&p->locations, e->read.event.format, 0, 0, &is_new) + 1;
     size_t begin, size;
     unsigned line = reader_location(e->location, &size);
     if (!line)

@@ -65,7 +65,7 @@ struct spans_async *spans_async(struct spans_asyncs *s, const char *format,
     if (id->kind == READER_STRING) {
         struct reader_argument plain = *id;
         reader_unmark(&plain, 1);
-        word = texts_of(&s->texts, plain.text, plain.text_size);
+        word = texts_add(&s->texts, plain.text, plain.text_size);
     } else if (id->kind == READER_REAL) {
         memcpy(&word, &id->real, sizeof word);
     } else if (id->kind == READER_SIGNED || id->kind == READER_CHARACTER) {
@@ -73,9 +73,9 @@ struct spans_async *spans_async(struct spans_asyncs *s, const char *format,
     } else {
         word = id->word;
     }
-    number = (uint64_t)texts_of(&s->texts, name, name_size) * 2;
-    i = ids_of(&s->ids, recorder->address, number + (id->kind == READER_STRING),
-               word, &is_new);
+    number = (uint64_t)texts_add(&s->texts, name, name_size) * 2;
+    i = ids_add(&s->ids, recorder->address,
+                number + (id->kind == READER_STRING), word, &is_new);
     ARRAY_NEED(s->at, s->ids.count, s->max);
     if (is_new) {
         s->at[i] = (struct spans_async){.name = name,

@@ -245,7 +245,7 @@ static int64_t format_of(struct sqlite *s, const struct timeline_event *e)
     bool is_new;
     int64_t id =
         s->formats_before + 1 +
-        (int64_t)ids_of(&s->formats, e->read.event.format, 0, 0, &is_new);
+        (int64_t)ids_add(&s->formats, e->read.event.format, 0, 0, &is_new);
     size_t size;
     unsigned line = reader_location(e->location, &size);
     if (!is_new)

@@ -79,8 +79,8 @@ static struct switches_thread *thread_add(struct switches *s, uint64_t id)
 static struct switches_thread **thread_of(struct switches *s, uint64_t id)
 {
     bool is_new;
-    struct switches_thread **thread = need(
-        array_at_key(s->latest, &s->ids, s->latest_max, id, 0, 0, &is_new));
+    struct switches_thread **thread =
+        array_at_key(s->latest, &s->ids, s->latest_max, id, 0, 0, &is_new);
     if (is_new)
         *thread = thread_add(s, id);
     return thread;
@@ -247,7 +247,7 @@ static void make_ready(struct switches *s, struct switches_thread *thread)
 static size_t interrupt_of(struct switches *s, const struct switches_told *told)
 {
     bool is_new;
-    size_t i = ids_of(&s->vectors, told->id, 0, 0, &is_new);
+    size_t i = ids_add(&s->vectors, told->id, 0, 0, &is_new);
     struct switches_interrupt *interrupt;
     ARRAY_NEED(s->interrupts, s->vectors.count, s->interrupts_max);
     interrupt = &s->interrupts[i];

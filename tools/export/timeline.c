@@ -333,7 +333,7 @@ static const char *interrupt_name(struct timeline *t,
     const uint64_t *word = e->read.event.argument;
     char text[SWITCHES_NAME_MAX], name[64];
     bool is_new;
-    size_t i = ids_of(&in->name_ids, word[0], word[1], 0, &is_new);
+    size_t i = ids_add(&in->name_ids, word[0], word[1], 0, &is_new);
     ARRAY_NEED(in->names, in->name_ids.count, in->names_max);
     if (is_new) {
         reader_word_text(&t->call->reader, &e->read, 0, text, sizeof text);

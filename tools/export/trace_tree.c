@@ -60,8 +60,7 @@ static size_t node_add(struct making *m, const struct timeline_event *e,
                        const struct open *lane)
 {
     struct trace_tree *tree = m->tree;
-    struct trace_node *node =
-        need(array_add(tree->nodes, tree->count, tree->max));
+    struct trace_node *node = array_add(tree->nodes, tree->count, tree->max);
     *node = (struct trace_node){.kind = kind,
                                 .of = m->timeline.call,
                                 .name = need(strdup(name)),
@@ -111,8 +110,6 @@ static void sent_add(struct making *m, const struct timeline_event *e,
         return;
     tree->nodes[node].span = digits_of(c->span);
     i = ids_add(&tree->sent, tree->nodes[node].span, 0, 0, &is_new);
-    if (i == IDS_NONE)
-        need(NULL);
     ARRAY_NEED(tree->sent_at, i + 1, tree->sent_max);
     if (is_new)
         tree->sent_at[i] = node;
@@ -182,8 +179,8 @@ static void event_take(struct making *m, const struct timeline_event *e)
     } else if (e->ended) {
         span_end(m, lane, e);
     } else {
-        event = need(array_add(m->tree->events, m->tree->events_count,
-                               m->tree->events_max));
+        event = array_add(m->tree->events, m->tree->events_count,
+                          m->tree->events_max);
         event->node = innermost(lane);
         event->at = m->tree->events_count;
         event->ns = date_of(m, e);

@@ -45,8 +45,8 @@ static struct tree *tree_of(struct trees *trees, const struct reader_event *e)
     const struct reader_thread *thread = e->thread;
     bool is_new;
     struct tree *tree =
-        need(array_at_key(trees->all, &trees->ids, trees->max, e->event.thread,
-                          thread ? thread->first : 0, !thread, &is_new));
+        array_at_key(trees->all, &trees->ids, trees->max, e->event.thread,
+                     thread ? thread->first : 0, !thread, &is_new);
     if (!is_new)
         return tree;
     tree->number = e->event.thread;
@@ -59,7 +59,7 @@ static struct tree *tree_of(struct trees *trees, const struct reader_event *e)
 static struct row *row_add(struct tree *tree, const struct reader_event *e,
                            char *name, enum row_state state)
 {
-    struct row *row = need(array_add(tree->rows, tree->count, tree->max));
+    struct row *row = array_add(tree->rows, tree->count, tree->max);
     row->name = need(name);
     row->ns = e->ns;
     row->depth = (int64_t)tree->depth - (int64_t)tree->earlier_count;
@@ -77,7 +77,7 @@ static void opens(struct trees *trees, struct tree *tree,
     row->function = number;
     for (size_t i = tree->depth; i && !row->again; i--)
         row->again = tree->rows[tree->open[i - 1]].function == number;
-    *(size_t *)need(array_add(tree->open, tree->depth, tree->open_max)) =
+    *(size_t *)array_add(tree->open, tree->depth, tree->open_max) =
         tree->count - 1;
     trees->calls++;
 }
@@ -117,8 +117,8 @@ static void event_add(struct trees *trees, struct reader *reader,
     } else if (strcmp(kind, "return") == 0 && tree->depth) {
         closes(tree, e, ROW_RETURNED);
     } else if (strcmp(kind, "return") == 0) {
-        struct row *row = need(
-            array_add(tree->earlier, tree->earlier_count, tree->earlier_max));
+        struct row *row =
+            array_add(tree->earlier, tree->earlier_count, tree->earlier_max);
         *row = (struct row){.name = need(strdup(message + 2)),
                             .state = ROW_EARLIER};
     } else if (strcmp(kind, "left") == 0) {

@@ -49,7 +49,7 @@ static void counts_read(int pid, struct counts *counts)
         struct thread_counts one = {.id = ids[i]}, *to;
         if (!thread_counts_read(pid, &one))
             continue;
-        to = need(array_add(counts->all, counts->count, counts->max));
+        to = array_add(counts->all, counts->count, counts->max);
         *to = one;
     }
     free(ids);

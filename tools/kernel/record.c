@@ -148,14 +148,10 @@ static const char *refused(struct source *source, long error)
     return source_wrong(source, "its switches are not to be had: %s", why);
 }
 
-static bool fd_add(struct kernel_source *own, int fd)
+static void fd_add(struct kernel_source *own, int fd)
 {
-    int *to = array_add(own->fds, own->fds_count, own->fds_max);
-    if (to)
-        *to = fd;
-    else
-        close(fd);
-    return to;
+    ARRAY_NEED(own->fds, own->fds_count + 1, own->fds_max);
+    own->fds[own->fds_count++] = fd;
 }
 
 /* Maps the ring of a processor. Returns 0, or errno; EDQUOT: the user may lock
@@ -192,8 +188,7 @@ static long thread_open(struct kernel_source *own, int32_t thread,
             continue; /* the processor is off */
         if (fd < 0)
             return -fd;
-        if (!fd_add(own, (int)fd))
-            return ENOMEM;
+        fd_add(own, (int)fd);
         if (first) {
             long error = ring_map(own, (int)fd, cpu);
             if (error)
@@ -212,8 +207,6 @@ static bool thread_is_new(struct kernel_source *own, int32_t thread)
         if (own->threads[i].id == thread)
             return false;
     to = array_add(own->threads, own->threads_count, own->threads_max);
-    if (!to)
-        return false;
     to->id = thread;
     proc_name(own->pid, thread, to->name);
     return true;
@@ -295,12 +288,10 @@ static void own_fill(struct kernel_source *own)
  * null, or a message with the remedy; then nothing is open. */
 static const char *kernel_source_open(struct source *source, int pid)
 {
-    struct kernel_source *own = calloc(1, sizeof *own);
+    struct kernel_source *own = need(calloc(1, sizeof *own));
     struct recorder_moment opened;
     long error = 0;
     memset(source, 0, sizeof *source);
-    if (!own)
-        return source_wrong(source, "there is no memory for it");
     descriptors_raise();
     own->pid = pid;
     own->memory =

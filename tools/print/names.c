@@ -72,7 +72,7 @@ void names_read(struct names *names, struct call *call)
     unsigned count;
     bool is_new;
     while (reader_next(&call->reader, &e)) {
-        ids_of(&formats, e.event.format, 0, 0, &is_new);
+        ids_add(&formats, e.event.format, 0, 0, &is_new);
         if (!is_new)
             continue;
         count = reader_arguments(&call->reader, &e, arguments);

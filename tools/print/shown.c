@@ -10,12 +10,7 @@ const char *text_shown(const char *text, size_t *size)
     static size_t copy_max;
     struct recorder_formatter_ f = {0};
     if (copy_max < *size * 4 + 1) {
-        char *grown = realloc(copy, *size * 4 + 1);
-        if (!grown) {
-            *size = 0;
-            return "";
-        }
-        copy = grown;
+        copy = need(realloc(copy, *size * 4 + 1));
         copy_max = *size * 4 + 1;
     }
     f.text = recorder_string_at_(copy, copy_max - 1);

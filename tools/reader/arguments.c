@@ -174,7 +174,7 @@ static void name_note(char **names, const char *format, const char *percent,
 }
 
 /* Returns the entry of a format that was not decoded, as the entry keeps its
- * names; null: it was decoded, or there is no memory. */
+ * names; null: it was decoded. */
 static struct format *format_known(struct reader *reader,
                                    const struct reader_event *event)
 {
@@ -207,11 +207,11 @@ unsigned reader_arguments(struct reader *reader,
     char **names = NULL;
     const char *percent;
     unsigned i;
-    if (!format || !strings)
+    if (!format)
         return 0;
     known = format_known(reader, event);
     if (known && !known->names)
-        known->names = names = calloc(12, sizeof *names);
+        known->names = names = need(calloc(12, sizeof *names));
     for (i = 0; i < 12; i++) { /* a word that only a `*` takes is an int */
         to[i] = (struct reader_argument){0};
         to[i].kind = event->event.missing_arguments >> i & 1 ? READER_LOST
@@ -296,7 +296,7 @@ unsigned reader_texts(struct reader *reader, const struct reader_event *event,
     struct format *known;
     unsigned count = 0;
     bool seen = false;
-    if (!format || !strings)
+    if (!format)
         return 0;
     known = format_known(reader, event);
     if (known && known->no_texts)

@@ -5,8 +5,7 @@
 #include "libc.h"
 
 /* Makes room for `count` elements of `size` bytes, and for as many more; *max
- * says how many there is room for. Returns the array, which may have moved;
- * null: there is no memory, and the array is as it was. */
+ * says how many there is room for. Returns the array, which may have moved. */
 static inline void *array_room(void *array, size_t *max, size_t count,
                                size_t size)
 {
@@ -14,43 +13,29 @@ static inline void *array_room(void *array, size_t *max, size_t count,
     size_t more = count < least ? least : 2 * count;
     if (count <= *max)
         return array;
-    array = realloc(array, more * size);
-    if (array)
-        *max = more;
+    array = need(realloc(array, more * size));
+    *max = more;
     return array;
 }
 
-/* Does so for an array in a variable or member, which then has the new one.
- * False: there is no memory. */
-#define ARRAY_GROW(array, count, max)                                          \
-    array_grow(&(array), &(max), count, sizeof *(array))
-static inline bool array_grow(void *at, size_t *max, size_t count, size_t size)
-{
-    void *array;
-    memcpy(&array, at, sizeof array);
-    array = array_room(array, max, count, size);
-    if (array)
-        memcpy(at, &array, sizeof array);
-    return array;
-}
+/* Does so for an array in a variable or member, which then has the new one. */
+#define ARRAY_NEED(array, count, max)                                          \
+    ((array) = array_room(array, &(max), count, sizeof *(array)))
 
-/* Adds an element, zeroed, to an array with room for *max. Returns the element;
- * null: there is no memory. */
+/* Adds an element, zeroed, to an array with room for *max, and returns it. */
 #define array_add(array, count, max)                                           \
-    (ARRAY_GROW(array, (count) + 1, max)                                       \
-         ? memset(&(array)[(count)++], 0, sizeof *(array))                     \
-         : NULL)
+    (ARRAY_NEED(array, (count) + 1, max),                                      \
+     memset(&(array)[(count)++], 0, sizeof *(array)))
 
 /* The element of a key of three words, in an array that `ids` numbers: zeroed
- * and *is_new if the key is new. Null: there is no memory. */
+ * and *is_new if the key is new. */
 #define array_at_key(array, ids, max, a, b, c, is_new)                         \
     __extension__({                                                            \
-        size_t at_ = ARRAY_GROW(array, (ids)->count + 1, max)                  \
-                         ? ids_add(ids, a, b, c, is_new)                       \
-                         : IDS_NONE;                                           \
-        at_ == IDS_NONE ? NULL                                                 \
-        : *(is_new)     ? memset(&(array)[at_], 0, sizeof *(array))            \
-                        : &(array)[at_];                                           \
+        size_t at_ = (ARRAY_NEED(array, (ids)->count + 1, max),                \
+                      ids_add(ids, a, b, c, is_new));                          \
+        if (*(is_new))                                                         \
+            memset(&(array)[at_], 0, sizeof *(array));                         \
+        &(array)[at_];                                                         \
     })
 
 /* Compares elements by the uint64_t that each begins with, for qsort(). */

@@ -41,17 +41,14 @@ struct calls {
     struct ids thread_ids;
     struct stack *stacks;
     size_t stacks_max;
-    bool none; /* out of memory */
 };
 
 /* ---------------------------------------------------------------- slots -- */
 
-static bool calls_add(struct calls *calls, const struct call_of *of)
+static void calls_add(struct calls *calls, const struct call_of *of)
 {
-    if (!ARRAY_GROW(calls->all, calls->count + 1, calls->max))
-        return !(calls->none = true);
+    ARRAY_NEED(calls->all, calls->count + 1, calls->max);
     calls->all[calls->count++] = *of;
-    return true;
 }
 
 unsigned reader_calls(const struct reader *reader,
@@ -141,13 +138,11 @@ static int compare(const void *a, const void *b)
 
 /* --------------------------------------------------------------- stacks -- */
 
-static bool push(struct calls *calls, struct frame **to, size_t *max,
-                 size_t *count, struct frame frame)
+static void push(struct frame **to, size_t *max, size_t *count,
+                 struct frame frame)
 {
-    if (!ARRAY_GROW(*to, *count + 1, *max))
-        return !(calls->none = true);
+    ARRAY_NEED(*to, *count + 1, *max);
     (*to)[(*count)++] = frame;
-    return true;
 }
 
 static struct stack *stack_of(struct calls *calls, struct reader *reader,
@@ -156,11 +151,9 @@ static struct stack *stack_of(struct calls *calls, struct reader *reader,
     const struct reader_thread *thread =
         reader_thread_of(reader, event->thread, event->order);
     bool is_new;
-    struct stack *s = array_at_key(
-        calls->stacks, &calls->thread_ids, calls->stacks_max, event->thread,
-        thread ? thread->first : 1, !thread, &is_new);
-    calls->none |= !s;
-    return s;
+    return array_at_key(calls->stacks, &calls->thread_ids, calls->stacks_max,
+                        event->thread, thread ? thread->first : 1, !thread,
+                        &is_new);
 }
 
 /* Adds the end of frames, down to `depth`, that were left without a return. */
@@ -172,9 +165,8 @@ static void leave(struct calls *calls, struct stack *s, size_t depth,
     while (s->depth > depth) {
         of.event.function = s->open[s->depth - 1].function;
         of.event.stack = s->open[s->depth - 1].stack;
-        if (!calls_add(calls, &of) || !push(calls, &s->left, &s->left_max,
-                                      &s->left_count, s->open[s->depth - 1]))
-            return;
+        calls_add(calls, &of);
+        push(&s->left, &s->left_max, &s->left_count, s->open[s->depth - 1]);
         s->depth--;
     }
 }
@@ -219,15 +211,12 @@ static bool was_left(struct stack *s, const struct call_event *event)
 static void place(struct calls *calls, struct reader *reader, struct call_of of)
 {
     struct stack *s = stack_of(calls, reader, &of.event);
-    size_t depth;
-    if (!s)
-        return;
-    depth = s->depth;
+    size_t depth = s->depth;
     if (of.event.kind == CALL_CALLS) {
         while (depth && is_gone(&s->open[depth - 1], &of.event))
             depth--;
         leave(calls, s, depth, &of);
-        push(calls, &s->open, &s->open_max, &s->depth,
+        push(&s->open, &s->open_max, &s->depth,
              (struct frame){of.event.function, of.event.stack});
     } else if ((depth = frame_of(s, &of.event))) {
         leave(calls, s, depth, &of);
@@ -250,17 +239,12 @@ static bool has_calls(const struct reader *reader)
 }
 
 /* Replaces the delivered keys; held keys stay after them. */
-static bool keys_replace(struct reader_inside *inside, const struct calls *from)
+static void keys_replace(struct reader_inside *inside, const struct calls *from)
 {
     size_t held = inside->keys_count - inside->deliver, i;
     size_t count = from->count + held;
-    struct key *keys = calloc(count + 1, sizeof *keys);
-    struct call_event *events = calloc(from->count + 1, sizeof *events);
-    if (!keys || !events) {
-        free(keys);
-        free(events);
-        return false;
-    }
+    struct key *keys = need(calloc(count + 1, sizeof *keys));
+    struct call_event *events = need(calloc(from->count + 1, sizeof *events));
     for (i = 0; i < from->count; i++) {
         keys[i] = from->all[i].key;
         events[i] = from->all[i].event;
@@ -275,17 +259,15 @@ static bool keys_replace(struct reader_inside *inside, const struct calls *from)
     inside->keys_max = count + 1;
     inside->keys_count = count;
     inside->deliver = from->count;
-    return true;
 }
 
-bool calls_expand(struct reader *reader)
+void calls_expand(struct reader *reader)
 {
     struct reader_inside *inside = reader->inside;
     struct calls slots = {0}, calls = {0};
-    bool done = true;
     size_t i;
     if (!has_calls(reader))
-        return true;
+        return;
     for (i = 0; i < inside->deliver; i++)
         add_record(&slots, reader, &inside->keys[i]);
     if (slots.count)
@@ -295,7 +277,7 @@ bool calls_expand(struct reader *reader)
             place(&calls, reader, slots.all[i]);
         else
             calls_add(&calls, &slots.all[i]);
-    done = !slots.none && !calls.none && keys_replace(inside, &calls);
+    keys_replace(inside, &calls);
     for (i = 0; i < calls.thread_ids.count; i++) {
         free(calls.stacks[i].open);
         free(calls.stacks[i].left);
@@ -304,7 +286,6 @@ bool calls_expand(struct reader *reader)
     ids_free(&calls.thread_ids);
     free(slots.all);
     free(calls.all);
-    return done;
 }
 
 void calls_event(struct reader *reader, const struct key *key,

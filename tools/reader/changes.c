@@ -13,7 +13,7 @@ static int change_compare(const void *a, const void *b)
                                            : left->at > right->at;
 }
 
-static const char *changes_read(struct contexts *to, struct reader *reader)
+static void changes_read(struct contexts *to, struct reader *reader)
 {
     struct reader_event event;
     struct context c;
@@ -22,19 +22,14 @@ static const char *changes_read(struct contexts *to, struct reader *reader)
         if (!event.thread || !context_of(reader, &event, &c) || c.is_sent)
             continue;
         change = array_add(to->all, to->count, to->max);
-        if (!change)
-            return "there is no memory left";
         change->name = texts_add(&to->texts, c.name, c.name_size);
         change->id = c.id_size ? texts_add(&to->texts, c.id, c.id_size) : 0;
         change->thread = event.thread->number;
         change->order = event.event.order;
         change->at = to->count;
-        if (!change->name || (c.id_size && !change->id))
-            return "there is no memory left";
     }
     if (to->count)
         qsort(to->all, to->count, sizeof *to->all, change_compare);
-    return NULL;
 }
 
 /* Notes which changes a program's rings lack. */
@@ -75,16 +70,15 @@ struct contexts *contexts_open(const struct reader *like, const char *id,
         any |= strcmp(like->recorders[i]->name, "context") == 0;
     if (!any || (*wrong = reader_open(&reader, like->memory, like->registry)))
         return NULL;
-    to = calloc(1, sizeof *to);
-    if (to)
-        to->wanted = contexts_wanted(id);
-    *wrong = to ? reader_select(&reader, &changes) : "there is no memory left";
+    to = need(calloc(1, sizeof *to));
+    to->wanted = contexts_wanted(id);
+    *wrong = reader_select(&reader, &changes);
     if (!*wrong)
         *wrong = reader_take(&reader);
     if (!*wrong)
         *wrong = changes_lack(to, &reader);
     if (!*wrong)
-        *wrong = changes_read(to, &reader);
+        changes_read(to, &reader);
     reader_close(&reader);
     if (*wrong)
         contexts_free(to);

@@ -82,8 +82,6 @@ static void coded_decode(struct reader *reader, struct recorder_event *event,
     word = coded.exception ? coded.word & ~UINT32_C(0xfffff00) : coded.word;
     format = format_new(reader, event->format, UINT64_C(1) << 32 | word,
                         coded.code, &is_new);
-    if (!format)
-        return;
     if (is_new)
         coded_read(reader, format, &coded, decoded.format, location);
     if (coded.buffer && format->buffer_at != coded.count - 2)

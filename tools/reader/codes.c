@@ -91,16 +91,10 @@ static const char *numbered(const char *line, const char *word,
 static void add(struct lines *l, uint32_t minor, const char *text)
 {
     struct codes *codes = l->codes;
-    struct entry *entry;
     bool is_new;
-    size_t i = IDS_NONE;
-    if (ARRAY_GROW(codes->entries, codes->ids.count + 1, codes->entries_max))
-        i = ids_add(&codes->ids, l->major << 8 | minor, 0, 0, &is_new);
-    if (i == IDS_NONE) {
-        tell_of(l, "there is no memory for it", "");
-        return;
-    }
-    entry = &codes->entries[i];
+    struct entry *entry =
+        array_at_key(codes->entries, &codes->ids, codes->entries_max,
+                     l->major << 8 | minor, 0, 0, &is_new);
     if (!is_new) {
         tell_of(l, "the code has a text already, by ", entry->file);
         return;
@@ -174,8 +168,8 @@ static const char *file_read(struct lines *l)
         wrong = "is no file";
     else if (is.st_size > FILE_MAX_BYTES)
         wrong = "is longer than 16 MiB";
-    else if (!(text = malloc((size_t)is.st_size + 1)) ||
-             (got = read(fd, text, (size_t)is.st_size)) < 0)
+    else if ((got = read(fd, text = need(malloc((size_t)is.st_size + 1)),
+                         (size_t)is.st_size)) < 0)
         wrong = "cannot be read";
     if (!wrong)
         codes_text(l, text, (size_t)got);
@@ -196,14 +190,9 @@ static void file_add(struct codes *codes, char *path, codes_tell *tell,
 {
     struct lines lines = {
         .codes = codes, .file = path, .tell = tell, .context = context};
-    char **files =
-        realloc(codes->files, (codes->files_count + 1) * sizeof *codes->files);
-    const char *wrong = files ? file_read(&lines) : "there is no memory";
-    if (!files) {
-        free(path);
-        return;
-    }
-    codes->files = files;
+    const char *wrong = file_read(&lines);
+    codes->files = need(
+        realloc(codes->files, (codes->files_count + 1) * sizeof *codes->files));
     codes->files[codes->files_count++] = path;
     if (wrong)
         tell_of(&lines, wrong, "");
@@ -217,11 +206,12 @@ bool codes_add(struct codes **codes, const char *folder, codes_tell *tell,
     if (count < 0)
         return false;
     if (!*codes)
-        *codes = calloc(1, sizeof **codes);
+        *codes = need(calloc(1, sizeof **codes));
     for (int i = 0; i < count; i++) {
         char *path;
-        if (*codes && asprintf(&path, "%s/%s", folder, entries[i]->d_name) >= 0)
-            file_add(*codes, path, tell, context);
+        need(asprintf(&path, "%s/%s", folder, entries[i]->d_name) < 0 ? NULL
+                                                                      : path);
+        file_add(*codes, path, tell, context);
         free(entries[i]);
     }
     free(entries);

@@ -283,10 +283,7 @@ const char *reader_head(struct reader *reader, size_t *size)
     char *line;
     for (i = 0; i < reader->recorders_count; i++)
         max += reader->recorders[i]->chosen ? NAME_MAX_BYTES + 128 : 0;
-    line = realloc(inside->line, max + 1);
-    if (!line)
-        return "";
-    inside->line = line;
+    inside->line = line = need(realloc(inside->line, max + 1));
     reader_count(reader);
     to = recorder_string_at_(line, max);
     at = reader_end_realtime(reader, &read);

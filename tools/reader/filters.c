@@ -41,33 +41,30 @@ const char *filters_regex(regex_t *to, const char *text)
     return wrong;
 }
 
-static bool make(struct filters **filters)
+static struct filters *make(struct filters **filters)
 {
     if (!*filters)
-        *filters = calloc(1, sizeof **filters);
+        *filters = need(calloc(1, sizeof **filters));
     return *filters;
 }
 
 const char *filters_grep(struct filters **filters, const char *text)
 {
+    struct filters *f = make(filters);
     const char *error;
-    if (!make(filters))
-        return "there is no memory left";
-    if ((*filters)->greps_count == GREPS_MAX)
+    if (f->greps_count == GREPS_MAX)
         return "there are more than 16";
-    error = filters_regex(&(*filters)->greps[(*filters)->greps_count], text);
-    if (!error)
-        (*filters)->greps_count++;
+    error = filters_regex(&f->greps[f->greps_count], text);
+    f->greps_count += !error;
     return error;
 }
 
 struct where *where_read(const char *text, bool when, const char **error)
 {
-    struct where *where = calloc(1, sizeof *where);
+    struct where *where = need(calloc(1, sizeof *where));
     const char *at = text;
-    *error = where ? recorder_condition_parse_(&where->condition, text,
-                                               strlen(text), !when, &at)
-                   : "there is no memory left";
+    *error = recorder_condition_parse_(&where->condition, text, strlen(text),
+                                       !when, &at);
     for (size_t i = 0; !*error && i < where->condition.tests_count; i++) {
         struct recorder_condition_test_ *test = &where->condition.tests[i];
         *error = test->how == '~'

@@ -18,14 +18,12 @@ static struct id *id_of(const struct ids *ids, const uint64_t key[3])
     }
 }
 
-/* Doubles the table. Returns false if there is no memory. */
-static bool ids_grow(struct ids *ids)
+/* Doubles the table. */
+static void ids_grow(struct ids *ids)
 {
     struct ids more = *ids;
     more.max = ids->max ? ids->max * 2 : 256;
-    more.at = calloc(more.max, sizeof *more.at);
-    if (!more.at)
-        return false;
+    more.at = need(calloc(more.max, sizeof *more.at));
     if (!ids->max)
         more.chance =
             (recorder_clock_ns_(RECORDER_MONOTONIC_) * 0x9e3779b97f4a7c15u) | 1;
@@ -34,7 +32,6 @@ static bool ids_grow(struct ids *ids)
             *id_of(&more, ids->at[i].key) = ids->at[i];
     free(ids->at);
     *ids = more;
-    return true;
 }
 
 size_t ids_add(struct ids *ids, uint64_t a, uint64_t b, uint64_t c,
@@ -42,8 +39,8 @@ size_t ids_add(struct ids *ids, uint64_t a, uint64_t b, uint64_t c,
 {
     const uint64_t key[3] = {a, b, c};
     struct id *id;
-    if (ids->count * 2 >= ids->max && !ids_grow(ids))
-        return IDS_NONE;
+    if (ids->count * 2 >= ids->max)
+        ids_grow(ids);
     id = id_of(ids, key);
     *is_new = !id->number;
     if (*is_new) {

@@ -169,7 +169,7 @@ struct reader_inside {
     struct recorder_wrap wraps[RECORDER_WRAPS_MAX_];
     size_t recorders_max, tweaks_max;
     struct reader_recorder **sorted; /* by address of their rings */
-    size_t sorted_count;
+    size_t sorted_count, sorted_max;
     struct ids format_ids;  /* of their addresses */
     struct format *formats; /* by that number */
     size_t formats_count, formats_max;
@@ -279,8 +279,7 @@ int64_t reader_time(const struct reader *,
 
 /* ----------------------------------------------------------------- lists -- */
 
-/* Makes a recorder, zeroed, and room for it among the reader's. Null: there is
- * no memory. */
+/* Makes a recorder, zeroed, and room for it among the reader's. */
 struct reader_recorder *list_recorder_new(struct reader *);
 /* Adds it to the reader's, as one without events yet. */
 bool list_is_chosen(const struct reader *, const struct reader_recorder *);
@@ -289,8 +288,8 @@ void list_recorder_add(struct reader *, struct reader_recorder *);
 const char *recorders_refresh(struct reader *, const struct registry *);
 const char *threads_refresh(struct reader *, const struct registry *);
 const char *tweaks_read(struct reader *, const struct registry *);
-/* Sorts the recorders, for recorder_by_address(). Null, or what is wrong. */
-const char *recorders_sort(struct reader *);
+/* Sorts the recorders, for recorder_by_address(). */
+void recorders_sort(struct reader *);
 void recorder_free(struct reader_recorder *);
 void tweaks_free(struct reader *);
 /* Returns the recorder whose rings contain an address, or null. */
@@ -306,9 +305,9 @@ struct reader_thread *reader_thread_of(struct reader *, unsigned number,
 /* ----------------------------------------------------------------- rings -- */
 
 /* Opens the rings of recorders that are new and chosen. */
-const char *lanes_refresh(struct reader *);
-/* Adds the keys of all records in the rings. Returns null, or the error. */
-const char *lanes_take(struct reader *);
+void lanes_refresh(struct reader *);
+/* Adds the keys of all records in the rings. */
+void lanes_take(struct reader *);
 /* Returns the key of an order. */
 static inline uint64_t order_key(const struct reader *reader, uint64_t order)
 {
@@ -378,11 +377,9 @@ struct text_context {
     const struct recorder_event *event;
     size_t left; /* bytes that may still be read */
 };
-/* Returns the entry of an event's format, which is read when it is new; null:
- * there is no memory. */
+/* Returns the entry of an event's format, which is read when it is new. */
 struct format *format_of(struct reader *, const struct recorder_event *);
-/* The entry of a format, and of the words it decodes, or zeros; null: out of
- * memory. */
+/* The entry of a format, and of the words it decodes, or zeros. */
 struct format *format_new(struct reader *, uint64_t address, uint64_t word,
                           uint64_t code, bool *is_new);
 /* Counts bytes of formats. False: they are more than a program has. */
@@ -405,14 +402,14 @@ void names_free(char **names);
  * looks at. Returns their number, 0 if none. */
 size_t format_bytes(struct reader *, uint64_t address,
                     char to[FORMAT_MAX_BYTES + 1]);
-/* Allocates memory that the reader keeps. Returns null if there is none. */
+/* Allocates memory that the reader keeps. */
 char *text_room(char **at, size_t size);
 
 /* ---------------------------------------------------------------- events -- */
 
-/* calls.c: makes keys of the calls in delivered slots, and sorts all by time.
- * False: out of memory. */
-bool calls_expand(struct reader *);
+/* calls.c: makes keys of the calls in delivered slots, and sorts all by
+ * time. */
+void calls_expand(struct reader *);
 /* Makes the event of a key. */
 void calls_event(struct reader *, const struct key *, struct reader_event *);
 /* Makes the messages of the newest held-back events once, so that their strings

@@ -111,13 +111,11 @@ static bool kernel_refresh(struct reader *reader)
     if (!kernel_read(reader, &now, &rings, &ring_bytes))
         return false;
     if (!kernel) {
-        kernel = inside->kernel = calloc(1, sizeof *kernel);
-        if (!kernel)
-            return false;
+        kernel = inside->kernel = need(calloc(1, sizeof *kernel));
         *kernel = now;
         kernel->first_end = NONE_YET;
-        kernel->rings = calloc(now.count + 1, sizeof *kernel->rings);
-        kernel->count = kernel->rings ? now.count : 0;
+        kernel->rings = need(calloc(now.count + 1, sizeof *kernel->rings));
+        kernel->count = now.count;
     }
     kernel->sequence = now.sequence;
     for (size_t i = 0; i < kernel->count && i < now.count; i++) {
@@ -178,9 +176,7 @@ static unsigned number_find(struct reader *reader, int32_t id)
         number = shared - 1 - (unsigned)kernel->rows_count;
     if (number >= shared || number <= reader->threads_count)
         return 0;
-    if (!ARRAY_GROW(kernel->rows, kernel->rows_count + 1, kernel->rows_max))
-        return 0;
-    row = &kernel->rows[kernel->rows_count++];
+    row = array_add(kernel->rows, kernel->rows_count, kernel->rows_max);
     *row = (struct reader_thread){.id = id, .number = number};
     row->known = reader->memory->thread != NULL;
     row->alive =
@@ -209,7 +205,7 @@ static uint64_t ring_head(const struct kernel_ring *ring)
 
 /* Adds the new switches of a ring. Counts overwritten ones that a follower, or
  * else the program, has not seen. */
-static bool ring_copy(struct reader *reader, struct kernel_ring *ring)
+static void ring_copy(struct reader *reader, struct kernel_ring *ring)
 {
     struct kernel *kernel = reader->inside->kernel;
     const size_t one = sizeof(struct recorder_perf_switch_);
@@ -220,7 +216,7 @@ static bool ring_copy(struct reader *reader, struct kernel_ring *ring)
     /* A 32-bit program keeps as many bits of `done`. */
     all = (from - head) & word_max(reader->memory);
     if (all > (uint64_t)1 << 40 || all % one)
-        return true; /* not as it should be */
+        return; /* not as it should be */
     ring->follows = ring->begun;
     ring->begun = true;
     ring->seen = head;
@@ -241,9 +237,8 @@ static bool ring_copy(struct reader *reader, struct kernel_ring *ring)
             (reader->pid && s.process != reader->pid))
             continue;
         number_of(reader, s.thread); /* its name, while it lives */
-        if (!ARRAY_GROW(kernel->switches, kernel->switches_count + 1,
-                        kernel->switches_max))
-            return false;
+        ARRAY_NEED(kernel->switches, kernel->switches_count + 1,
+                   kernel->switches_max);
         kernel->switches[kernel->switches_count++] = (struct kernel_switch){
             .ns = s.ns,
             .thread = s.thread,
@@ -252,7 +247,6 @@ static bool ring_copy(struct reader *reader, struct kernel_ring *ring)
                    : s.misc & RECORDER_PERF_PREEMPTED_ ? 2
                                                        : 1};
     }
-    return true;
 }
 
 bool kernel_begin(struct reader *reader)
@@ -269,8 +263,8 @@ bool kernel_take(struct reader *reader)
     if (kernel->added)
         kernel->switches_count = kernel->added = 0;
     for (size_t i = 0; i < kernel->count; i++)
-        if (kernel->rings[i].mapped && !ring_copy(reader, &kernel->rings[i]))
-            break;
+        if (kernel->rings[i].mapped)
+            ring_copy(reader, &kernel->rings[i]);
     if (kernel->first_end != NONE_YET)
         return true;
     if (!(kernel->sequence & 1) && sequence_is(reader, kernel->sequence)) {
@@ -409,7 +403,6 @@ uint64_t kernel_add(struct reader *reader, uint64_t end, uint64_t limit)
     const struct reader_recorder *recorder = recorder_of(reader);
     struct recorder_clock_ clock;
     struct held *held;
-    struct key *keys;
     kernel->added = count;
     if (!count || !recorder)
         return limit;
@@ -417,15 +410,10 @@ uint64_t kernel_add(struct reader *reader, uint64_t end, uint64_t limit)
     rows_refresh(reader);
     if (!reader->follows)
         keys_cut(inside, limit);
-    held = realloc(inside->held, (inside->held_count + count) * sizeof *held);
-    if (held)
-        inside->held = held;
-    keys = array_room(inside->keys, &inside->keys_max,
-                      inside->keys_count + count, sizeof *keys);
-    if (keys)
-        inside->keys = keys;
-    if (!held || !keys)
-        return limit;
+    held = need(
+        realloc(inside->held, (inside->held_count + count) * sizeof *held));
+    inside->held = held;
+    ARRAY_NEED(inside->keys, inside->keys_count + count, inside->keys_max);
     qsort(kernel->switches, count, sizeof *kernel->switches, switches_compare);
     clock_of(reader, &clock);
     for (i = 0; i < count; i++) {
@@ -434,7 +422,7 @@ uint64_t kernel_add(struct reader *reader, uint64_t end, uint64_t limit)
         to->commit = record_put(reader, &kernel->switches[i],
                                 (key + inside->base) & word_max(reader->memory),
                                 &clock, to->raw);
-        keys[inside->keys_count++] =
+        inside->keys[inside->keys_count++] =
             (struct key){.order = key,
                          .lane = (uint32_t)recorder->lane - 1,
                          .held = (uint32_t)inside->held_count,

@@ -18,3 +18,7 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+
+/* Returns `memory`. Null: there is none left, and the command ends, or the call
+ * of a library (trouble.c); a program without trouble.c has its own need(). */
+void *need(void *memory);

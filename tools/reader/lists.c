@@ -135,10 +135,9 @@ static struct reader_recorder *recorder_known(struct reader *reader,
 
 struct reader_recorder *list_recorder_new(struct reader *reader)
 {
-    return ARRAY_GROW(reader->recorders, reader->recorders_count + 1,
-                      reader->inside->recorders_max)
-               ? calloc(1, sizeof **reader->recorders)
-               : NULL;
+    ARRAY_NEED(reader->recorders, reader->recorders_count + 1,
+               reader->inside->recorders_max);
+    return need(calloc(1, sizeof **reader->recorders));
 }
 
 bool list_is_chosen(const struct reader *reader,
@@ -168,19 +167,13 @@ static const char *recorder_append(struct reader *reader, uint64_t link,
     if (reader->recorders_count == RECORDERS_MAX)
         return "its list of recorders has no end";
     r = list_recorder_new(reader);
-    if (!r)
-        return "there is no memory for it";
     if (!texts_read(reader, link, now->address, at, texts)) {
         free(r);
         return "its list of recorders changes";
     }
     *r = *now;
-    r->name = texts[0] ? texts[0] : strdup("?");
-    r->description = texts[1] ? texts[1] : strdup("");
-    if (!r->name || !r->description) {
-        recorder_free(r);
-        return "there is no memory for it";
-    }
+    r->name = texts[0] ? texts[0] : need(strdup("?"));
+    r->description = texts[1] ? texts[1] : need(strdup(""));
     r->origin = r->address;
     r->wrong = figures_check(reader, r);
     list_recorder_add(reader, r);
@@ -230,24 +223,17 @@ static int rings_compare(const void *a, const void *b)
                                             : (*left)->rings > (*right)->rings;
 }
 
-const char *recorders_sort(struct reader *reader)
+void recorders_sort(struct reader *reader)
 {
     struct reader_inside *inside = reader->inside;
-    struct reader_recorder **sorted = inside->sorted;
-    size_t i;
-    if (reader->recorders_count) {
-        sorted = realloc(sorted, reader->recorders_count * sizeof *sorted);
-        if (!sorted)
-            return "there is no memory for it";
-    }
-    inside->sorted = sorted;
+    ARRAY_NEED(inside->sorted, reader->recorders_count, inside->sorted_max);
     inside->sorted_count = 0;
-    for (i = 0; i < reader->recorders_count; i++)
+    for (size_t i = 0; i < reader->recorders_count; i++)
         if (!reader->recorders[i]->wrong)
-            sorted[inside->sorted_count++] = reader->recorders[i];
+            inside->sorted[inside->sorted_count++] = reader->recorders[i];
     if (inside->sorted_count)
-        qsort(sorted, inside->sorted_count, sizeof *sorted, rings_compare);
-    return NULL;
+        qsort(inside->sorted, inside->sorted_count, sizeof *inside->sorted,
+              rings_compare);
 }
 
 const struct reader_recorder *recorder_by_address(const struct reader *reader,
@@ -287,15 +273,9 @@ const char *threads_refresh(struct reader *reader,
         return NULL;
     if (count > THREADS_MAX)
         return "its table of threads is damaged";
-    rows = malloc(count * row_bytes);
-    threads = realloc(reader->threads, count * sizeof *threads);
-    if (threads)
-        reader->threads = threads;
-    if (!rows || !threads) {
-        reader->threads_count = 0;
-        free(rows);
-        return "there is no memory for it";
-    }
+    rows = need(malloc(count * row_bytes));
+    reader->threads = threads =
+        need(realloc(reader->threads, count * sizeof *threads));
     count = memory->read(memory, registry->threads, rows, count * row_bytes) /
             row_bytes;
     bytes_need(memory, registry->threads, count * row_bytes);
@@ -346,8 +326,8 @@ static struct reader_thread *thread_number(struct reader *reader,
     unsigned none = (1u << (thread_bits(reader->memory) - 1)) - 1;
     struct reader_thread *thread;
     if (!reader->inside->numbers)
-        reader->inside->numbers = calloc(none, sizeof *thread);
-    if (!reader->inside->numbers || number == 0 || number >= none)
+        reader->inside->numbers = need(calloc(none, sizeof *thread));
+    if (number == 0 || number >= none)
         return NULL;
     thread = &reader->inside->numbers[number];
     thread->number = number;
@@ -396,8 +376,7 @@ const char *tweaks_read(struct reader *reader, const struct registry *registry)
         struct reader_tweak *tweak;
         if (!bytes_read(memory, address, from, at->tweak_size))
             return "its list of tweaks is damaged";
-        if (!ARRAY_GROW(reader->tweaks, steps + 1, reader->inside->tweaks_max))
-            return "there is no memory for it";
+        ARRAY_NEED(reader->tweaks, steps + 1, reader->inside->tweaks_max);
         tweak = &reader->tweaks[steps];
         tweak->address = address;
         tweak->value =

@@ -14,11 +14,11 @@ enum {
  * there. */
 static const uint64_t MADE_FORMATS = UINT64_C(1) << 63;
 
-/* Allocates *at when it is first needed, and returns it; null: no memory. */
+/* Allocates *at when it is first needed, and returns it. */
 char *text_room(char **at, size_t size)
 {
     if (!*at)
-        *at = malloc(size);
+        *at = need(malloc(size));
     return *at;
 }
 
@@ -33,9 +33,7 @@ static size_t page_bytes(struct reader *reader, uint64_t address, void *to,
     uint64_t base = address & ~(uint64_t)(PAGE_BYTES - 1), at = address - base;
     struct page *page;
     if (!inside->pages)
-        inside->pages = calloc(PAGES, sizeof *inside->pages);
-    if (!inside->pages)
-        return 0;
+        inside->pages = need(calloc(PAGES, sizeof *inside->pages));
     page = &inside->pages[(base / PAGE_BYTES) % PAGES];
     if (page->address != (base | 1)) {
         page->size = (uint32_t)reader->memory->read(reader->memory, base,
@@ -153,18 +151,13 @@ struct format *format_new(struct reader *reader, uint64_t address,
                           uint64_t word, uint64_t code, bool *is_new)
 {
     struct reader_inside *inside = reader->inside;
-    struct format *formats;
-    size_t i = ids_add(&inside->format_ids, address, word, code, is_new);
-    if (i == IDS_NONE || !ARRAY_GROW(inside->formats, inside->format_ids.count,
-                                     inside->formats_max))
-        return NULL;
-    formats = inside->formats;
-    for (; inside->formats_count < inside->format_ids.count;
-         inside->formats_count++)
-        formats[inside->formats_count] = (struct format){.severity = -1};
+    struct format *format =
+        array_at_key(inside->formats, &inside->format_ids, inside->formats_max,
+                     address, word, code, is_new);
+    inside->formats_count = inside->format_ids.count;
     if (*is_new)
-        formats[i].address = address;
-    return &formats[i];
+        *format = (struct format){.address = address, .severity = -1};
+    return format;
 }
 
 struct format *format_of(struct reader *reader,
@@ -188,8 +181,6 @@ struct format *format_of(struct reader *reader,
         ids_find(&inside->format_ids, event->format, 0, from) == IDS_NONE)
         return &unknown; /* else it was read before that */
     format = format_new(reader, event->format, 0, from, &is_new);
-    if (!format)
-        return NULL;
     if (is_new) {
         format_read(reader, format);
         if (life_is(reader, event->format, event->order, &from) != LIFE_FITS) {
@@ -218,27 +209,23 @@ uint64_t format_made(struct reader *reader, uint64_t number, const char *a,
     format = format_new(reader, MADE_FORMATS, number,
                         (uint64_t)(unsigned char)*a << 8 | (unsigned char)*c,
                         &is_new);
-    if (!format)
-        return MADE_FORMATS - 1;
     if (is_new && format_room(reader, strlen(b) + 64)) {
         char *made;
         size_t size;
-        FILE *text = open_memstream(&made, &size);
+        FILE *text = need(open_memstream(&made, &size));
         format->made = true;
-        if (!text)
-            return MADE_FORMATS - 1;
         fputs(a, text);
         for (; *b; b++) /* a format has each % twice */
             fprintf(text, *b == '%' ? "%%%%" : "%c", *b);
         fputs(c, text);
-        format->text = fclose(text) == 0 ? made : NULL;
+        format->text = need(fclose(text) == 0 ? made : NULL);
     }
     return format_made_address(reader, format);
 }
 
 static const char *format_location(const struct format *format)
 {
-    return format && format->location ? format->location : "?";
+    return format->location ? format->location : "?";
 }
 
 const char *reader_format(struct reader *reader,
@@ -247,16 +234,16 @@ const char *reader_format(struct reader *reader,
 {
     const struct format *format = format_of(reader, event);
     *location = format_location(format);
-    return format ? format->text : NULL;
+    return format->text;
 }
 
 const char *reader_headed(struct reader *reader, struct recorder_event *event)
 {
     const struct format *format = format_of(reader, event);
-    const char *kind = format ? format->kind : NULL;
-    event->severity = format ? format->severity : -1;
-    event->hardware = format && format->hardware;
-    if (format && format->decode)
+    const char *kind = format->kind;
+    event->severity = format->severity;
+    event->hardware = format->hardware;
+    if (format->decode)
         format->decode(reader, event, format);
     return kind;
 }
@@ -381,7 +368,7 @@ static void token_text(struct reader *reader,
     size_t size = 0, max = TEXT_MAX - 4;
     const char *mark = "";
     struct piece piece;
-    while (to && token && !*mark) {
+    while (token && !*mark) {
         if (!token_piece(reader, event, token, &piece) ||
             (size == 0 ? word_signed(m, event->order - piece.order) < 0
                        : piece.order != order_next(reader, order) ||
@@ -582,8 +569,7 @@ static size_t message_make(struct reader *reader, const struct reader_event *e,
                                             .changes = text_changes};
     inside->token = 0;
     *location = format_location(format);
-    if (!text_room(&inside->message, MESSAGE_MAX))
-        return 0;
+    text_room(&inside->message, MESSAGE_MAX);
     if (reader->words && e->kind &&
         (size = reader->words(reader->words_context, e, inside->message,
                               MESSAGE_MAX)))
@@ -631,8 +617,7 @@ const char *reader_line(struct reader *reader, const struct reader_event *event,
     struct reader_inside *inside = reader->inside;
     struct recorder_shown_ shown;
     struct recorder_string_ to;
-    if (!text_room(&inside->line, RECORDER_TEXT_LINE_MAX_ + 1))
-        return "";
+    text_room(&inside->line, RECORDER_TEXT_LINE_MAX_ + 1);
     shown.event = &event->event;
     shown.ns = event->ns;
     shown.realtime_ns = reader_start_realtime(reader);

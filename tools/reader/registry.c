@@ -4,9 +4,9 @@
 
 char *bytes_string(struct memory *memory, uint64_t address, size_t max)
 {
-    char *text = malloc(max + 1), *shorter;
+    char *text = need(malloc(max + 1)), *shorter;
     size_t size = 0, length = 0;
-    while (text && size < max) { /* in pieces that end where pages do */
+    while (size < max) { /* in pieces that end where pages do */
         size_t piece = PAGE_BYTES - (address + size) % PAGE_BYTES;
         if (piece > max - size)
             piece = max - size;
@@ -16,7 +16,7 @@ char *bytes_string(struct memory *memory, uint64_t address, size_t max)
         if (length < size || piece == 0)
             break;
     }
-    if (!text || length == size) {
+    if (length == size) {
         free(text);
         return NULL;
     }

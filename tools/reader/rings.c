@@ -136,7 +136,7 @@ static const char *lane_open(struct reader *reader, struct lane *lane)
 }
 
 /* Opens the rings of recorders that are new and chosen. */
-const char *lanes_refresh(struct reader *reader)
+void lanes_refresh(struct reader *reader)
 {
     struct reader_inside *inside = reader->inside;
     uint64_t bytes = 0;
@@ -154,9 +154,8 @@ const char *lanes_refresh(struct reader *reader)
             bytes += all;
         if (r->wrong || r->lane)
             continue;
-        if (!ARRAY_GROW(inside->lanes, inside->lanes_count + r->figures.lanes,
-                        inside->lanes_max))
-            return "there is no memory for it";
+        ARRAY_NEED(inside->lanes, inside->lanes_count + r->figures.lanes,
+                   inside->lanes_max);
         r->lane = inside->lanes_count + 1;
         for (k = 0; k < r->figures.lanes && !r->wrong; k++) {
             struct lane *lane = &inside->lanes[inside->lanes_count];
@@ -169,7 +168,6 @@ const char *lanes_refresh(struct reader *reader)
                 inside->lanes_count++;
         }
     }
-    return NULL;
 }
 
 void rings_close(struct reader *reader)
@@ -298,21 +296,19 @@ static bool positions_copy(struct reader *reader, struct lane *lane,
 
 /* ------------------------------------------------------------------ take -- */
 
-/* Adds a key; false: there is no memory. A follower never goes back: a record
- * whose writer was stopped for longer than records are held back is missed. */
-static bool key_add(struct reader *reader, uint64_t order, uint32_t lane,
+/* Adds a key. A follower never goes back: a record whose writer was stopped for
+ * longer than records are held back is missed. */
+static void key_add(struct reader *reader, uint64_t order, uint32_t lane,
                     uint32_t slot)
 {
     struct reader_inside *inside = reader->inside;
     if (order < inside->shown) {
         reader->missed++;
-        return true;
+        return;
     }
-    if (!ARRAY_GROW(inside->keys, inside->keys_count + 1, inside->keys_max))
-        return false;
+    ARRAY_NEED(inside->keys, inside->keys_count + 1, inside->keys_max);
     inside->keys[inside->keys_count++] =
         (struct key){.order = order, .lane = lane, .slot = slot};
-    return true;
 }
 
 bool raw_key(const struct reader *reader, const struct lane *lane,
@@ -361,19 +357,20 @@ static void lane_missed(struct reader *reader, const struct lane *lane,
     reader->missed += count;
 }
 
-static bool position_take(struct reader *reader, uint32_t lane,
+static void position_take(struct reader *reader, uint32_t lane,
                           uint64_t position)
 {
     struct lane *l = &reader->inside->lanes[lane];
     uint64_t slot = position & (lane_size(l) - 1), key;
     bool counts = slot_key(reader, l, slot, &key);
     if (!counts && position_look(reader, l, position) != FOUND)
-        return true; /* just overwritten */
+        return; /* just overwritten */
     l->owed--;
     l->seen += !counts;
     l->slots += counts;
     l->heads += counts && slot_begins(reader, l, slot);
-    return !counts || key_add(reader, key, lane, (uint32_t)slot);
+    if (counts)
+        key_add(reader, key, lane, (uint32_t)slot);
 }
 
 /* Of a position that is kept, bits 60 to 62 say how often it was looked at, and
@@ -386,9 +383,8 @@ static void pending_add(const struct reader *reader, struct lane *lane,
                         uint64_t position)
 {
     if (!lane->pending)
-        lane->pending = malloc(PENDING_MAX_LOG * sizeof *lane->pending);
-    if (lane->pending &&
-        lane->pending_count < (reader->logs ? PENDING_MAX_LOG : PENDING_MAX))
+        lane->pending = need(malloc(PENDING_MAX_LOG * sizeof *lane->pending));
+    if (lane->pending_count < (reader->logs ? PENDING_MAX_LOG : PENDING_MAX))
         lane->pending[lane->pending_count++] = position;
 }
 
@@ -403,15 +399,14 @@ static void lane_begin(const struct reader *reader, struct lane *lane)
     lane->begun = true;
 }
 
-/* Takes the positions from `next` on, and the pending ones. Null, or what is
- * wrong. */
-static const char *lane_take_new(struct reader *reader, uint32_t index)
+/* Takes the positions from `next` on, and the pending ones. */
+static void lane_take_new(struct reader *reader, uint32_t index)
 {
     struct lane *lane = &reader->inside->lanes[index];
     uint64_t size = lane_size(lane), max = word_max(reader->memory);
     uint64_t count = (lane->write - lane->next) & max, position, slot;
     unsigned i, pending = 0;
-    bool room = true, whole;
+    bool whole;
     if (count > size) { /* lapped: the unseen records are gone */
         lane->pending_count = 0;
         lane->next = lane->write - size;
@@ -427,7 +422,7 @@ static const char *lane_take_new(struct reader *reader, uint32_t index)
         switch (position_look(reader, lane, position)) {
         case FOUND:
             lane->owed += is_early;
-            room = room && position_take(reader, index, position);
+            position_take(reader, index, position);
             break;
         case GONE: break;
         case NOT_YET: /* given up, or its writer is stopped or dead */
@@ -440,9 +435,7 @@ static const char *lane_take_new(struct reader *reader, uint32_t index)
     whole = positions_copy(reader, lane, lane->next, count);
     for (position = lane->next + size; count--; position++) {
         switch (position_look(reader, lane, position & max)) {
-        case FOUND:
-            room = room && position_take(reader, index, position & max);
-            break;
+        case FOUND: position_take(reader, index, position & max); break;
         case GONE: break;
         case NOT_YET:
             if (whole)
@@ -454,12 +447,11 @@ static const char *lane_take_new(struct reader *reader, uint32_t index)
         lane_missed(reader, lane, (uint64_t)lane->owed - lane->pending_count);
         lane->owed = (int64_t)lane->pending_count;
     }
-    return room ? NULL : "there is no memory for its records";
 }
 
 /* Takes all slots; of a copied ring only those ever written. A 32-bit `write`
- * may have wrapped and cannot tell. Null, or what is wrong. */
-static const char *lane_take_all(struct reader *reader, uint32_t index)
+ * may have wrapped and cannot tell. */
+static void lane_take_all(struct reader *reader, uint32_t index)
 {
     struct lane *lane = &reader->inside->lanes[index];
     unsigned word = reader->memory->word_bytes;
@@ -475,14 +467,12 @@ static const char *lane_take_all(struct reader *reader, uint32_t index)
     lane->begun = true;
     lane->owed = 0;
     for (slot = 0; slot < count; slot++)
-        if (slot_key(reader, lane, slot, &key) &&
-            !key_add(reader, key, index, (uint32_t)slot))
-            return "there is no memory for its records";
+        if (slot_key(reader, lane, slot, &key))
+            key_add(reader, key, index, (uint32_t)slot);
     lane->pending_count = 0; /* newest first */
     for (slot = 0; reader->memory->live && slot < count; slot++)
         if (position_look(reader, lane, --position & max) == NOT_YET)
             pending_add(reader, lane, (position & max) | EARLY << 60);
-    return NULL;
 }
 
 /* Reads a recording's own figures of a ring made of events. */
@@ -531,12 +521,11 @@ static bool lane_is_another(struct reader *reader, const struct lane *lane)
 
 /* Takes one ring; returns null, or the error. Its head is read first: later
  * records belong to the next take, which knows them by their positions. */
-static const char *lane_take(struct reader *reader, uint32_t index)
+static void lane_take(struct reader *reader, uint32_t index)
 {
     struct lane *lane = &reader->inside->lanes[index], was = *lane;
     size_t keys = reader->inside->keys_count;
     uint64_t missed = reader->missed;
-    const char *wrong;
     struct memory *m = reader->memory;
     unsigned word = m->word_bytes;
     unsigned char bytes[16];
@@ -544,7 +533,7 @@ static const char *lane_take(struct reader *reader, uint32_t index)
     lane->address =
         lane->recorder->rings + lane->number * lane->recorder->ring_bytes;
     if (!bytes_read(m, lane->address, bytes, word))
-        return NULL; /* its library was closed, or the core file lacks it */
+        return; /* its library was closed, or the core file lacks it */
     lane->write = bytes_word(m, bytes);
     if (word_signed(m, lane->write - lane->next) < 0 ||
         lane_is_another(reader, lane)) {
@@ -562,21 +551,22 @@ static const char *lane_take(struct reader *reader, uint32_t index)
     lane->owed += word_signed(m, lane->write - lane->given_up - before);
     lane->handed += word_signed(m, lane->write - lane->given_up - before);
     if (lane->begun && lane->next == lane->write && !lane->pending_count)
-        return NULL;
+        return;
     if (!lane->begun && reader->logs)
         lane_begin(reader, lane);
-    wrong = lane->begun ? lane_take_new(reader, index)
-                        : lane_take_all(reader, index);
+    if (lane->begun)
+        lane_take_new(reader, index);
+    else
+        lane_take_all(reader, index);
     if (!lane->copy || !m->live ||
         (m->stays && m->stays(m, lane->address, 1)) ||
         recorder_is_there(reader, lane->recorder))
-        return wrong;
+        return;
     was.pending = lane->pending;
     *lane = was; /* its library was closed: the memory has other data */
     memset(lane->commits, 0, lane_size(lane) * word);
     reader->inside->keys_count = keys;
     reader->missed = missed;
-    return NULL;
 }
 
 /* Returns 1 + log2 of a ring's laps; 0: it made none. */
@@ -588,20 +578,17 @@ static unsigned lane_laps(const struct lane *lane)
 
 /* Fastest rings first (by log2 of laps): they fill first with records newer
  * than this take's end. */
-const char *lanes_take(struct reader *reader)
+void lanes_take(struct reader *reader)
 {
     struct reader_inside *inside = reader->inside;
-    const char *wrong = NULL;
     inside->pending = 0;
     for (unsigned laps = 64 + 1; laps--;)
         for (uint32_t i = 0; i < inside->lanes_count; i++) {
             if (lane_laps(&inside->lanes[i]) != laps)
                 continue;
-            const char *lane = lane_take(reader, i);
-            wrong = wrong ? wrong : lane;
+            lane_take(reader, i);
             inside->pending += inside->lanes[i].pending_count;
         }
-    return wrong;
 }
 
 size_t reader_unfinished(const struct reader *reader)

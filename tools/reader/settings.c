@@ -53,34 +53,28 @@ static int64_t trace_of(const struct reader_recorder *recorder,
                      : recorder_trace_set_(recorder->trace, value->number);
 }
 
-static bool append(struct settings *settings, uint64_t address, int64_t value)
+static void append(struct settings *settings, uint64_t address, int64_t value)
 {
-    if (!ARRAY_GROW(settings->all, settings->count + 1, settings->max))
-        return false;
+    ARRAY_NEED(settings->all, settings->count + 1, settings->max);
     settings->all[settings->count++] =
         (struct setting){.address = address, .value = value};
-    return true;
 }
 
-/* Chooses recorders by their names, else tweaks, if the value is a number.
- * False: there is no memory. */
-static bool find(struct settings *settings, const struct reader *reader,
+/* Chooses recorders by their names, else tweaks, if the value is a number. */
+static void find(struct settings *settings, const struct reader *reader,
                  const char *name, const struct value *value)
 {
     size_t before = settings->count;
     for (size_t i = 0; i < reader->recorders_count; i++)
-        if (recorder_regex_match_(name, reader->recorders[i]->name) &&
-            !append(settings, reader->recorders[i]->address,
-                    trace_of(reader->recorders[i], value)))
-            return false;
+        if (recorder_regex_match_(name, reader->recorders[i]->name))
+            append(settings, reader->recorders[i]->address,
+                   trace_of(reader->recorders[i], value));
     if (settings->count > before || value->of)
-        return true;
+        return;
     for (size_t i = 0; i < reader->tweaks_count; i++)
         if (reader->tweaks[i].name &&
-            recorder_regex_match_(name, reader->tweaks[i].name) &&
-            !append(settings, reader->tweaks[i].address, value->number))
-            return false;
-    return true;
+            recorder_regex_match_(name, reader->tweaks[i].name))
+            append(settings, reader->tweaks[i].address, value->number);
 }
 
 static const char *item(struct settings *settings, const struct reader *reader,
@@ -104,8 +98,7 @@ static const char *item(struct settings *settings, const struct reader *reader,
         return wrong(settings, true,
                      "%s=%s: on, off, trace, freeze, thaw or a number", name,
                      value);
-    if (!find(settings, reader, name, &number))
-        return wrong(settings, false, "there is no memory for it");
+    find(settings, reader, name, &number);
     if (settings->count == before)
         return wrong(settings, false,
                      "no recorder is named %s; nothing was changed", name);
@@ -115,10 +108,8 @@ static const char *item(struct settings *settings, const struct reader *reader,
 const char *settings_add(struct settings *settings, const struct reader *reader,
                          const char *items)
 {
-    char *copy = strdup(items), *rest = copy, *name;
+    char *copy = need(strdup(items)), *rest = copy, *name;
     const char *why = NULL;
-    if (!copy)
-        return wrong(settings, false, "there is no memory for it");
     while (!why && (name = strsep(&rest, " ,")))
         if (*name)
             why = item(settings, reader, name);

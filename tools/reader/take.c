@@ -80,7 +80,7 @@ again:
     lives_refresh(reader, &registry);
     wrong = recorders_refresh(reader, &registry);
     if (!wrong)
-        wrong = recorders_sort(reader);
+        recorders_sort(reader);
     if (!wrong && first)
         wrong = tweaks_read(reader, &registry);
     if (wrong && reader->memory->live && tries++ < 20) {
@@ -119,9 +119,7 @@ const char *reader_open(struct reader *reader, struct memory *memory,
     wrong = registry_read(memory, address, &registry);
     if (wrong)
         return wrong;
-    reader->inside = calloc(1, sizeof *reader->inside);
-    if (!reader->inside)
-        return "there is no memory for it";
+    reader->inside = need(calloc(1, sizeof *reader->inside));
     reader->inside->decoders = coded_decoders;
     reader->cleared_address = registry.cleared_link;
     wrong = reader_refresh(reader, true);
@@ -242,14 +240,12 @@ static int timed_compare(const void *a, const void *b)
         return left->ticks < right->ticks ? -1 : 1;
     return keys_compare(&left->key, &right->key);
 }
-static bool keys_by_time(struct reader *reader)
+static void keys_by_time(struct reader *reader)
 {
     struct reader_inside *inside = reader->inside;
     size_t count = inside->deliver, i;
-    struct timed *timed = calloc(count + 1, sizeof *timed);
+    struct timed *timed = need(calloc(count + 1, sizeof *timed));
     unsigned char raw[RECORD_MAX_BYTES];
-    if (!timed)
-        return false;
     for (i = 0; i < count; i++) {
         timed[i].key = inside->keys[i];
         if (key_record(reader, &inside->keys[i], raw))
@@ -259,7 +255,6 @@ static bool keys_by_time(struct reader *reader)
     for (i = 0; i < count; i++)
         inside->keys[i] = timed[i].key;
     free(timed);
-    return true;
 }
 
 /* Reads this take's end, before the rings: the next sequence number. Returns
@@ -367,14 +362,12 @@ static void clock_settle(struct reader *reader)
 }
 
 /* Drops delivered keys. The others stay, with copies of their records, as their
- * slots may be overwritten by the next take. Null, or what is wrong. */
-static const char *keys_hold(struct reader *reader)
+ * slots may be overwritten by the next take. */
+static void keys_hold(struct reader *reader)
 {
     struct reader_inside *inside = reader->inside;
     size_t left = inside->keys_count - inside->deliver, i;
-    struct held *held = left ? malloc(left * sizeof *held) : NULL;
-    if (left && !held)
-        return "there is no memory for its records";
+    struct held *held = left ? need(malloc(left * sizeof *held)) : NULL;
     for (i = 0; i < left; i++) {
         inside->keys[i] = inside->keys[inside->deliver + i];
         held[i].commit = key_record(reader, &inside->keys[i], held[i].raw);
@@ -384,7 +377,6 @@ static const char *keys_hold(struct reader *reader)
     inside->held = held;
     inside->held_count = left;
     inside->keys_count = left;
-    return NULL;
 }
 
 /* Forgets cached pages of a running program, whose strings may change, and
@@ -402,14 +394,15 @@ static void pages_forget(struct reader *reader)
 const char *reader_take(struct reader *reader)
 {
     struct reader_inside *inside = reader->inside;
-    const char *wrong = keys_hold(reader), *gone;
+    const char *wrong = NULL, *gone;
     bool due = inside->due = refresh_due(reader), ends;
     bool changes = due || inside->still <= PATIENCE;
     uint64_t end, limit;
-    if (!wrong && inside->taken_before && changes)
+    keys_hold(reader);
+    if (inside->taken_before && changes)
         wrong = reader_refresh(reader, false);
     if (!wrong)
-        wrong = lanes_refresh(reader);
+        lanes_refresh(reader);
     /* From here on, time counts: a record that is overwritten now is missed,
      * and its successor is after this take's end. */
     gone = end_and_kernel(reader);
@@ -418,8 +411,7 @@ const char *reader_take(struct reader *reader)
         (gone || !(reader->follows || reader->logs) ||
          reader->memory->stale_order || !is_still(inside, reader->end) ||
          (reader->logs && inside->pending))) {
-        const char *lanes = lanes_take(reader);
-        wrong = wrong ? wrong : lanes;
+        lanes_take(reader);
         if (!gone)
             lives_renew(reader);
         lives_of_file(reader);
@@ -439,10 +431,10 @@ const char *reader_take(struct reader *reader)
     keys_sort(inside, limit);
     clock_settle(reader);
     inside->taken_before = true;
-    if (((reader->by_time && !keys_by_time(reader)) ||
-         (reader->calls && !calls_expand(reader))) &&
-        !wrong)
-        wrong = "there is no memory for its records";
+    if (reader->by_time)
+        keys_by_time(reader);
+    if (reader->calls)
+        calls_expand(reader);
     if (reader->follows)
         events_look(reader);
     reader_rewind(reader);

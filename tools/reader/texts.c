@@ -3,7 +3,7 @@
 #include "texts.h"
 #include "array.h"
 
-/* Returns the piece that a text ends in, or IDS_NONE. A piece is known by the
+/* Returns the piece that a text ends in. A piece is known by the
  * one before it, up to 15 bytes, and how many they are. */
 static size_t piece_of(struct texts *texts, const char *text, size_t size)
 {
@@ -20,7 +20,7 @@ static size_t piece_of(struct texts *texts, const char *text, size_t size)
         piece = ids_add(&texts->pieces, piece, low, high, &is_new);
         text += some;
         size -= some;
-    } while (piece != IDS_NONE && some == 15);
+    } while (some == 15);
     return piece;
 }
 
@@ -29,20 +29,14 @@ uint32_t texts_add(struct texts *texts, const char *text, size_t size)
     size_t piece = piece_of(texts, text, size), was = texts->number_max;
     uint32_t *number;
     char *copy;
-    if (piece == IDS_NONE ||
-        !ARRAY_GROW(texts->number, piece + 1, texts->number_max))
-        return 0;
+    ARRAY_NEED(texts->number, piece + 1, texts->number_max);
     number = &texts->number[piece];
     memset(texts->number + was, 0,
            (texts->number_max - was) * sizeof *texts->number);
     if (*number)
         return *number;
-    copy = ARRAY_GROW(texts->all, texts->count + 2, texts->max) &&
-                   texts->count < UINT32_MAX - 1
-               ? malloc(size + 1)
-               : NULL;
-    if (!copy)
-        return 0;
+    ARRAY_NEED(texts->all, texts->count + 2, texts->max);
+    copy = need(texts->count < UINT32_MAX - 1 ? malloc(size + 1) : NULL);
     memcpy(copy, text, size);
     copy[size] = '\0';
     texts->all[++texts->count] = (struct text){copy, size};

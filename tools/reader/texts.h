@@ -17,7 +17,7 @@ struct texts {
     size_t count, max;
 };
 
-/* Returns the number of a text; 0: there is no memory. */
+/* Returns the number of a text. */
 uint32_t texts_add(struct texts *, const char *text, size_t size);
 void texts_free(struct texts *);
 

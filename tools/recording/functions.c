@@ -9,8 +9,7 @@ static void keep(struct call *call, FILE *to, struct ids *ids, uint64_t caller)
 {
     const char *name;
     bool is_new;
-    if (ids_add(ids, caller, 0, 0, &is_new) == IDS_NONE)
-        need(NULL);
+    ids_add(ids, caller, 0, 0, &is_new);
     name = is_new ? source_function(&call->source, caller) : NULL;
     if (name && !strchr(name, '\n'))
         fprintf(to, "%" PRIx64 " %s\n", caller, name);

@@ -82,10 +82,10 @@ static uint64_t text_add(struct made *made, const char *text, size_t size,
     unsigned char before[KEPT_SIZE_BYTES];
     size_t i;
     if (!made->text_ids.max)
-        ids_of(&made->text_ids, 0, 0, UINT64_MAX, &is_new);
+        ids_add(&made->text_ids, 0, 0, UINT64_MAX, &is_new);
     text_hash(made, text, size, hash);
-    i = ids_of(&made->text_ids, hash[0], hash[1],
-               (uint64_t)size << 3 | (uint64_t)kind << 1 | changes, &is_new);
+    i = ids_add(&made->text_ids, hash[0], hash[1],
+                (uint64_t)size << 3 | (uint64_t)kind << 1 | changes, &is_new);
     ARRAY_NEED(made->text_at, i + 1, made->text_at_max);
     if (!is_new)
         return made->text_at[i];
@@ -115,8 +115,8 @@ static const struct made_format *format_add(struct made *made,
     uint64_t from;
     size_t size, end;
     bool is_new; /* libraries at one address have separate formats */
-    size_t i = ids_of(&made->format_ids, event->raw.format, (uintptr_t)text, 0,
-                      &is_new);
+    size_t i = ids_add(&made->format_ids, event->raw.format, (uintptr_t)text, 0,
+                       &is_new);
     ARRAY_NEED(made->formats, i + 1, made->formats_max);
     format = &made->formats[i];
     if (!is_new)

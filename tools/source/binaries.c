@@ -10,9 +10,8 @@
 
 /* Finds the parts of a file that are not holes: a file of terabytes may need
  * one block of the disk. Only these parts are searched, and the memory for
- * rings in holes, never written, is limited. Returns false if memory is
- * exhausted. */
-static bool extents_find(struct mapped *mapped, int fd, uint64_t on_disk)
+ * rings in holes, never written, is limited. */
+static void extents_find(struct mapped *mapped, int fd, uint64_t on_disk)
 {
     enum { HOLES_MAX = 1 << 30 };
     off_t start, end = 0, size = (off_t)mapped->size;
@@ -21,9 +20,8 @@ static bool extents_find(struct mapped *mapped, int fd, uint64_t on_disk)
         end = lseek(fd, start, SEEK_HOLE);
         if (end <= start || end > size)
             end = size;
-        if (!ARRAY_GROW(mapped->extents, mapped->extents_count + 1,
-                        mapped->extents_max))
-            return false;
+        ARRAY_NEED(mapped->extents, mapped->extents_count + 1,
+                   mapped->extents_max);
         mapped->extents[mapped->extents_count++] =
             (struct extent){(uint64_t)start, (uint64_t)end};
         mapped->data += (uint64_t)(end - start);
@@ -33,7 +31,6 @@ static bool extents_find(struct mapped *mapped, int fd, uint64_t on_disk)
     mapped->worth = mapped->data + HOLES_MAX;
     if (mapped->worth > mapped->size)
         mapped->worth = mapped->size;
-    return true;
 }
 
 /* True if the holes of a file are larger than the room in its tmpfs. */
@@ -67,9 +64,9 @@ void mapped_copy(const struct mapped *all, void *to, const unsigned char *from,
 static struct mapped *mapped_of(struct file *file, int fd)
 {
     int error;
-    struct mapped *mapped = calloc(1, sizeof *mapped);
+    struct mapped *mapped = need(calloc(1, sizeof *mapped));
     struct stat is;
-    if (!mapped || fstat(fd, &is) != 0)
+    if (fstat(fd, &is) != 0)
         goto failed;
     mapped->fd = -1;
     mapped->size = (size_t)is.st_size;
@@ -77,10 +74,7 @@ static struct mapped *mapped_of(struct file *file, int fd)
         mapped->bytes = mmap(NULL, mapped->size, PROT_READ, MAP_SHARED, fd, 0);
         if (mapped->bytes == MAP_FAILED)
             goto failed;
-        if (!extents_find(mapped, fd, (uint64_t)is.st_blocks * 512)) {
-            munmap(mapped->bytes, mapped->size);
-            goto failed;
-        }
+        extents_find(mapped, fd, (uint64_t)is.st_blocks * 512);
     }
     if (mapped->size && holes_are_too_large(mapped, fd))
         mapped->fd = fd;
@@ -92,8 +86,6 @@ static struct mapped *mapped_of(struct file *file, int fd)
 failed:
     error = errno;
     close(fd);
-    if (mapped)
-        free(mapped->extents);
     free(mapped);
     errno = error;
     return NULL;
@@ -107,14 +99,12 @@ struct mapped *mapped_open(struct file *file, const char *path)
 
 /* -------------------------------------------------------------- segments -- */
 
-bool segment_add(struct segments *to, uint64_t start, uint64_t size,
+void segment_add(struct segments *to, uint64_t start, uint64_t size,
                  const unsigned char *bytes, bool writable)
 {
-    if (!ARRAY_GROW(to->all, to->count + 1, to->max))
-        return false;
+    ARRAY_NEED(to->all, to->count + 1, to->max);
     to->all[to->count++] = (struct segment){
         .start = start, .size = size, .bytes = bytes, .writable = writable};
-    return true;
 }
 
 /* Returns the segment that has an address, or null. They are sorted; if they
@@ -154,9 +144,9 @@ void segments_of(struct segments *to, const struct mapped *mapped, Elf *elf,
         all += size;
         if (all / 2 > mapped->size)
             break;
-        if (size && !segment_add(to, p.p_vaddr, size,
-                                 mapped->bytes + p.p_offset, p.p_flags & PF_W))
-            break;
+        if (size)
+            segment_add(to, p.p_vaddr, size, mapped->bytes + p.p_offset,
+                        p.p_flags & PF_W);
     }
     if (to->count)
         qsort(to->all, to->count, sizeof *to->all, array_compare);
@@ -219,11 +209,8 @@ static struct mapped *binary_file(struct file *file, struct module *module)
             module->binary = b;
             return b->file;
         }
-    b = calloc(1, sizeof *b);
-    if (!b || !(b->path = strdup(path))) {
-        free(b);
-        return NULL;
-    }
+    b = need(calloc(1, sizeof *b));
+    b->path = need(strdup(path));
     b->next = file->binaries;
     file->binaries = module->binary = b;
     first = module_first(source, path);

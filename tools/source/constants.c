@@ -7,12 +7,10 @@
 
 /* ---------------------------------------------------------------- ranges -- */
 
-bool range_add(struct ranges *to, uint64_t start, uint64_t end)
+void range_add(struct ranges *to, uint64_t start, uint64_t end)
 {
-    if (!ARRAY_GROW(to->all, to->count + 1, to->max))
-        return false;
+    ARRAY_NEED(to->all, to->count + 1, to->max);
     to->all[to->count++] = (struct range){start, end};
-    return true;
 }
 
 static void ranges_sort(struct ranges *ranges)
@@ -39,10 +37,9 @@ void constants_of(struct file *file, Elf *elf)
             p.p_vaddr + (p.p_memsz > p.p_filesz ? p.p_memsz : p.p_filesz);
         if (p.p_type != PT_LOAD || end <= p.p_vaddr)
             continue;
-        if (!range_add(&file->loads, p.p_vaddr, end) ||
-            (!(p.p_flags & PF_W) &&
-             !range_add(&file->constants, p.p_vaddr, end)))
-            break;
+        range_add(&file->loads, p.p_vaddr, end);
+        if (!(p.p_flags & PF_W))
+            range_add(&file->constants, p.p_vaddr, end);
     }
     ranges_sort(&file->loads);
     ranges_sort(&file->constants);
@@ -54,9 +51,8 @@ void constants_of_bare(struct file *file, Elf *elf)
     GElf_Shdr h;
     while ((section = elf_nextscn(elf, section)) != NULL)
         if (gelf_getshdr(section, &h) && (h.sh_flags & SHF_ALLOC) &&
-            !(h.sh_flags & SHF_WRITE) && h.sh_addr + h.sh_size > h.sh_addr &&
-            !range_add(&file->fixed, h.sh_addr, h.sh_addr + h.sh_size))
-            break;
+            !(h.sh_flags & SHF_WRITE) && h.sh_addr + h.sh_size > h.sh_addr)
+            range_add(&file->fixed, h.sh_addr, h.sh_addr + h.sh_size);
     ranges_sort(&file->fixed);
 }
 

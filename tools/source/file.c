@@ -148,8 +148,7 @@ static const char *image_add(struct file *file, const char *image)
     mapped = mapped_open(file, end + 1);
     if (!mapped)
         return source_wrong(source, "%s: %s", end + 1, strerror(errno));
-    if (!segment_add(&file->images, address, mapped->size, mapped->bytes, true))
-        return source_wrong(source, "there is no memory for it");
+    segment_add(&file->images, address, mapped->size, mapped->bytes, true);
     file->memory.size += mapped->worth;
     qsort(file->images.all, file->images.count, sizeof *file->images.all,
           array_compare);
@@ -440,14 +439,12 @@ static const char *file_open(struct source *source, struct file *file,
 const char *source_open_file(struct source *source, const char *path,
                              const struct source_how *how)
 {
-    struct file *file = calloc(1, sizeof *file);
+    struct file *file = need(calloc(1, sizeof *file));
     struct sigaction action = {.sa_sigaction = cut_off, .sa_flags = SA_SIGINFO};
     char name[64];
     const char *wrong;
     bool is_remote = source_is_remote(path);
     int unpacked;
-    if (!file)
-        return source_wrong(source, "there is no memory for it");
     source->memory = &file->memory;
     source->close = file_close;
     source->build_id = file_build_id;

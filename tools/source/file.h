@@ -72,7 +72,7 @@ void mapped_copy(const struct mapped *all, void *to, const unsigned char *from,
                  size_t size);
 /* Maps a whole file. Returns null, with errno, if it cannot. */
 struct mapped *mapped_open(struct file *, const char *path);
-bool segment_add(struct segments *, uint64_t start, uint64_t size,
+void segment_add(struct segments *, uint64_t start, uint64_t size,
                  const unsigned char *bytes, bool writable);
 /* Returns the segment that has an address, or null. They are sorted; if they
  * overlap, the one that starts later counts. Lowers *most to the distance of

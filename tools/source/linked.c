@@ -28,10 +28,9 @@ static bool segments_note(struct file *file, Elf *elf, uint64_t bias,
             *dynamic = p.p_vaddr + bias;
         if (p.p_type != PT_LOAD || p.p_offset < page || p.p_filesz == 0)
             continue;
-        if (!source_module(file->source, p.p_vaddr - page + bias,
-                           p.p_vaddr + p.p_filesz + bias, p.p_offset - page,
-                           path, strlen(path), p.p_flags & PF_W))
-            return false;
+        source_module(file->source, p.p_vaddr - page + bias,
+                      p.p_vaddr + p.p_filesz + bias, p.p_offset - page, path,
+                      strlen(path), p.p_flags & PF_W);
     }
     return true;
 }

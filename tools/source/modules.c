@@ -14,22 +14,17 @@ const char *source_wrong(struct source *source, const char *format, ...)
     return source->why;
 }
 
-bool source_module(struct source *source, uint64_t start, uint64_t end,
+void source_module(struct source *source, uint64_t start, uint64_t end,
                    uint64_t offset, const char *path, size_t path_size,
                    bool writable)
 {
-    struct module module = {.start = start,
-                            .end = end,
-                            .offset = offset,
-                            .path = strndup(path, path_size),
-                            .writable = writable};
-    if (!module.path || !ARRAY_GROW(source->modules, source->modules_count + 1,
-                                    source->modules_max)) {
-        free(module.path);
-        return false;
-    }
-    source->modules[source->modules_count++] = module;
-    return true;
+    ARRAY_NEED(source->modules, source->modules_count + 1, source->modules_max);
+    source->modules[source->modules_count++] =
+        (struct module){.start = start,
+                        .end = end,
+                        .offset = offset,
+                        .path = need(strndup(path, path_size)),
+                        .writable = writable};
 }
 
 /* True if its ticks are of this machine's kind. */
@@ -56,7 +51,7 @@ void source_kind(struct memory *memory, const unsigned char ident[16],
     memory->native = is_native(ident, machine);
 }
 
-bool source_module_late(struct source *source, uint64_t start, uint64_t end,
+void source_module_late(struct source *source, uint64_t start, uint64_t end,
                         const char *path, const unsigned char *id,
                         unsigned id_size)
 {
@@ -65,9 +60,8 @@ bool source_module_late(struct source *source, uint64_t start, uint64_t end,
     struct module *m, late;
     if (start >= end || (at && source->modules[at - 1].end > start) ||
         (at < source->modules_count && source->modules[at].start < end))
-        return true;
-    if (!source_module(source, start, end, 0, path, strlen(path), false))
-        return false;
+        return;
+    source_module(source, start, end, 0, path, strlen(path), false);
     m = &source->modules[at];
     late = source->modules[source->modules_count - 1];
     memmove(m + 1, m, (source->modules_count - 1 - at) * sizeof *m);
@@ -75,7 +69,6 @@ bool source_module_late(struct source *source, uint64_t start, uint64_t end,
     m->id_size = id_size < sizeof m->id ? id_size : sizeof m->id;
     memcpy(m->id, id, m->id_size);
     source_dwfl_add(source, m);
-    return true;
 }
 
 size_t module_build_id(struct source *source, const struct module *m,

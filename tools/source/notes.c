@@ -25,12 +25,12 @@ static void note_files(struct file *file, const unsigned char *d, size_t size)
         const unsigned char *row = d + (2 + 3 * i) * word;
         size_t length = strnlen(path, (size_t)(end - path));
         if (path + length >= end || length >= PATH_MAX ||
-            file->source->modules_count == MODULES_MAX ||
-            !source_module(file->source, bytes_word(&file->memory, row),
-                           bytes_word(&file->memory, row + word),
-                           bytes_word(&file->memory, row + 2 * word) * page,
-                           path, length, false))
+            file->source->modules_count == MODULES_MAX)
             return;
+        source_module(file->source, bytes_word(&file->memory, row),
+                      bytes_word(&file->memory, row + word),
+                      bytes_word(&file->memory, row + 2 * word) * page, path,
+                      length, false);
         path += length + 1;
     }
 }
@@ -54,9 +54,9 @@ enum { SIGNAL_BYTES = 16, SIGNAL_INFO_BYTES = 32 };
 static void note_thread(struct file *file, const unsigned char *d, size_t size)
 {
     const unsigned at = SIGNAL_BYTES + 2 * file->memory.word_bytes;
-    if (size < at + 4 ||
-        !ARRAY_GROW(file->threads, file->threads_count + 1, file->threads_max))
+    if (size < at + 4)
         return;
+    ARRAY_NEED(file->threads, file->threads_count + 1, file->threads_max);
     /* The note of a recording has no signal until its program crashes. */
     if (!file->threads_count &&
         (!file->memory.stale_order || bytes_number(&file->memory, d + 12, 2)))

@@ -101,9 +101,10 @@ size_t proc_threads(int pid, int32_t **ids)
     tasks = opendir(path);
     while (tasks && (entry = readdir(tasks))) {
         int32_t id = (int32_t)atoi(entry->d_name);
-        int32_t *to = id > 0 ? array_add(*ids, count, max) : NULL;
-        if (to)
-            *to = id;
+        if (id <= 0)
+            continue;
+        ARRAY_NEED(*ids, count + 1, max);
+        (*ids)[count++] = id;
     }
     if (tasks)
         closedir(tasks);

@@ -108,9 +108,8 @@ static void constants_read(struct process *process)
         int at = 0;
         if (sscanf(line, "%llx-%llx %4s %*s %*s %*s %n", &start, &end, flags,
                    &at) == 3 &&
-            flags[1] != 'w' && flags[3] == 'p' && line[at] == '/' &&
-            !range_add(&ranges, start, end))
-            break;
+            flags[1] != 'w' && flags[3] == 'p' && line[at] == '/')
+            range_add(&ranges, start, end);
     }
     free(line);
     fclose(maps);
@@ -258,10 +257,8 @@ static const char *maps_read(struct source *source, int pid)
             process->shared_count <
                 sizeof process->shared / sizeof *process->shared)
             share(process, start, end - start, offset, inode, line + at);
-        if (!source_module(source, start, end, offset, line + at,
-                           strlen(line + at),
-                           flags[1] == 'w' && flags[3] == 'p'))
-            break;
+        source_module(source, start, end, offset, line + at, strlen(line + at),
+                      flags[1] == 'w' && flags[3] == 'p');
     }
     free(line);
     fclose(maps);
@@ -347,9 +344,7 @@ const char *source_open_process(struct source *source, int pid)
     Elf64_Ehdr header;
     if (program_read(source, &pid, &header))
         return source->why;
-    process = calloc(1, sizeof *process);
-    if (!process)
-        return source_wrong(source, "there is no memory for it");
+    process = need(calloc(1, sizeof *process));
     process->pid = source->pid = pid;
     namespace_open(&process->namespace, pid);
     process->memory.read = process_read;

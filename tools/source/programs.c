@@ -53,7 +53,7 @@ static char *environment_of(int pid, const char *name)
     FILE *from = proc_open(pid, "environ");
     while (from && !found && getdelim(&item, &room, '\0', from) > 0)
         if (strncmp(item, name, size) == 0 && item[size] == '=')
-            found = strdup(item + size + 1);
+            found = need(strdup(item + size + 1));
     free(item);
     if (from)
         fclose(from);
@@ -104,9 +104,10 @@ size_t programs_all(int **all)
     DIR *from = opendir("/proc");
     *all = NULL;
     while (from && (entry = readdir(from)))
-        if (strspn(entry->d_name, "0123456789") == strlen(entry->d_name) &&
-            ARRAY_GROW(*all, count + 1, max))
+        if (strspn(entry->d_name, "0123456789") == strlen(entry->d_name)) {
+            ARRAY_NEED(*all, count + 1, max);
             (*all)[count++] = atoi(entry->d_name);
+        }
     if (from)
         closedir(from);
     if (count)
@@ -123,11 +124,11 @@ bool program_name(int pid, char to[PROGRAM_NAME_MAX])
 static bool has_recorders(int pid)
 {
     static const struct source_how how;
-    struct source *source = malloc(sizeof *source);
+    struct source *source = need(malloc(sizeof *source));
     char name[16];
     bool has;
     snprintf(name, sizeof name, "%d", pid);
-    has = source && !source_open(source, name, &how);
+    has = !source_open(source, name, &how);
     if (has) {
         has = source->registries > 0;
         source_close(source);

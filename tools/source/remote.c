@@ -57,9 +57,7 @@ static const char *what_of(const char *name, char host[256])
 static char *line_of(const char *what)
 {
     static const char start[] = "recorder save --functions -o - -- '";
-    char *line = malloc(sizeof start + strlen(what) * 4 + 1), *to = line;
-    if (!line)
-        return NULL;
+    char *line = need(malloc(sizeof start + strlen(what) * 4 + 1)), *to = line;
     to = stpcpy(to, start);
     for (; *what; what++)
         if (strchr("'\\!", *what))
@@ -211,7 +209,7 @@ static const char *remote_run(struct source *source, const char *host,
 
 const char *source_remote(struct source *source, const char *name, int *fd)
 {
-    struct remote *remote = calloc(1, sizeof *remote);
+    struct remote *remote = need(calloc(1, sizeof *remote));
     char host[256], *line;
     const char *what = what_of(name, host), *wrong;
     *fd = -1;
@@ -220,8 +218,6 @@ const char *source_remote(struct source *source, const char *name, int *fd)
         wrong = source_wrong(source,
                              "is not ssh:HOST:SOURCE, with a HOST of letters, "
                              "digits and . _ - @ %% +");
-    else if (!remote || !line)
-        wrong = source_wrong(source, "there is no memory for it");
     else
         wrong = remote_run(source, host, line, remote, fd);
     free(line);

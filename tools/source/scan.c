@@ -30,8 +30,8 @@ void source_scan(struct source *source, uint64_t start, uint64_t end)
     static const unsigned char magic[16] = RECORDER_MAGIC;
     enum { PIECE = 1 << 20 };
     struct memory *m = source->memory;
-    unsigned char *bytes = malloc(PIECE + sizeof magic);
-    while (bytes && start < end) {
+    unsigned char *bytes = need(malloc(PIECE + sizeof magic));
+    while (start < end) {
         size_t size = end - start < PIECE ? (size_t)(end - start) : PIECE, got;
         const unsigned char *found = bytes;
         size += end - start - size < sizeof magic - 1

@@ -180,14 +180,14 @@ char *program_without_file(int pid, const struct reader *);
 const char *source_named(struct source *, const char *name, bool unprepared,
                          int *pid);
 
-/* Keeps a piece of a mapped file. Returns false if there is no memory. */
-bool source_module(struct source *, uint64_t start, uint64_t end,
+/* Keeps a piece of a mapped file. */
+void source_module(struct source *, uint64_t start, uint64_t end,
                    uint64_t offset, const char *path, size_t path_size,
                    bool writable);
 
 /* Adds a file that the program opened later, with its build ID of at most 20
- * bytes; nothing if another module covers it. False: out of memory. */
-bool source_module_late(struct source *, uint64_t start, uint64_t end,
+ * bytes; nothing if another module covers it. */
+void source_module_late(struct source *, uint64_t start, uint64_t end,
                         const char *path, const unsigned char *id,
                         unsigned id_size);
 /* The build-id of a module as it was mapped; its size, 0: unknown. */
@@ -231,7 +231,7 @@ struct ranges {
     } * all;
     size_t count, max;
 };
-bool range_add(struct ranges *, uint64_t start, uint64_t end);
+void range_add(struct ranges *, uint64_t start, uint64_t end);
 bool range_has(const struct ranges *, uint64_t address);
 
 /* Formats into `why`, and returns it. */

@@ -165,11 +165,8 @@ static void range_begin(struct stream *stream, uint64_t start, uint64_t size)
     if (segment_at(ranges, start, &most) || ranges->count == RANGES_MAX ||
         size > RANGES_BYTES - stream->ranges_bytes)
         return;
-    bytes = calloc(1, size + 1);
-    if (!bytes || !segment_add(ranges, start, size, bytes, true)) {
-        free(bytes);
-        return;
-    }
+    bytes = need(calloc(1, size + 1));
+    segment_add(ranges, start, size, bytes, true);
     stream->ranges_bytes += size;
     stream->file->memory.size += size;
     qsort(ranges->all, ranges->count, sizeof *ranges->all, array_compare);
@@ -362,10 +359,8 @@ void stream_close(struct stream *stream)
 
 const char *stream_open(struct file *file, const char *name)
 {
-    struct stream *stream = calloc(1, sizeof *stream);
-    const char *what = name + 4, *error = "there is no memory for it";
-    if (!stream)
-        return source_wrong(file->source, "%s", error);
+    struct stream *stream = need(calloc(1, sizeof *stream));
+    const char *what = name + 4, *error;
     stream->fd = strchr(what, '/') ? stream_path(what, &error)
                                    : stream_connect(what, &error);
     if (stream->fd < 0) {

@@ -96,9 +96,7 @@ static void kept_read(struct symbols *symbols, const char *text)
     for (; text && (next = strchr(text, '\n')); text = next + 1) {
         char *end;
         uint64_t address = strtoull(text, &end, 16);
-        if (!ARRAY_GROW(symbols->kept, symbols->kept_count + 1,
-                        symbols->kept_max))
-            break;
+        ARRAY_NEED(symbols->kept, symbols->kept_count + 1, symbols->kept_max);
         if (end != text && *end == ' ')
             symbols->kept[symbols->kept_count++] =
                 (struct kept_name){address, end + 1};
@@ -129,9 +127,7 @@ const char *source_function(struct source *source, uint64_t address)
     GElf_Off offset = 0;
     GElf_Sym symbol;
     if (!source->symbols) {
-        source->symbols = calloc(1, sizeof *source->symbols);
-        if (!source->symbols)
-            return NULL;
+        source->symbols = need(calloc(1, sizeof *source->symbols));
         kept_read(source->symbols, source->functions);
     }
     known = &source->symbols->known[(address ^ address >> 8) & 255];

@@ -52,7 +52,7 @@ static void cache_needs(struct memory *memory, uint64_t address, size_t size,
     of->needs(of, address, size, zeros);
 }
 
-bool cache_open(struct cache *cache, struct memory *of, size_t count)
+void cache_open(struct cache *cache, struct memory *of, size_t count)
 {
     cache->memory = *of;
     cache->memory.read = cache_read;
@@ -66,8 +66,7 @@ bool cache_open(struct cache *cache, struct memory *of, size_t count)
     cache->of = of;
     cache->mask = count - 1;
     cache->epoch = 1;
-    cache->pages = calloc(count, sizeof *cache->pages);
-    return cache->pages != NULL;
+    cache->pages = need(calloc(count, sizeof *cache->pages));
 }
 
 void cache_close(struct cache *cache)

@@ -50,8 +50,6 @@ static uint64_t command_symbol(void *of, const char *name, uint64_t *size)
     while (is_first && (known = library_name(command->symbols_count))) {
         struct tasks_symbol *to = array_add(
             command->symbols, command->symbols_count, command->symbols_max);
-        if (!to)
-            return 0;
         to->name = known;
     }
     if (is_first && dwfl)
@@ -285,14 +283,14 @@ const char *command_tasks(struct tasks *tasks, struct tasks_command *command,
     wrong = tasks_open(tasks, &program);
     if (wrong)
         return wrong;
-    command->waits = calloc(command->threads.count + 1, sizeof *command->waits);
-    if (!command->waits)
-        return "there is no memory for it";
+    command->waits =
+        need(calloc(command->threads.count + 1, sizeof *command->waits));
     for (size_t i = 0; i < command->threads.count; i++) {
         const struct wait *wait = &command->threads.all[i].wait;
         command->waits[i] = wait->timed ? TASK_NONE : wait->holder;
     }
-    return task_cycles_find(tasks, command->waits, command->threads.count);
+    task_cycles_find(tasks, command->waits, command->threads.count);
+    return NULL;
 }
 
 void command_close(struct tasks *tasks, struct tasks_command *command)

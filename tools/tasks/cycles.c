@@ -41,22 +41,16 @@ static size_t waits_for(const struct graph *graph, size_t node)
     return holder_node(graph, graph->next[node - tasks->count]);
 }
 
-static bool cycle_keep(const struct graph *graph, size_t first, size_t count)
+static void cycle_keep(const struct graph *graph, size_t first, size_t count)
 {
     struct tasks *tasks = graph->tasks;
-    size_t *nodes = calloc(count, sizeof *nodes);
+    size_t *nodes = need(calloc(count, sizeof *nodes));
     struct task_cycle *cycle =
-        nodes ? array_add(tasks->cycles, tasks->cycles_count, tasks->cycles_max)
-              : NULL;
-    if (!cycle) {
-        free(nodes);
-        return false;
-    }
+        array_add(tasks->cycles, tasks->cycles_count, tasks->cycles_max);
     cycle->nodes = nodes;
     cycle->count = count;
     for (size_t i = 0; i < count; i++, first = waits_for(graph, first))
         cycle->nodes[i] = first;
-    return true;
 }
 
 /* A cycle of threads alone is skipped: `threads` reports it. */
@@ -70,12 +64,11 @@ static bool has_task(const struct graph *graph, size_t first, size_t count)
 
 /* As in tools/threads: a walk starts at each node and visits each node once. A
  * walk that returns to one of its nodes has found a cycle. */
-static bool cycles_collect(const struct graph *graph)
+static void cycles_collect(const struct graph *graph)
 {
     size_t all = graph->tasks->count + graph->threads, at, end, count;
-    size_t *walk = calloc(all + 1, sizeof *walk);
-    bool whole = walk != NULL;
-    for (size_t i = 0; i < all && whole; i++) {
+    size_t *walk = need(calloc(all + 1, sizeof *walk));
+    for (size_t i = 0; i < all; i++) {
         for (at = i; at != TASK_NONE && !walk[at]; at = waits_for(graph, at))
             walk[at] = i + 1;
         if (at == TASK_NONE || walk[at] != i + 1)
@@ -85,10 +78,9 @@ static bool cycles_collect(const struct graph *graph)
              end = waits_for(graph, end))
             count++;
         if (has_task(graph, at, count))
-            whole = cycle_keep(graph, at, count);
+            cycle_keep(graph, at, count);
     }
     free(walk);
-    return whole;
 }
 
 /* True if each member of the cycle still waits for the next. */
@@ -139,34 +131,30 @@ static bool cycle_lasts(const struct graph *graph,
     return true;
 }
 
-/* Finds the task that each thread waits for. False: out of memory. */
-static bool holders_find(struct tasks *tasks, size_t count)
+/* Finds the task that each thread waits for. */
+static void holders_find(struct tasks *tasks, size_t count)
 {
     const struct tasks_program *program = &tasks->program;
-    tasks->holders = calloc(count + 1, sizeof *tasks->holders);
-    for (size_t i = 0; tasks->holders && i < count; i++)
+    tasks->holders = need(calloc(count + 1, sizeof *tasks->holders));
+    for (size_t i = 0; i < count; i++)
         tasks->holders[i] =
             program->waits_on
                 ? task_of_futex(tasks, program->waits_on(program->of, i))
                 : TASK_NONE;
-    return tasks->holders != NULL;
 }
 
-const char *task_cycles_find(struct tasks *tasks, const size_t *next,
-                             size_t count)
+void task_cycles_find(struct tasks *tasks, const size_t *next, size_t count)
 {
     struct graph graph = {tasks, next, NULL, count};
     size_t kept = 0;
-    graph.runs = calloc(count + 1, sizeof *graph.runs);
-    for (size_t i = 0; graph.runs && i < count; i++)
+    graph.runs = need(calloc(count + 1, sizeof *graph.runs));
+    for (size_t i = 0; i < count; i++)
         graph.runs[i] = TASK_NONE;
-    for (size_t i = 0; graph.runs && i < tasks->count; i++)
+    for (size_t i = 0; i < tasks->count; i++)
         if (tasks->all[i].running && tasks->all[i].thread < count)
             graph.runs[tasks->all[i].thread] = i;
-    if (!graph.runs || !holders_find(tasks, count) || !cycles_collect(&graph)) {
-        free(graph.runs);
-        return "there is no memory for it";
-    }
+    holders_find(tasks, count);
+    cycles_collect(&graph);
     for (size_t i = 0; i < tasks->cycles_count; i++) {
         struct task_cycle *cycle = &tasks->cycles[i];
         if (tasks->program.live && !cycle_lasts(&graph, cycle)) {
@@ -180,5 +168,4 @@ const char *task_cycles_find(struct tasks *tasks, const size_t *next,
     }
     tasks->cycles_count = kept;
     free(graph.runs);
-    return NULL;
 }

@@ -51,13 +51,11 @@ static void names_read(struct tasks *tasks, struct freertos *of)
 bool freertos_open(struct tasks *tasks, struct layout *layout)
 {
     const struct tasks_program *program = &tasks->program;
-    struct freertos *of = calloc(1, sizeof *of);
+    struct freertos *of = need(calloc(1, sizeof *of));
     static const char list[] = "struct xLIST", item[] = "struct xLIST_ITEM",
                       queue[] = "struct QueueDefinition";
     unsigned bytes, list_bytes;
     uint64_t at;
-    if (!of)
-        return false;
     layout->freertos = of;
     const struct {
         const char *type, *members;

@@ -32,9 +32,8 @@ static void last_set(struct task_last *last, struct reader *reader,
     size_t size;
     const char *message = reader_message(reader, event, &size);
     const char *name = event->recorder->name;
-    last->text = malloc(strlen(name) + size + 3);
-    if (last->text)
-        sprintf(last->text, "%s: %s", name, message);
+    last->text = need(malloc(strlen(name) + size + 3));
+    sprintf(last->text, "%s: %s", name, message);
     last->has_age =
         (live ? then > 0 : then != RECORDER_TIME_UNKNOWN_) && now >= then;
     if (last->has_age)
@@ -108,17 +107,16 @@ static void records_by_worker(struct tasks *tasks, const struct reader *reader)
 {
     const struct tasks_program *program = &tasks->program;
     struct ids ids = {0};
-    size_t *rows = calloc(reader->threads_count + 1, sizeof *rows), number;
+    size_t *rows = need(calloc(reader->threads_count + 1, sizeof *rows));
+    size_t number;
     bool is_new;
-    for (size_t i = 0; rows && i < reader->threads_count; i++) {
+    for (size_t i = 0; i < reader->threads_count; i++) {
         const struct reader_thread *thread = &reader->threads[i];
         if (!thread->id || !thread->alive)
             continue;
-        number = ids_add(&ids, (uint32_t)thread->id, 0, 0, &is_new);
-        if (number != IDS_NONE)
-            rows[number] = i;
+        rows[ids_add(&ids, (uint32_t)thread->id, 0, 0, &is_new)] = i;
     }
-    for (size_t i = 0; rows && i < tasks->count; i++) {
+    for (size_t i = 0; i < tasks->count; i++) {
         struct task *task = &tasks->all[i];
         int32_t id = task->worker;
         if (!task->running || task->number || task->records)
@@ -141,8 +139,8 @@ static void records_by_worker(struct tasks *tasks, const struct reader *reader)
 static void since_set(struct tasks *tasks, const struct reader *reader,
                       uint64_t newest, int64_t now)
 {
-    int64_t *times = calloc(tasks->count + 1, sizeof *times);
-    for (size_t i = 0; times && i < tasks->count; i++) {
+    int64_t *times = need(calloc(tasks->count + 1, sizeof *times));
+    for (size_t i = 0; i < tasks->count; i++) {
         const struct task *task = &tasks->all[i];
         const struct layout *layout = &tasks->layouts[task->layout];
         uint64_t ticks = task->since;
@@ -211,16 +209,16 @@ static size_t records_find(struct tasks *tasks, const struct reader *reader,
 const char *lasts_read(struct tasks *tasks, struct reader *reader)
 {
     struct newest *newest = NULL;
-    bool *numbers = calloc(NUMBERS_MAX, sizeof *numbers);
-    const char *wrong = numbers ? reader_take(reader) : "no memory";
+    bool *numbers = need(calloc(NUMBERS_MAX, sizeof *numbers));
+    const char *wrong = reader_take(reader);
     size_t highest = wrong ? 0 : records_find(tasks, reader, numbers);
     bool live = tasks->program.live;
     uint64_t ticks = 0;
     int64_t now, ns;
     if (highest) {
-        newest = calloc(highest + 1, sizeof *newest);
-        tasks->lasts = calloc(highest + 1, sizeof *tasks->lasts);
-        tasks->lasts_count = tasks->lasts && newest ? highest + 1 : 0;
+        newest = need(calloc(highest + 1, sizeof *newest));
+        tasks->lasts = need(calloc(highest + 1, sizeof *tasks->lasts));
+        tasks->lasts_count = highest + 1;
     }
     if (!wrong && (newest || has_short_ticks(tasks)))
         ticks = events_read(tasks, reader, newest, numbers);

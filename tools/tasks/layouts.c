@@ -39,8 +39,8 @@ struct layout *layout_add(struct tasks *tasks)
 {
     struct layout *layout;
     if (!tasks->layouts)
-        tasks->layouts = calloc(LAYOUTS_MAX, sizeof *tasks->layouts);
-    if (!tasks->layouts || tasks->layouts_count == LAYOUTS_MAX)
+        tasks->layouts = need(calloc(LAYOUTS_MAX, sizeof *tasks->layouts));
+    if (tasks->layouts_count == LAYOUTS_MAX)
         return NULL;
     layout = &tasks->layouts[tasks->layouts_count++];
     memset(layout, 0, sizeof *layout);

@@ -259,11 +259,10 @@ static void objects_find(struct tasks *tasks, const struct library *k,
     enum { PIECE = 1 << 20 };
     const struct tasks_program *program = &tasks->program;
     struct memory *m = program->searched ? program->searched : program->memory;
-    unsigned char *piece = malloc(PIECE), word[8];
+    unsigned char *piece = need(malloc(PIECE)), word[8];
     uint64_t start, end, left = (uint64_t)1 << 30;
     bytes_put_word(m, word, table);
-    for (size_t i = 0; piece && program->writable(program->of, i, &start, &end);
-         i++)
+    for (size_t i = 0; program->writable(program->of, i, &start, &end); i++)
         while (start < end && left) {
             size_t got,
                 size = end - start < PIECE ? (size_t)(end - start) : PIECE;

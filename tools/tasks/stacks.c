@@ -43,20 +43,15 @@ static size_t stack_keep(struct task_stacks *stacks, const uint64_t *frames,
     }
     stack = array_at_key(stacks->all, &stacks->ids, stacks->max, hash[0],
                          hash[1], count, &is_new);
-    if (!stack)
-        return TASK_NONE;
     if (is_new) {
         stacks->count++;
         *stack = (struct task_stack){
             .count = count,
             .whole = whole,
             .first = task,
-            .frames = calloc(count + 1u, sizeof *frames)};
-        if (stack->frames)
-            memcpy(stack->frames, frames, count * sizeof *frames);
+            .frames = need(calloc(count + 1u, sizeof *frames))};
+        memcpy(stack->frames, frames, count * sizeof *frames);
     }
-    if (!stack->frames)
-        return TASK_NONE;
     stack->tasks++;
     return (size_t)(stack - stacks->all);
 }
@@ -99,10 +94,9 @@ static size_t span_read(struct task_stacks *stacks, struct tasks *tasks,
     uint64_t sp = registers->value[stacks->unwind.machine->sp];
     uint64_t size = end - sp + 8 * m->word_bytes;
     if (!stacks->span)
-        stacks->span = malloc((size_t)2 * SPAN_MAX);
-    return stacks->span ? m->read(m, sp, stacks->span + half * (size_t)SPAN_MAX,
-                                  size < SPAN_MAX ? (size_t)size : SPAN_MAX)
-                        : 0;
+        stacks->span = need(malloc((size_t)2 * SPAN_MAX));
+    return m->read(m, sp, stacks->span + half * (size_t)SPAN_MAX,
+                   size < SPAN_MAX ? (size_t)size : SPAN_MAX);
 }
 
 size_t stack_note(struct task_stacks *stacks, struct tasks *tasks,

@@ -206,10 +206,9 @@ size_t tasks_table(FILE *to, const struct tasks *tasks,
 
 void tasks_groups(FILE *to, const struct tasks *tasks)
 {
-    size_t *seen = calloc(tasks->groups_count + LAYOUTS_MAX + 1, sizeof *seen);
+    size_t *seen =
+        need(calloc(tasks->groups_count + LAYOUTS_MAX + 1, sizeof *seen));
     int width = 5;
-    if (!seen)
-        return;
     for (size_t i = 0; i < tasks->count; i++) {
         const struct task *task = &tasks->all[i];
         size_t group = task->group == TASK_NONE

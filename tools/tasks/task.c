@@ -77,8 +77,6 @@ static size_t group_of(struct tasks *tasks, const struct layout *layout,
     struct group *group =
         array_at_key(tasks->groups, &tasks->group_ids, tasks->groups_max,
                      address, (uintptr_t)layout, 0, &is_new);
-    if (!group)
-        return TASK_NONE;
     if (!is_new)
         return (size_t)(group - tasks->groups);
     tasks->groups_count++;
@@ -238,8 +236,6 @@ bool task_add(struct tasks *tasks, size_t layout, size_t list, uint64_t address,
         return false;
     to = array_at_key(tasks->all, &tasks->ids, tasks->max, address, layout, 0,
                       is_new);
-    if (!to)
-        return false;
     *to = task;
     tasks->count++;
     return true;
@@ -309,7 +305,7 @@ static void ring_wait(struct tasks *tasks, struct task *task, uint64_t end)
 }
 
 /* Each step of a ring is taken once. */
-bool task_rings_read(struct tasks *tasks)
+void task_rings_read(struct tasks *tasks)
 {
     uint64_t *ends = NULL;
     for (size_t i = 0; i < tasks->count; i++) {
@@ -317,13 +313,10 @@ bool task_rings_read(struct tasks *tasks)
         if (!tasks->layouts[task->layout].traits.ring)
             continue;
         if (!ends)
-            ends = calloc(tasks->count, sizeof *ends);
-        if (!ends)
-            return false;
+            ends = need(calloc(tasks->count, sizeof *ends));
         ring_wait(tasks, task, ring_note(tasks, i, ends));
     }
     free(ends);
-    return true;
 }
 
 bool task_again(struct tasks *tasks, const struct task *task, struct task *now)

@@ -13,13 +13,12 @@ struct bounds {
     size_t task;
 };
 
-/* The stacks of tasks without a named worker, by their lowest addresses; null:
- * no layout has them, or out of memory. */
+/* The stacks of tasks without a named worker, by their lowest addresses. */
 static struct bounds *stacks_sorted(struct tasks *tasks, size_t *count)
 {
-    struct bounds *all = calloc(tasks->count + 1, sizeof *all);
+    struct bounds *all = need(calloc(tasks->count + 1, sizeof *all));
     *count = 0;
-    for (size_t i = 0; all && i < tasks->count; i++) {
+    for (size_t i = 0; i < tasks->count; i++) {
         const struct task *task = &tasks->all[i];
         struct bounds *to = &all[*count];
         to->task = i;
@@ -155,11 +154,10 @@ static int order_compare(const void *a, const void *b)
     return i < k ? -1 : i > k;
 }
 
-static const char *tasks_sort(struct tasks *tasks)
+static void tasks_sort(struct tasks *tasks)
 {
-    tasks->order = calloc(tasks->count + 1, sizeof *tasks->order);
-    if (!tasks->order || !task_rings_read(tasks))
-        return "there is no memory for it";
+    tasks->order = need(calloc(tasks->count + 1, sizeof *tasks->order));
+    task_rings_read(tasks);
     for (size_t i = 0; i < tasks->count; i++) {
         struct task *task = &tasks->all[i];
         tasks->order[i] = i;
@@ -172,7 +170,6 @@ static const char *tasks_sort(struct tasks *tasks)
     }
     sorted = tasks;
     qsort(tasks->order, tasks->count, sizeof *tasks->order, order_compare);
-    return NULL;
 }
 
 const char *tasks_open(struct tasks *tasks, const struct tasks_program *program)
@@ -184,15 +181,14 @@ const char *tasks_open(struct tasks *tasks, const struct tasks_program *program)
                        ? (size_t)(program->memory->size / TASK_BYTES_MIN)
                        : TASKS_MAX;
     tasks->steps_left = STEPS_LEAST + 4 * (uint64_t)tasks->limit;
-    if (!cache_open(&tasks->cache, program->memory, CACHE_PAGES))
-        return "there is no memory for it";
+    cache_open(&tasks->cache, program->memory, CACHE_PAGES);
     wrong = layouts_read(tasks);
     if (!wrong)
         wrong = libraries_read(tasks);
     for (size_t i = 0; i < tasks->layouts_count && !wrong; i++)
         wrong = lists_read(tasks, i);
     if (!wrong)
-        wrong = tasks_sort(tasks);
+        tasks_sort(tasks);
     if (!wrong)
         threads_link(tasks);
     if (wrong) {

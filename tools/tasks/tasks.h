@@ -97,8 +97,8 @@ struct cache {
     size_t mask; /* pages - 1 */
     unsigned epoch;
 };
-/* False: there is no memory. `count`: a power of two. */
-bool cache_open(struct cache *, struct memory *of, size_t count);
+/* `count`: a power of two. */
+void cache_open(struct cache *, struct memory *of, size_t count);
 void cache_close(struct cache *);
 /* Forgets all pages. */
 void cache_renew(struct cache *);
@@ -321,9 +321,8 @@ const char *lists_read(struct tasks *, size_t layout);
  * read. *is_new: it was not known before. */
 bool task_add(struct tasks *, size_t layout, size_t list, uint64_t address,
               bool *is_new);
-/* Sets the awaited objects of all tasks that wait in rings. False: out of
- * memory. */
-bool task_rings_read(struct tasks *);
+/* Sets the awaited objects of all tasks that wait in rings. */
+void task_rings_read(struct tasks *);
 /* The stack of a task, by its rows; false: unknown. */
 bool task_stack(struct tasks *, const struct task *, uint64_t *low,
                 uint64_t *bytes);
@@ -359,7 +358,7 @@ const char *lasts_read(struct tasks *, struct reader *);
  * thread i waits for, or TASK_NONE. In a running program, only cycles that last
  * for several looks count. A thread that runs a task is reached through the
  * task. */
-const char *task_cycles_find(struct tasks *, const size_t *next, size_t count);
+void task_cycles_find(struct tasks *, const size_t *next, size_t count);
 
 /* ----------------------------------------------------------------- table -- */
 

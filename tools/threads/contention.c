@@ -22,7 +22,7 @@ static struct contention *row_of(struct contentions *to, uint64_t key,
     bool is_new;
     struct contention *row = array_at_key(to->all, &to->ids, to->max, key,
                                           is_stack, 0, &is_new);
-    if (row && is_new) {
+    if (is_new) {
         *row =
             (struct contention){.key = key, .is_stack = is_stack, .kind = kind};
         to->count++;
@@ -42,13 +42,11 @@ static void wait_count(struct contention *row, uint64_t ns, uint64_t site,
     row->longest_stack = stack;
 }
 
-static bool totals_count(struct contentions *to, const struct recorded *from)
+static void totals_count(struct contentions *to, const struct recorded *from)
 {
     for (size_t i = 0; i < from->totals_count; i++) {
         const struct total *total = &from->totals[i];
         struct contention *row = row_of(to, total->object, false, total->kind);
-        if (!row)
-            return false;
         row->kind = total->kind;
         row->taken += total->taken;
         row->waited += total->waited;
@@ -58,7 +56,6 @@ static bool totals_count(struct contentions *to, const struct recorded *from)
         row->longest_ns = total->longest_ns;
         row->longest_site = total->longest_at;
     }
-    return true;
 }
 
 /* How long a wait has lasted; 0: its beginning is not known. */
@@ -96,14 +93,12 @@ span_row(struct contentions *to, const struct span *span, enum contention_by by)
                        : row_of(to, span->site, false, span->kind);
 }
 
-/* Counts a wait in its row, which it returns; null: out of memory. */
+/* Counts a wait in its row, which it returns. */
 static struct contention *span_count(struct contentions *to,
                                      const struct span *span,
                                      enum contention_by by, int64_t end_ns)
 {
     struct contention *row = span_row(to, span, by);
-    if (!row)
-        return NULL;
     row->object =
         !row->waited || row->object == span->object ? span->object : 0;
     wait_count(row, lasted(span, end_ns), span->site, span->stack);
@@ -111,7 +106,7 @@ static struct contention *span_count(struct contentions *to,
 }
 
 /* Waits that have not ended: of objects, they are not in the totals yet. */
-static bool waits_count(struct contentions *to, const struct threads *threads,
+static void waits_count(struct contentions *to, const struct threads *threads,
                         enum contention_by by)
 {
     for (size_t i = 0; i < threads->count; i++) {
@@ -119,7 +114,6 @@ static bool waits_count(struct contentions *to, const struct threads *threads,
         const struct past *past = thread->past;
         struct contention *row;
         struct span span;
-        size_t *waiting;
         if (thread->wait.kind == WAIT_NONE || thread->wait.kind == WAIT_CALL)
             continue;
         if (by == BY_OBJECT && thread->wait.kind == WAIT_THREAD)
@@ -141,19 +135,14 @@ static bool waits_count(struct contentions *to, const struct threads *threads,
         } else {
             continue;
         }
-        waiting = row ? array_add(row->waiting, row->waiting_count,
-                                  row->waiting_max)
-                      : NULL;
-        if (!waiting)
-            return false;
-        *waiting = i;
+        ARRAY_NEED(row->waiting, row->waiting_count + 1, row->waiting_max);
+        row->waiting[row->waiting_count++] = i;
         if (!past || !past->waits)
             continue;
         row->goes_on = true;
         if (lasted(&span, to->end_ns) > row->goes_on_ns)
             row->goes_on_ns = lasted(&span, to->end_ns);
     }
-    return true;
 }
 
 /* True for waits that need no holder: an idle thread waits for a condition. */
@@ -188,29 +177,25 @@ static int waiting_compare(const void *a, const void *b)
                                                         : array_compare(a, b);
 }
 
-bool contention_find(struct contentions *to, const struct threads *threads,
+void contention_find(struct contentions *to, const struct threads *threads,
                      enum contention_by by)
 {
     const struct recorded *recorded = threads->recorded;
-    bool whole = true;
     *to = (struct contentions){.end_ns = by == BY_NONE ? 0 : end_of(threads)};
     if (by == BY_OBJECT) {
-        whole = totals_count(to, recorded);
+        totals_count(to, recorded);
         stacks_find(to, recorded);
     }
     for (size_t i = 0;
-         (by == BY_SITE || by == BY_THREAD) && i < recorded->spans_count && whole;
-         i++)
+         (by == BY_SITE || by == BY_THREAD) && i < recorded->spans_count; i++)
         if (recorded->spans[i].end_ns != NS_UNKNOWN &&
             recorded->spans[i].begin_ns != NS_UNKNOWN)
-            whole = span_count(to, &recorded->spans[i], by,
-                               recorded->spans[i].end_ns);
-    whole = whole && waits_count(to, threads, by);
+            span_count(to, &recorded->spans[i], by, recorded->spans[i].end_ns);
+    waits_count(to, threads, by);
     ids_free(&to->ids);
-    if (whole && to->count)
+    if (to->count)
         qsort(to->all, to->count, sizeof *to->all,
               by == BY_NONE ? waiting_compare : row_compare);
-    return whole;
 }
 
 void contention_free(struct contentions *to)
@@ -282,14 +267,14 @@ static size_t changes_collect(const struct recorded *recorded,
     return count;
 }
 
-static bool levels_sum(struct activity *to, const struct change *changes,
+static void levels_sum(struct activity *to, const struct change *changes,
                        size_t count, size_t most)
 {
     int64_t at = to->begin_ns;
     long runs = 0, lives = 0;
     to->levels_count = most + 1;
-    to->levels = calloc(to->levels_count, sizeof *to->levels);
-    for (size_t i = 0; i < count && to->levels; i++) {
+    to->levels = need(calloc(to->levels_count, sizeof *to->levels));
+    for (size_t i = 0; i < count; i++) {
         size_t level = runs < 0 ? 0 : (size_t)runs;
         to->levels[level < most ? level : most] += changes[i].ns - at;
         at = changes[i].ns;
@@ -298,19 +283,16 @@ static bool levels_sum(struct activity *to, const struct change *changes,
         if (lives > 0 && (size_t)lives > to->most)
             to->most = (size_t)lives;
     }
-    if (to->levels)
-        to->levels[runs < 0              ? 0
-                   : (size_t)runs < most ? (size_t)runs
-                                         : most] += to->end_ns - at;
-    return to->levels;
+    to->levels[runs < 0              ? 0
+               : (size_t)runs < most ? (size_t)runs
+                                     : most] += to->end_ns - at;
 }
 
-bool activity_find(struct activity *to, const struct threads *threads)
+void activity_find(struct activity *to, const struct threads *threads)
 {
     struct recorded *recorded = threads->recorded;
     size_t count = 2 * (recorded->pasts_count + recorded->spans_count);
-    struct change *changes = calloc(count + 1, sizeof *changes);
-    bool whole = changes;
+    struct change *changes = need(calloc(count + 1, sizeof *changes));
     *to = (struct activity){.begin_ns = begin_of(recorded),
                             .end_ns = end_of(threads)};
     for (size_t i = 0; i < recorded->pasts_count; i++) {
@@ -319,13 +301,10 @@ bool activity_find(struct activity *to, const struct threads *threads)
     }
     if (to->end_ns < to->begin_ns)
         to->end_ns = to->begin_ns;
-    if (whole) {
-        count = changes_collect(recorded, to, changes);
-        qsort(changes, count, sizeof *changes, change_compare);
-        whole = levels_sum(to, changes, count, recorded->pasts_count);
-    }
+    count = changes_collect(recorded, to, changes);
+    qsort(changes, count, sizeof *changes, change_compare);
+    levels_sum(to, changes, count, recorded->pasts_count);
     free(changes);
-    return whole;
 }
 
 void activity_free(struct activity *activity)

@@ -28,8 +28,8 @@ enum contention_by { BY_OBJECT, BY_SITE, BY_THREAD, BY_NONE };
 
 /* Sums up the waits, the longest first; BY_NONE: objects for which threads wait
  * now, most threads first, which needs no recording. Sums by objects are exact; sums by
- * places and threads count the waits that are kept. False: out of memory. */
-bool contention_find(struct contentions *, const struct threads *,
+ * places and threads count the waits that are kept. */
+void contention_find(struct contentions *, const struct threads *,
                      enum contention_by);
 void contention_free(struct contentions *);
 /* The wait of the first thread that waits for an object. */
@@ -46,5 +46,5 @@ struct activity {
     int64_t begin_ns, end_ns;
     size_t alive, made, most;
 };
-bool activity_find(struct activity *, const struct threads *);
+void activity_find(struct activity *, const struct threads *);
 void activity_free(struct activity *);

@@ -23,31 +23,25 @@ struct walk {
 enum { ON_WAY = 1, DONE };
 
 /* Keeps the end of the way, from a thread on, as a circle. */
-static bool cycle_keep(struct threads *threads, const struct walk *walk,
+static void cycle_keep(struct threads *threads, const struct walk *walk,
                        size_t from)
 {
     struct cycle *cycle;
     size_t at = walk->count, *of;
     while (walk->way[at - 1].thread != from)
         at--;
-    of = calloc(walk->count - at + 1, sizeof *of);
-    cycle = of ? array_add(threads->cycles, threads->cycles_count,
-                           threads->cycles_max)
-               : NULL;
-    if (!cycle) {
-        free(of);
-        return false;
-    }
+    of = need(calloc(walk->count - at + 1, sizeof *of));
+    cycle =
+        array_add(threads->cycles, threads->cycles_count, threads->cycles_max);
     cycle->threads = of;
     cycle->count = walk->count - at + 1;
     for (size_t i = 0; i < cycle->count; i++)
         cycle->threads[i] = walk->way[at - 1 + i].thread;
-    return true;
 }
 
 /* Walks on from a thread, depth first: a thread that is already on the way
  * closes a circle. */
-static bool walk_from(struct threads *threads, struct walk *walk, size_t thread)
+static void walk_from(struct threads *threads, struct walk *walk, size_t thread)
 {
     walk->count = 0;
     for (;;) {
@@ -62,28 +56,26 @@ static bool walk_from(struct threads *threads, struct walk *walk, size_t thread)
         if (next == THREAD_NONE) {
             walk->seen[step->thread] = DONE;
             if (--walk->count == 0)
-                return true;
+                return;
             thread = walk->way[walk->count - 1].thread;
         } else if (!walk->seen[next]) {
             thread = next;
-        } else if (walk->seen[next] == ON_WAY &&
-                   !cycle_keep(threads, walk, next)) {
-            return false;
+        } else if (walk->seen[next] == ON_WAY) {
+            cycle_keep(threads, walk, next);
         }
     }
 }
 
-static bool cycles_collect(struct threads *threads)
+static void cycles_collect(struct threads *threads)
 {
-    struct walk walk = {.way = calloc(threads->count + 1, sizeof *walk.way),
-                        .seen = calloc(threads->count + 1, 1)};
-    bool whole = walk.way && walk.seen;
-    for (size_t i = 0; i < threads->count && whole; i++)
+    struct walk walk = {.way =
+                            need(calloc(threads->count + 1, sizeof *walk.way)),
+                        .seen = need(calloc(threads->count + 1, 1))};
+    for (size_t i = 0; i < threads->count; i++)
         if (!walk.seen[i])
-            whole = walk_from(threads, &walk, i);
+            walk_from(threads, &walk, i);
     free(walk.way);
     free(walk.seen);
-    return whole;
 }
 
 /* True if a thread is still in the same call. */
@@ -133,9 +125,9 @@ static bool is_blocked(struct threads *threads, const struct thread *thread)
  * last, all waited for those holders at the same time. */
 static bool cycle_stands(struct threads *threads, const struct cycle *cycle)
 {
-    struct thread *looks = calloc(cycle->count, sizeof *looks);
+    struct thread *looks = need(calloc(cycle->count, sizeof *looks));
     struct recorded *now = recorded_again(threads, "thread_now"), *held, *then;
-    bool lasts = looks != NULL;
+    bool lasts = true;
     for (size_t i = 0; i < cycle->count && lasts; i++) {
         const struct thread *thread = &threads->all[cycle->threads[i]];
         looks[i].id = thread->id;
@@ -180,11 +172,10 @@ static bool cycle_lasts(struct threads *threads, const struct cycle *cycle)
     return false;
 }
 
-const char *cycles_find(struct threads *threads)
+void cycles_find(struct threads *threads)
 {
     size_t kept = 0;
-    if (!cycles_collect(threads))
-        return threads_wrong(threads, "there is no memory for it");
+    cycles_collect(threads);
     for (size_t i = 0; i < threads->cycles_count; i++) {
         struct cycle *cycle = &threads->cycles[i];
         /* A recording's program may run, too. */
@@ -199,5 +190,4 @@ const char *cycles_find(struct threads *threads)
         threads->cycles[kept++] = *cycle;
     }
     threads->cycles_count = kept;
-    return NULL;
 }

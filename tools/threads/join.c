@@ -27,7 +27,7 @@ static struct thread *thread_of(struct threads *threads,
     return thread;
 }
 
-const char *recorded_join(struct threads *threads)
+void recorded_join(struct threads *threads)
 {
     struct recorded *recorded = threads->recorded;
     for (size_t i = 0; i < recorded->pasts_count; i++) {
@@ -37,10 +37,8 @@ const char *recorded_join(struct threads *threads)
         if (past->heir)
             continue;
         thread = thread_of(threads, past);
-        if (!thread)
-            return threads->too_many
-                       ? NULL
-                       : threads_wrong(threads, "there is no memory for it");
+        if (!thread) /* there are too many */
+            return;
         past->ended = thread->ended;
         past->index = (size_t)(thread - threads->all);
         thread->past = past;
@@ -48,7 +46,6 @@ const char *recorded_join(struct threads *threads)
         if (!*thread->name)
             memcpy(thread->name, past->name, sizeof thread->name);
     }
-    return NULL;
 }
 
 /* ----------------------------------------------------------------- holds -- */
@@ -74,27 +71,25 @@ static int holding_compare(const void *a, const void *b)
                                           : left->thread > right->thread;
 }
 
-static bool holdings_collect(const struct recorded *recorded,
+static void holdings_collect(const struct recorded *recorded,
                              struct holdings *holdings)
 {
-    holdings->all =
-        calloc(recorded->pasts_count * HOLDS_MAX + 1, sizeof *holdings->all);
-    for (size_t i = 0; i < recorded->pasts_count && holdings->all; i++) {
+    holdings->all = need(
+        calloc(recorded->pasts_count * HOLDS_MAX + 1, sizeof *holdings->all));
+    for (size_t i = 0; i < recorded->pasts_count; i++) {
         const struct past *past = &recorded->pasts[i];
         for (unsigned k = 0; k < past->holds_count; k++)
             if (past->index != THREAD_NONE)
                 holdings->all[holdings->count++] = (struct holding){
                     past->holds[k].object, past->index, past->holds[k].reads};
     }
-    if (holdings->all)
-        qsort(holdings->all, holdings->count, sizeof *holdings->all,
-              holding_compare);
-    return holdings->all;
+    qsort(holdings->all, holdings->count, sizeof *holdings->all,
+          holding_compare);
 }
 
 /* A pthread_t may be used again: of several threads with it, the one that has
  * not ended counts, else the last. */
-static bool handles_collect(const struct recorded *recorded,
+static void handles_collect(const struct recorded *recorded,
                             struct holdings *holdings)
 {
     for (size_t i = 0; i < recorded->pasts_count; i++) {
@@ -105,36 +100,29 @@ static bool handles_collect(const struct recorded *recorded,
             continue;
         to = array_at_key(holdings->by_handle, &holdings->handles,
                           holdings->by_handle_max, past->handle, 0, 0, &is_new);
-        if (!to)
-            return false;
         if (is_new || !past->ended)
             *to = past->index;
     }
-    return true;
 }
 
 /* --------------------------------------------------------------- holders -- */
 
-static bool holder_add(struct threads *threads, struct wait *wait,
+static void holder_add(struct threads *threads, struct wait *wait,
                        size_t holder)
 {
-    size_t *added;
     for (size_t i = 0; i < wait->holders_count; i++)
         if (threads->holders[wait->holders_at + i] == holder)
-            return true; /* a lock that it reads twice */
-    added = array_add(threads->holders, threads->holders_count,
-                      threads->holders_max);
-    if (!added)
-        return false;
-    *added = holder;
+            return; /* a lock that it reads twice */
+    ARRAY_NEED(threads->holders, threads->holders_count + 1,
+               threads->holders_max);
+    threads->holders[threads->holders_count++] = holder;
     if (!wait->holders_count++)
         wait->holder = holder;
-    return true;
 }
 
 /* Adds the threads that hold an object against the waiting thread: the ended
- * ones if `ended`, else the others. False: out of memory. */
-static bool holders_add(struct threads *threads, struct wait *wait,
+ * ones if `ended`, else the others. */
+static void holders_add(struct threads *threads, struct wait *wait,
                         const struct holdings *holdings, bool ended)
 {
     size_t i = wait->object
@@ -148,10 +136,8 @@ static bool holders_add(struct threads *threads, struct wait *wait,
             threads->all[held->thread].ended != ended)
             continue;
         wait->readers += held->reads;
-        if (!holder_add(threads, wait, held->thread))
-            return false;
+        holder_add(threads, wait, held->thread);
     }
-    return true;
 }
 
 /* True if a thread can hold another one's awaited object. A later thread
@@ -225,7 +211,7 @@ static bool is_lost(const struct threads *threads, const struct thread *thread)
                                      past->ended_ns < waiting->wait_ns));
 }
 
-static bool holders_find(struct threads *threads, struct thread *thread,
+static void holders_find(struct threads *threads, struct thread *thread,
                          const struct holdings *holdings)
 {
     struct wait *wait = &thread->wait;
@@ -237,18 +223,18 @@ static bool holders_find(struct threads *threads, struct thread *thread,
         at = ids_find(&holdings->handles, wait->object, 0, 0);
         if (at != IDS_NONE)
             wait->holder = holdings->by_handle[at];
-        return true;
+        return;
     case WAIT_MUTEX:
     case WAIT_SPIN:
     case WAIT_ONCE:
     case WAIT_STREAM:
     case WAIT_READ:
     case WAIT_WRITE: break;
-    default: return true;
+    default: return;
     }
-    if (!holders_add(threads, wait, holdings, false) ||
-        (!wait->holders_count && !holders_add(threads, wait, holdings, true)))
-        return false;
+    holders_add(threads, wait, holdings, false);
+    if (!wait->holders_count)
+        holders_add(threads, wait, holdings, true);
     /* one of several readers may have lost it to another that released it */
     writers = wait->holders_count - wait->readers;
     wait->unsure = writers > 1 || (writers && wait->readers);
@@ -260,10 +246,9 @@ static bool holders_find(struct threads *threads, struct thread *thread,
     }
     owner_check(threads, thread);
     if (wait->holder == THREAD_NONE)
-        return true;
+        return;
     wait->holder_id = threads->all[wait->holder].inside;
     wait->lost = is_lost(threads, thread);
-    return true;
 }
 
 /* ----------------------------------------------------------------- waits -- */
@@ -289,22 +274,21 @@ static void wait_take(struct threads *threads, struct thread *thread)
                                            past->wait_site, thread->frames);
 }
 
-const char *recorded_waits(struct threads *threads)
+void recorded_waits(struct threads *threads)
 {
     struct holdings holdings = {0};
-    bool whole = holdings_collect(threads->recorded, &holdings) &&
-                 handles_collect(threads->recorded, &holdings);
-    for (size_t i = 0; i < threads->count && whole; i++) {
+    holdings_collect(threads->recorded, &holdings);
+    handles_collect(threads->recorded, &holdings);
+    for (size_t i = 0; i < threads->count; i++) {
         struct thread *thread = &threads->all[i];
         if (!thread->past || !thread->past->waits || thread->ended)
             continue;
         wait_take(threads, thread);
-        whole = holders_find(threads, thread, &holdings);
+        holders_find(threads, thread, &holdings);
     }
     ids_free(&holdings.handles);
     free(holdings.by_handle);
     free(holdings.all);
-    return whole ? NULL : threads_wrong(threads, "there is no memory for it");
 }
 
 /* ----------------------------------------------------------------- again -- */

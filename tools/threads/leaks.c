@@ -25,14 +25,12 @@ static int age_compare(const void *a, const void *b)
 }
 
 /* Marks the threads whose ids may have been used before: an older one has a
- * higher id. False: out of memory. */
-static bool ids_mark(struct threads *threads)
+ * higher id. */
+static void ids_mark(struct threads *threads)
 {
-    struct age *ages = calloc(threads->count + 1, sizeof *ages);
+    struct age *ages = need(calloc(threads->count + 1, sizeof *ages));
     bool exact = true;
     int32_t highest = 0, before = 0;
-    if (!ages)
-        return false;
     for (size_t i = 0; i < threads->count; i++) {
         process_age(&threads->all[i], threads->source->pid);
         exact &= threads->all[i].born != 0;
@@ -50,7 +48,6 @@ static bool ids_mark(struct threads *threads)
             highest = thread->inside;
     }
     free(ages);
-    return true;
 }
 
 static bool has_ended(const struct thread *thread)
@@ -75,7 +72,7 @@ static void wait_judge(struct threads *threads, size_t which)
         wait->lost = false;
 }
 
-bool leaks_find(struct threads *threads)
+void leaks_find(struct threads *threads)
 {
     bool marked = !threads->source->pid;
     for (size_t i = 0; i < threads->count; i++) {
@@ -83,10 +80,9 @@ bool leaks_find(struct threads *threads)
         if (threads->all[i].past || wait->holder_id <= 0 ||
             wait->kind == WAIT_THREAD)
             continue;
-        if (!marked && !ids_mark(threads))
-            return false;
+        if (!marked)
+            ids_mark(threads);
         marked = true;
         wait_judge(threads, i);
     }
-    return true;
 }

@@ -69,29 +69,19 @@ static void words_of(struct threads *threads, size_t which, char to[2200])
     snprintf(to, 2200, " %s%s%s", thread->moved ? "~ " : "", wait, holds);
 }
 
-/* False: there is no memory. */
-static bool line_add(struct line **lines, size_t *count, size_t *max,
+static void line_add(struct line **lines, size_t *count, size_t *max,
                      const char *words, size_t which)
 {
     struct line *line = NULL;
-    size_t *added;
     for (size_t i = *count; i-- > 0 && !line;)
         if (strcmp((*lines)[i].words, words) == 0)
             line = &(*lines)[i];
     if (!line) {
-        char *copy = strdup(words);
-        line = copy ? array_add(*lines, *count, *max) : NULL;
-        if (!line) {
-            free(copy);
-            return false;
-        }
-        line->words = copy;
+        line = array_add(*lines, *count, *max);
+        line->words = need(strdup(words));
     }
-    added = array_add(line->which, line->count, line->max);
-    if (!added)
-        return false;
-    *added = which;
-    return true;
+    ARRAY_NEED(line->which, line->count + 1, line->max);
+    line->which[line->count++] = which;
 }
 
 /* Prints the threads with the same stack as thread `first`, and the stack. */
@@ -103,8 +93,7 @@ static void group_text(FILE *to, struct threads *threads, const size_t *group,
     char words[2200];
     for (size_t i = 0; i < count; i++) {
         words_of(threads, group[i], words);
-        if (!line_add(&lines, &lines_count, &lines_max, words, group[i]))
-            threads->no_memory = true;
+        line_add(&lines, &lines_count, &lines_max, words, group[i]);
     }
     for (size_t i = 0; i < lines_count; i++) {
         if (lines[i].count > 1)
@@ -123,11 +112,9 @@ static void group_text(FILE *to, struct threads *threads, const size_t *group,
 /* A stack is printed at the first of its threads. */
 static void stacks_text(FILE *to, struct threads *threads, const char *wanted)
 {
-    size_t *group = calloc(threads->count + 1, sizeof *group), count;
-    bool *shown = calloc(threads->count + 1, sizeof *shown);
-    bool has_memory = group && shown;
-    threads->no_memory |= !has_memory;
-    for (size_t i = 0; has_memory && i < threads->count; i++) {
+    size_t *group = need(calloc(threads->count + 1, sizeof *group)), count;
+    bool *shown = need(calloc(threads->count + 1, sizeof *shown));
+    for (size_t i = 0; i < threads->count; i++) {
         if (shown[i] || !show_chosen(&threads->all[i], wanted))
             continue;
         count = 0;
@@ -145,9 +132,8 @@ static void stacks_text(FILE *to, struct threads *threads, const char *wanted)
 
 static void tree_text(FILE *to, struct threads *threads, const char *wanted)
 {
-    bool *chosen = calloc(threads->count + 1, sizeof *chosen);
-    threads->no_memory |= !chosen;
-    for (size_t i = 0; chosen && i < threads->count; i++)
+    bool *chosen = need(calloc(threads->count + 1, sizeof *chosen));
+    for (size_t i = 0; i < threads->count; i++)
         chosen[i] = show_chosen(&threads->all[i], wanted);
     show_tree(to, threads, chosen);
     putc('\n', to);

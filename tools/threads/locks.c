@@ -93,10 +93,8 @@ void show_locks_recorded(FILE *to, struct threads *threads,
                          size_t ignored)
 {
     struct contentions contentions = {0};
-    if (by != BY_NONE && !contention_find(&contentions, threads, by)) {
-        threads->no_memory = true;
-        return;
-    }
+    if (by != BY_NONE)
+        contention_find(&contentions, threads, by);
     show_deadlocks(to, threads);
     if (contentions.count) {
         show_contention(to, threads, &contentions, by);

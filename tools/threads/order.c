@@ -62,12 +62,9 @@ struct search {
 static size_t lock_of(struct search *search, uint64_t object, uint64_t life)
 {
     bool is_new;
-    size_t *class_of = array_at_key(search->class_of, &search->objects,
-                                    search->locks_max, object, life, 0, &is_new);
-    if (!class_of) {
-        search->order->no_memory = true;
-        return 0;
-    }
+    size_t *class_of =
+        array_at_key(search->class_of, &search->objects, search->locks_max,
+                     object, life, 0, &is_new);
     if (is_new)
         *class_of = (size_t)(class_of - search->class_of);
     return (size_t)(class_of - search->class_of);
@@ -115,10 +112,6 @@ static void edge_add(struct search *search, struct ids *known,
                  0x9e3779b97f4a7c15u;
     edge = array_at_key(search->edges, known, search->edges_max,
                         from << 3 | held, to, guards, &is_new);
-    if (!edge || search->order->no_memory) {
-        search->order->no_memory = true;
-        return;
-    }
     if (is_new) {
         *edge =
             (struct edge){.from = from, .to = to, .chain = chain, .held = held};
@@ -129,7 +122,7 @@ static void edge_add(struct search *search, struct ids *known,
         edge->takers[edge->takers_count++] = chain;
 }
 
-static bool edges_collect(struct search *search)
+static void edges_collect(struct search *search)
 {
     const struct recorded *recorded = search->recorded;
     struct ids known = {0};
@@ -139,34 +132,26 @@ static bool edges_collect(struct search *search)
                 recorded->chains[i].object)
                 edge_add(search, &known, &recorded->chains[i], k);
     ids_free(&known);
-    return !search->order->no_memory;
 }
 
 /* Joins the held locks, and the taken ones, at a pair of places with the
  * maximum of recorded chains. */
-static bool classes_join(struct search *search)
+static void classes_join(struct search *search)
 {
     const struct recorded *recorded = search->recorded;
     struct pair {
         size_t count, held, taken; /* chains; a lock of each side */
-    } *pairs = calloc(recorded->chains_count + 1, sizeof *pairs);
+    } *pairs = need(calloc(recorded->chains_count + 1, sizeof *pairs));
     struct ids places = {0};
-    for (int pass = 0; pass < 2 && pairs; pass++)
+    for (int pass = 0; pass < 2; pass++)
         for (size_t i = 0; i < recorded->chains_count; i++) {
             const struct chain *chain = &recorded->chains[i];
             const size_t held = lock_of(search, chain->holds[0].object,
                                         chain->holds[0].life),
                          taken = lock_of(search, chain->object, chain->life);
             bool is_new;
-            size_t at =
-                ids_add(&places, chain->holds[0].site, chain->site, 0, &is_new);
-            struct pair *pair;
-            if (at == IDS_NONE) {
-                free(pairs);
-                pairs = NULL;
-                break;
-            }
-            pair = &pairs[at];
+            struct pair *pair = &pairs[ids_add(&places, chain->holds[0].site,
+                                               chain->site, 0, &is_new)];
             if (is_new) {
                 pair->held = held;
                 pair->taken = taken;
@@ -181,7 +166,6 @@ static bool classes_join(struct search *search)
         }
     ids_free(&places);
     free(pairs);
-    return pairs && !search->order->no_memory;
 }
 
 /* ------------------------------------------------------------ components -- */
@@ -193,32 +177,28 @@ static size_t node(const struct search *search, size_t lock)
     return search->by_class ? class_find(search, lock) : lock;
 }
 
-static bool edges_sort(struct search *search)
+static void edges_sort(struct search *search)
 {
     free(search->first);
-    search->first = calloc(search->objects.count + 1, sizeof *search->first);
-    for (size_t i = 0; i < search->edges_count && search->first; i++) {
+    search->first =
+        need(calloc(search->objects.count + 1, sizeof *search->first));
+    for (size_t i = 0; i < search->edges_count; i++) {
         size_t from = node(search, search->edges[i].from);
         search->edges[i].next = search->first[from];
         search->first[from] = i + 1;
     }
-    return search->first;
 }
 
 /* Tarjan's strongly connected components, without recursion. */
-static bool components_find(struct search *search)
+static void components_find(struct search *search)
 {
     size_t count = search->objects.count, found = 0, visited = 0, depth = 0,
            waiting = 0;
-    size_t *index = calloc(count + 1, sizeof *index),
-           *low = calloc(count + 1, sizeof *low),
-           *edge = calloc(count + 1, sizeof *edge),
-           *way = calloc(count + 1, sizeof *way),
-           *stack = calloc(count + 1, sizeof *stack);
+    size_t *index = need(calloc(5 * (count + 1), sizeof *index)),
+           *low = index + count + 1, *edge = low + count + 1,
+           *way = edge + count + 1, *stack = way + count + 1;
     free(search->component);
-    search->component = calloc(count + 1, sizeof *search->component);
-    if (!index || !low || !edge || !way || !stack || !search->component)
-        goto end;
+    search->component = need(calloc(count + 1, sizeof *search->component));
     for (size_t i = 0; i < count; i++) {
         if (index[i])
             continue;
@@ -249,14 +229,7 @@ static bool components_find(struct search *search)
                 low[way[depth - 1]] = low[at];
         }
     }
-end:
     free(index);
-    free(low);
-    free(edge);
-    free(way);
-    free(stack);
-    search->order->no_memory |= !visited && count;
-    return !search->order->no_memory;
 }
 
 /* --------------------------------------------------------------- circles -- */
@@ -278,15 +251,14 @@ static bool together(const struct edge *a, const struct edge *b)
     return true;
 }
 
-static bool links_collect(struct search *search)
+static void links_collect(struct search *search)
 {
     const struct recorded *recorded = search->recorded;
-    struct link *link =
-        calloc(recorded->pasts_count + recorded->joins_count + 1, sizeof *link);
+    struct link *link = need(calloc(
+        recorded->pasts_count + recorded->joins_count + 1, sizeof *link));
     search->links = link;
-    search->reach = calloc(recorded->pasts_count + 1, sizeof *search->reach);
-    if (!link || !search->reach)
-        return false;
+    search->reach =
+        need(calloc(recorded->pasts_count + 1, sizeof *search->reach));
     for (size_t i = 0; i < recorded->pasts_count; i++) {
         const struct past *past = &recorded->pasts[i],
                           *maker = recorded_past(recorded, past->maker);
@@ -300,7 +272,6 @@ static bool links_collect(struct search *search)
     search->links_count = (size_t)(link - search->links);
     if (search->links_count)
         qsort(search->links, search->links_count, sizeof *link, array_compare);
-    return true;
 }
 
 /* True if one chain precedes the other in each run of the program. */
@@ -378,7 +349,7 @@ static void circle_keep(struct search *search, unsigned count)
 {
     struct order *order = search->order;
     uint64_t sum = 0, product = 1;
-    struct circle circle, *kept;
+    struct circle circle;
     bool is_new;
     for (unsigned i = 0; i < count; i++) {
         uint64_t lock = node(search, search->edges[search->way[i]].from) + 1;
@@ -389,14 +360,11 @@ static void circle_keep(struct search *search, unsigned count)
     if (ids_find(&search->said, sum, product, count) != IDS_NONE ||
         !is_circle(search, count, &circle))
         return;
-    if (ids_add(&search->said, sum, product, count, &is_new) == IDS_NONE)
-        order->no_memory = true;
+    ids_add(&search->said, sum, product, count, &is_new);
     if (search->by_class && !circle.of_class)
         return; /* it was found before */
-    kept = array_add(order->circles, order->count, order->max);
-    order->no_memory |= !kept;
-    if (kept)
-        *kept = circle;
+    ARRAY_NEED(order->circles, order->count + 1, order->max);
+    order->circles[order->count++] = circle;
 }
 
 /* Walks along the edges within a component, to locks after the first, so that
@@ -407,7 +375,7 @@ static void walk(struct search *search, size_t start, size_t at, unsigned depth)
         size_t next = node(search, search->edges[e - 1].to);
         bool is_seen = false;
         if (search->order->count == CIRCLES_MAX ||
-            ++search->steps > STEPS_MAX || search->order->no_memory) {
+            ++search->steps > STEPS_MAX) {
             search->order->more = true;
             return;
         }
@@ -427,25 +395,26 @@ static void walk(struct search *search, size_t start, size_t at, unsigned depth)
     }
 }
 
-static bool circles_find(struct search *search, bool by_class)
+static void circles_find(struct search *search, bool by_class)
 {
     search->by_class = by_class;
     search->steps = 0;
     ids_free(&search->said);
     search->said = (struct ids){0};
-    if (!edges_sort(search) || !components_find(search))
-        return false;
+    edges_sort(search);
+    components_find(search);
     for (size_t i = 0; i < search->objects.count; i++)
         walk(search, i, i, 0);
-    return !search->order->no_memory;
 }
 
-bool order_find(struct order *order, const struct recorded *recorded)
+void order_find(struct order *order, const struct recorded *recorded)
 {
     struct search search = {.recorded = recorded, .order = order};
-    bool whole = links_collect(&search) && edges_collect(&search) &&
-                 circles_find(&search, false) && classes_join(&search) &&
-                 circles_find(&search, true);
+    links_collect(&search);
+    edges_collect(&search);
+    circles_find(&search, false);
+    classes_join(&search);
+    circles_find(&search, true);
     ids_free(&search.objects);
     ids_free(&search.said);
     free(search.class_of);
@@ -454,7 +423,6 @@ bool order_find(struct order *order, const struct recorded *recorded)
     free(search.reach);
     free(search.first);
     free(search.component);
-    return whole;
 }
 
 void order_free(struct order *order)

@@ -21,9 +21,8 @@ struct order {
     struct circle *circles;
     size_t count, max;
     bool more; /* the search was given up before its end */
-    bool no_memory;
 };
 
-/* Finds the circles; false: there is no memory. */
-bool order_find(struct order *, const struct recorded *);
+/* Finds the circles. */
+void order_find(struct order *, const struct recorded *);
 void order_free(struct order *);

@@ -27,24 +27,23 @@ static int32_t process_of(struct threads *threads, const struct thread *thread)
 /* ------------------------------------------------------------------ open -- */
 
 /* Adds the threads of another process to the table. */
-static bool threads_import(struct threads *threads, struct threads *from)
+static void threads_import(struct threads *threads, struct threads *from)
 {
     size_t base = threads->count;
     for (size_t i = 0; i < from->count; i++) {
         struct thread *thread = threads_add(threads);
-        if (!thread)
-            return threads->too_many;
+        if (!thread) /* there are too many */
+            return;
         *thread = from->all[i];
         thread->peer = from;
         thread->wait.holders_count = 0;
         if (thread->wait.holder != THREAD_NONE)
             thread->wait.holder += base;
     }
-    return true;
 }
 
-/* Reads the threads of a process, once. False: out of memory. */
-static bool peer_open(struct threads *threads, int32_t pid)
+/* Reads the threads of a process, once. */
+static void peer_open(struct threads *threads, int32_t pid)
 {
     const struct source_how how = {.unprepared = true};
     struct peer *peer = threads->peers;
@@ -53,12 +52,10 @@ static bool peer_open(struct threads *threads, int32_t pid)
     size_t count = 0;
     for (; peer; peer = peer->next, count++)
         if (peer->pid == pid)
-            return true;
+            return;
     if (count == PEERS_MAX || pid == threads->source->pid)
-        return true;
-    peer = calloc(1, sizeof *peer);
-    if (!peer)
-        return false;
+        return;
+    peer = need(calloc(1, sizeof *peer));
     peer->next = threads->peers;
     threads->peers = peer;
     peer->pid = pid;
@@ -72,7 +69,8 @@ static bool peer_open(struct threads *threads, int32_t pid)
         wrong = present_read(&peer->threads, false);
     if (wrong)
         threads->unread = pid;
-    return wrong || threads_import(threads, &peer->threads);
+    else
+        threads_import(threads, &peer->threads);
 }
 
 void peers_close(struct threads *threads)
@@ -150,7 +148,7 @@ static size_t thread_find(struct threads *threads, int32_t pid, int32_t id)
 
 /* Finds the holder of a mutex in shared memory. A process that does not map the
  * mutex got the holder's id by chance. */
-static bool mutex_follow(struct threads *threads, size_t which)
+static void mutex_follow(struct threads *threads, size_t which)
 {
     const struct thread *thread = &threads->all[which];
     struct wait *wait = &threads->all[which].wait;
@@ -159,17 +157,16 @@ static bool mutex_follow(struct threads *threads, size_t which)
     int has =
         pid ? piece_find(process_of(threads, thread), wait->futex, &piece) : 0;
     if (has < 0 || (pid && !has))
-        return true;
+        return;
     has = pid ? piece_find(pid, 0, &piece) : 0;
-    if (has > 0 && !peer_open(threads, pid))
-        return false;
+    if (has > 0)
+        peer_open(threads, pid);
     wait = &threads->all[which].wait; /* the table may have moved */
     if (has > 0)
         wait->holder = thread_find(threads, pid, id);
     else if (!has)
         wait->lost = thread_waits_still(threads, which);
     wait->id_again = wait->lost && pid;
-    return true;
 }
 
 /* ----------------------------------------------------------------- files -- */
@@ -250,7 +247,7 @@ static void holder_choose(struct threads *threads, size_t which)
 
 /* ------------------------------------------------------------------ find -- */
 
-static bool wait_follow(struct threads *threads, size_t which)
+static void wait_follow(struct threads *threads, size_t which)
 {
     const struct thread *thread = &threads->all[which];
     const struct wait *wait = &thread->wait;
@@ -259,33 +256,30 @@ static bool wait_follow(struct threads *threads, size_t which)
         unsigned count = wait->processes_count;
         memcpy(processes, wait->processes, sizeof processes);
         for (unsigned i = 0; i < count && i < PROCESSES_MAX; i++)
-            if (!peer_open(threads, processes[i]))
-                return false;
-        return true;
+            peer_open(threads, processes[i]);
+        return;
     }
     if (thread->past || thread->id != thread->inside || wait->holder_id <= 0 ||
         wait->holder != THREAD_NONE || wait->is_private || wait->lost ||
         wait->kind == WAIT_THREAD)
-        return true;
-    return mutex_follow(threads, which);
+        return;
+    mutex_follow(threads, which);
 }
 
-bool peers_find(struct threads *threads)
+void peers_find(struct threads *threads)
 {
     bool has_files = false;
     if (!threads->source->pid)
-        return true;
+        return;
     for (size_t i = 0; i < threads->count; i++) { /* including the threads added
                                                    * here */
         has_files |= is_of_file(&threads->all[i].wait);
-        if (!wait_follow(threads, i))
-            return false;
+        wait_follow(threads, i);
     }
     if (!has_files)
-        return true;
+        return;
     stuck_find(threads);
     for (size_t i = 0; i < threads->count; i++)
         if (threads->all[i].is_stuck && is_of_file(&threads->all[i].wait))
             holder_choose(threads, i);
-    return true;
 }

@@ -88,11 +88,8 @@ static struct place *place_inlined(struct place *place, Dwarf_Die *unit,
         struct place *inner;
         if (dwarf_tag(&scopes[i]) != DW_TAG_inlined_subroutine || !name)
             continue;
-        inner = calloc(1, sizeof *inner);
-        if (!inner || !(inner->function = strdup(name))) {
-            free(inner);
-            break;
-        }
+        inner = need(calloc(1, sizeof *inner));
+        inner->function = need(strdup(name));
         inner->address = place->address;
         inner->module = place->module;
         inner->file = at.file;
@@ -178,7 +175,7 @@ static char *function_name(const char *symbol)
     }
     if (dot && dot[1 + strspn(dot + 1, "0123456789")] == '\0')
         size = (size_t)(dot - symbol); /* a nested function of C: "inner.0" */
-    return size ? strndup(symbol, size) : NULL;
+    return size ? need(strndup(symbol, size)) : NULL;
 }
 
 /* Names the function of a symbol, as its source does if that is known. */
@@ -186,8 +183,8 @@ static void place_name(struct place *place, const char *symbol)
 {
     char plain[DEMANGLED_MAX];
     if (source_demangle(symbol, plain)) {
-        place->function = strdup(plain);
-        place->symbol = place->function ? strdup(symbol) : NULL;
+        place->function = need(strdup(plain));
+        place->symbol = need(strdup(symbol));
     } else {
         place->function = function_name(symbol);
     }
@@ -195,15 +192,13 @@ static void place_name(struct place *place, const char *symbol)
 
 static struct place *place_new(struct threads *threads, uint64_t address)
 {
-    struct place *place = calloc(1, sizeof *place);
+    struct place *place = need(calloc(1, sizeof *place));
     Dwfl *dwfl = threads->unwind.dwfl;
     Dwfl_Module *module = dwfl_module_of(dwfl, address);
     const struct module *mapped = module_at(threads->source, address);
     const char *name;
     GElf_Sym symbol;
     GElf_Addr bias, odd;
-    if (!place)
-        return NULL;
     place->address = address;
     place->module = mapped ? mapped->path : NULL;
     if (!module && mapped) {
@@ -243,8 +238,6 @@ const struct place *place_of(struct threads *threads, uint64_t address)
     struct place **place =
         array_at_key(threads->places, &threads->ids, threads->places_max,
                      address, 0, 0, &is_new);
-    if (!place)
-        return NULL;
     if (is_new)
         *place = place_new(threads, address);
     return *place;

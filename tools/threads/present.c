@@ -64,8 +64,8 @@ const char *present_read(struct threads *threads, bool stop)
         return NULL;
     wrong =
         threads->source->pid ? process_threads(threads) : core_threads(threads);
-    if (!wrong && !threads_sort(threads))
-        wrong = threads_wrong(threads, "there is no memory for it");
+    if (!wrong)
+        threads_sort(threads);
     if (!wrong && stop)
         wrong = stop_all(threads);
     if (wrong)

@@ -33,8 +33,7 @@ static struct past *past_make(struct recorded *recorded,
     struct past *past =
         array_at_key(recorded->pasts, &recorded->numbers, recorded->pasts_max,
                      thread->number, 0, 0, &is_new);
-    recorded->no_memory |= !past;
-    if (!past || !is_new)
+    if (!is_new)
         return past;
     recorded->pasts_count++;
     *past = (struct past){.number = thread->number,
@@ -169,15 +168,13 @@ static struct span *span_make(const struct entry *entry, struct span **list,
 {
     struct recorded *recorded = entry->recorded;
     struct span *span = array_add(*list, *count, *max);
-    recorded->no_memory |= !span;
-    if (span)
-        *span = (struct span){.past = (size_t)(entry->past - recorded->pasts),
-                              .kind = entry->kind,
-                              .object = entry->word[0],
-                              .site = entry->event->event.caller,
-                              .begin_ns = NS_UNKNOWN,
-                              .end_ns = NS_UNKNOWN,
-                              .given_ns = NS_UNKNOWN};
+    *span = (struct span){.past = (size_t)(entry->past - recorded->pasts),
+                          .kind = entry->kind,
+                          .object = entry->word[0],
+                          .site = entry->event->event.caller,
+                          .begin_ns = NS_UNKNOWN,
+                          .end_ns = NS_UNKNOWN,
+                          .given_ns = NS_UNKNOWN};
     return span;
 }
 
@@ -200,8 +197,6 @@ static void call_read(const struct entry *entry)
     const char *name = reader_message(&recorded->reader, entry->event, &size);
     struct span *span = span_make(entry, &recorded->calls,
                                   &recorded->calls_count, &recorded->calls_max);
-    if (!span)
-        return;
     span->begin_ns = ns_before(entry, word[4]);
     span->end_ns = entry->event->ns;
     span->stack = word[5];
@@ -211,10 +206,8 @@ static void call_read(const struct entry *entry)
     name += *name == '<';
     reader_word_text(&recorded->reader, entry->event, 0, file, sizeof file);
     if (asprintf(&span->call, "%.*s%s", (int)strcspn(name, " :"), name, file) <
-        0) {
-        span->call = NULL;
-        recorded->no_memory = true;
-    }
+        0)
+        need(NULL);
 }
 
 /* Waits of a thread follow each other: an end belongs to the last beginning. */
@@ -236,8 +229,6 @@ static void wait_read(const struct entry *entry)
         span = span_make(entry, &recorded->spans, &recorded->spans_count,
                          &recorded->spans_max);
     past->span = 0;
-    if (!span)
-        return;
     if (is_begin) {
         past->span = recorded->spans_count;
         span->begin_ns = entry->event->ns;
@@ -270,23 +261,15 @@ static void module_read(const struct entry *entry)
     const uint64_t *word = entry->word;
     unsigned char id[6 * 8];
     struct code_file *to;
-    char path[1024], *copy;
+    char path[1024];
     if (word[3] == 0 || word[3] > sizeof to->id ||
         !reader_word_text(&recorded->reader, entry->event, 2, path,
                           sizeof path))
         return;
-    copy = strdup(path);
-    to = copy ? array_add(recorded->files, recorded->files_count,
-                          recorded->files_max)
-              : NULL;
-    if (!to) {
-        free(copy);
-        recorded->no_memory = true;
-        return;
-    }
+    to = array_add(recorded->files, recorded->files_count, recorded->files_max);
     *to = (struct code_file){.start = word[0],
                              .end = word[1],
-                             .path = copy,
+                             .path = need(strdup(path)),
                              .id_size = (unsigned)word[3]};
     for (unsigned i = 0; i < 6; i++)
         bytes_put_word(memory, id + i * memory->word_bytes, word[4 + i]);
@@ -304,16 +287,14 @@ static bool is_ambiguous(const struct recorded *recorded, size_t which)
     return false;
 }
 
-bool recorded_files(const struct recorded *recorded, struct source *source)
+void recorded_files(const struct recorded *recorded, struct source *source)
 {
-    bool done = true;
-    for (size_t i = 0; i < recorded->files_count && done; i++) {
+    for (size_t i = 0; i < recorded->files_count; i++) {
         const struct code_file *from = &recorded->files[i];
         if (!is_ambiguous(recorded, i))
-            done = source_module_late(source, from->start, from->end,
-                                      from->path, from->id, from->id_size);
+            source_module_late(source, from->start, from->end, from->path,
+                               from->id, from->id_size);
     }
-    return done;
 }
 
 /* Ten frames a record, of which the last is filled up with zeros. */
@@ -327,14 +308,10 @@ static void stack_read(const struct entry *entry)
         return;
     stack = array_at_key(recorded->stacks, &recorded->stack_ids,
                          recorded->stacks_max, word[0], 0, 0, &is_new);
-    if (stack && is_new)
-        *stack =
-            (struct stack){.number = word[0],
-                           .frames = calloc(FRAMES_MAX, sizeof *stack->frames)};
-    if (!stack || !stack->frames) {
-        recorded->no_memory = true;
-        return;
-    }
+    if (is_new)
+        *stack = (struct stack){
+            .number = word[0],
+            .frames = need(calloc(FRAMES_MAX, sizeof *stack->frames))};
     if (word[1] != stack->count) /* a piece before it was overwritten */
         return;
     for (int i = 2; i < 12 && word[i] && stack->count < FRAMES_MAX; i++)
@@ -366,10 +343,6 @@ static void stacks_join(struct recorded *recorded)
         if (stack->has_snapshot) /* they differ above the call */
             continue;
         at = ids_add(&known, sum, product, stack->count, &is_new);
-        if (at == IDS_NONE) {
-            recorded->no_memory = true;
-            break;
-        }
         recorded->stacks[at].first = is_new ? i : recorded->stacks[at].first;
         first = &recorded->stacks[recorded->stacks[at].first];
         if (memcmp(first->frames, stack->frames,
@@ -525,11 +498,10 @@ struct recorded *recorded_read(const struct reader *of, const char **wrong)
 struct recorded *recorded_look(const struct reader *of, const char *names,
                                const char **wrong)
 {
-    struct recorded *recorded = calloc(1, sizeof *recorded);
-    struct reader *reader = recorded ? &recorded->reader : NULL;
+    struct recorded *recorded = need(calloc(1, sizeof *recorded));
+    struct reader *reader = &recorded->reader;
     struct reader_event event;
-    *wrong = recorded ? reader_open(reader, of->memory, of->registry)
-                      : "there is no memory for it";
+    *wrong = reader_open(reader, of->memory, of->registry);
     if (*wrong) {
         free(recorded);
         return NULL;
@@ -539,11 +511,8 @@ struct recorded *recorded_look(const struct reader *of, const char *names,
     *wrong = reader_take(reader);
     if (of->clock.ns_per_tick) /* times of both readers are compared */
         reader->clock = of->clock;
-    while (!*wrong && reader_next(reader, &event)) {
+    while (!*wrong && reader_next(reader, &event))
         event_read(recorded, &event);
-        if (recorded->no_memory)
-            *wrong = "there is no memory for it";
-    }
     stacks_join(recorded);
     spans_join(recorded, recorded->spans, recorded->spans_count);
     spans_join(recorded, recorded->calls, recorded->calls_count);
@@ -553,8 +522,6 @@ struct recorded *recorded_look(const struct reader *of, const char *names,
             recorded_heir(recorded, recorded->chains[i].past);
     if (!*wrong && recorded->is_other)
         *wrong = recorded_other;
-    if (!*wrong && recorded->no_memory)
-        *wrong = "there is no memory for it";
     if (!*wrong)
         return recorded;
     recorded_free(recorded);

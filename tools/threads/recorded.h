@@ -149,7 +149,6 @@ struct recorded {
     int64_t first_ns, last_ns; /* of waits: from when all are known */
     bool has_snapshots;        /* of stacks: see snapshots_extend() */
     bool is_other;             /* another version of the library recorded it */
-    bool no_memory;
 };
 
 /* Reads the records of a reader's program. Returns null without records, or
@@ -166,8 +165,8 @@ struct past *recorded_past(const struct recorded *, unsigned number);
 /* The past of a thread that continues: it, or its heir. */
 size_t recorded_heir(const struct recorded *, size_t past);
 /* Adds the files that the program opened after the source's list of files was
- * made. False: out of memory. */
-bool recorded_files(const struct recorded *, struct source *);
+ * made. */
+void recorded_files(const struct recorded *, struct source *);
 /* The frames of a stack; null: it is not kept. */
 struct stack *recorded_stack(const struct recorded *, uint64_t number);
 
@@ -179,10 +178,10 @@ unsigned recorded_frames(struct threads *, uint64_t number, uint64_t site,
 /* ------------------------------------------------------------------ join -- */
 
 /* Gives threads their pasts, and adds ended threads, or all threads to a source
- * without any. Returns null, or the error. */
-const char *recorded_join(struct threads *);
+ * without any. */
+void recorded_join(struct threads *);
 /* Gives recorded threads their waits, and finds the holders. */
-const char *recorded_waits(struct threads *);
+void recorded_waits(struct threads *);
 /* Looks at a running process again: true if recorded threads still wait, and if
  * one of them still holds the lock of another's wait. */
 struct recorded *recorded_again(const struct threads *, const char *names);

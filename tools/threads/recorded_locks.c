@@ -18,9 +18,6 @@ void total_read(const struct entry *entry)
                                     recorded->totals_max);
     uint64_t high =
         recorded->reader.memory->word_bytes == 4 ? word[6] << 32 : 0;
-    recorded->no_memory |= !total;
-    if (!total)
-        return;
     *total = (struct total){.object = word[0],
                             .kind = entry->kind == WAIT_READ ? WAIT_WRITE
                                                              : entry->kind,
@@ -43,8 +40,7 @@ static uint64_t lock_life(struct recorded *recorded, uint64_t object, bool ends)
     if (!life)
         life = array_at_key(recorded->lives_of, &recorded->lives,
                             recorded->lives_max, object, 0, 0, &is_new);
-    recorded->no_memory |= !life;
-    return life ? *life += ends : 0;
+    return *life += ends;
 }
 
 void order_read(const struct entry *entry)
@@ -58,9 +54,6 @@ void order_read(const struct entry *entry)
         return;
     chain = array_add(recorded->chains, recorded->chains_count,
                       recorded->chains_max);
-    recorded->no_memory |= !chain;
-    if (!chain)
-        return;
     *chain = (struct chain){.object = word[0] & ~(uint64_t)1,
                             .reads = word[0] & 1,
                             .site = entry->event->event.caller,
@@ -103,8 +96,6 @@ void join_read(const struct entry *entry)
     recorded->pasts[at - 1].joined = true;
     joined =
         array_add(recorded->joins, recorded->joins_count, recorded->joins_max);
-    recorded->no_memory |= !joined;
-    if (joined)
-        *joined = (struct join){at - 1, (size_t)(entry->past - recorded->pasts),
-                                entry->event->event.order};
+    *joined = (struct join){at - 1, (size_t)(entry->past - recorded->pasts),
+                            entry->event->event.order};
 }

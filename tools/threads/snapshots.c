@@ -27,7 +27,6 @@ struct snapshots {
     struct threads *threads;
     struct piece *pieces;
     size_t count, max;
-    bool no_memory;
 };
 
 static size_t snapshot_read(struct memory *memory, uint64_t address, void *to,
@@ -108,9 +107,6 @@ static void piece_add(struct snapshots *s, const struct reader_event *event)
         s->count == PIECES_MAX)
         return;
     to = array_add(s->pieces, s->count, s->max);
-    s->no_memory |= !to;
-    if (!to)
-        return;
     *to = (struct piece){.snapshot = of, .address = argument[1]};
     for (unsigned i = 0; i < PIECE_WORDS; i++)
         bytes_put_word(m, to->words + i * m->word_bytes, argument[2 + i]);
@@ -131,8 +127,6 @@ static const char *gather(struct snapshots *s, struct reader *reader,
         else if (strcmp(event.kind, RUN_SCHEMA " words") == 0)
             piece_add(s, &event);
     }
-    if (s->no_memory)
-        wrong = threads_wrong(s->threads, "there is no memory for it");
     if (s->count)
         qsort(s->pieces, s->count, sizeof *s->pieces, piece_compare);
     return wrong;
@@ -177,8 +171,7 @@ const char *snapshots_open(struct threads *threads, struct source *source,
                                    "stacks; recorder list shows its threads");
     if (!wrong) {
         walk_all(&s);
-        if (!threads_join(threads))
-            wrong = threads_wrong(threads, "there is no memory for it");
+        threads_join(threads);
     }
     free(s.pieces);
     if (wrong)

@@ -28,7 +28,7 @@ struct thread *threads_add(struct threads *threads)
                : array_add(threads->all, threads->count, threads->max);
 }
 
-bool threads_sort(struct threads *threads)
+void threads_sort(struct threads *threads)
 {
     bool is_new;
     ids_free(&threads->by_inside);
@@ -40,11 +40,8 @@ bool threads_sort(struct threads *threads)
         to = array_at_key(threads->inside, &threads->by_inside,
                           threads->inside_max, (uint32_t)threads->all[i].inside,
                           0, 0, &is_new);
-        if (!to)
-            return false;
         *to = i;
     }
-    return true;
 }
 
 size_t threads_index(const struct threads *threads, int32_t inside)
@@ -70,12 +67,10 @@ static int stack_compare_at(const void *a, const void *b)
 }
 
 /* Notes the first thread with the same stack for each thread. */
-bool threads_join(struct threads *threads)
+void threads_join(struct threads *threads)
 {
-    struct thread **sorted = calloc(threads->count + 1, sizeof *sorted);
+    struct thread **sorted = need(calloc(threads->count + 1, sizeof *sorted));
     struct thread *first = NULL;
-    if (!sorted)
-        return false;
     for (size_t i = 0; i < threads->count; i++)
         sorted[i] = &threads->all[i];
     qsort(sorted, threads->count, sizeof *sorted, stack_compare_at);
@@ -87,5 +82,4 @@ bool threads_join(struct threads *threads)
         sorted[i]->stack = (size_t)(first - threads->all);
     }
     free(sorted);
-    return true;
 }

@@ -143,11 +143,8 @@ void show_contention(FILE *to, struct threads *threads,
                      const struct contentions *from, enum contention_by by)
 {
     const struct column *column = columns[by];
-    struct texts *rows = calloc(from->count + 1, sizeof *rows);
+    struct texts *rows = need(calloc(from->count + 1, sizeof *rows));
     int width[COLUMNS_MAX] = {0}, count = 0;
-    threads->no_memory |= !rows;
-    if (!rows)
-        return;
     for (; column[count].name; count++)
         width[count] = (int)strlen(column[count].name);
     for (size_t i = 0; i < from->count; i++) {
@@ -180,13 +177,10 @@ void show_contention(FILE *to, struct threads *threads,
 static const char *place_text(struct threads *threads, uint64_t number,
                               uint64_t site, char to[PLACE_BYTES])
 {
-    FILE *place = fmemopen(to, PLACE_BYTES - 1, "w");
+    FILE *place = need(fmemopen(to, PLACE_BYTES - 1, "w"));
     memset(to, 0, PLACE_BYTES);
-    threads->no_memory |= !place;
-    if (place) {
-        place_show(place, threads, "", number, site);
-        fclose(place);
-    }
+    place_show(place, threads, "", number, site);
+    fclose(place);
     return to;
 }
 

@@ -21,14 +21,14 @@ static const char *past_read(struct threads *threads, struct reader *reader)
                          "recorder run records; recorder list shows who "
                          "recorded")
                    : NULL;
-    if (!recorded_files(threads->recorded, threads->source))
-        return threads_wrong(threads, "there is no memory for it");
+    recorded_files(threads->recorded, threads->source);
     wrong = snapshots_extend(threads);
-    if (!wrong)
-        wrong = recorded_join(threads);
-    if (!wrong && !threads_sort(threads))
-        wrong = threads_wrong(threads, "there is no memory for it");
-    return wrong ? wrong : recorded_waits(threads);
+    if (wrong)
+        return wrong;
+    recorded_join(threads);
+    threads_sort(threads);
+    recorded_waits(threads);
+    return NULL;
 }
 
 static const char *threads_read(struct threads *threads, struct reader *reader,
@@ -39,14 +39,16 @@ static const char *threads_read(struct threads *threads, struct reader *reader,
         wrong = past_read(threads, reader);
     if (wrong)
         return wrong;
-    if (!threads_join(threads) || !leaks_find(threads) || !peers_find(threads))
-        return threads_wrong(threads, "there is no memory for it");
+    threads_join(threads);
+    leaks_find(threads);
+    peers_find(threads);
     for (size_t i = 0; i < threads->count; i++) {
         const struct wait *wait = &threads->all[i].wait;
         if (wait->holder != THREAD_NONE && wait->kind != WAIT_THREAD)
             threads->all[wait->holder].holds = true;
     }
-    return cycles_find(threads);
+    cycles_find(threads);
+    return NULL;
 }
 
 const char *threads_open(struct threads *threads, struct source *source,

@@ -163,7 +163,6 @@ struct threads {
     size_t places_max;
     bool has_libc;              /* as a library */
     unsigned condition_signals; /* see waits.c; 0: not known yet */
-    bool no_memory;             /* a text is not whole */
     char why[256];
 };
 
@@ -179,15 +178,15 @@ const char *threads_open(struct threads *, struct source *, struct reader *,
 const char *threads_begin(struct threads *, struct source *);
 /* Walks the stack of a thread if its registers are known. */
 void threads_walk(struct threads *, struct thread *);
-/* Ends it: notes equal stacks. False: out of memory. */
-bool threads_join(struct threads *);
+/* Ends it: notes equal stacks. */
+void threads_join(struct threads *);
 void threads_close(struct threads *);
 /* present.c: reads the threads and waits of a source that is no recording. */
 const char *present_read(struct threads *, bool stop);
 /* Frees the results of threads_begin() and present_read(). */
 void present_close(struct threads *);
-/* Makes the index by which locks name threads. False: out of memory. */
-bool threads_sort(struct threads *);
+/* Makes the index by which locks name threads. */
+void threads_sort(struct threads *);
 /* The index of a thread by its id in locks; THREAD_NONE: no thread has it. */
 size_t threads_index(const struct threads *, int32_t inside);
 /* Formats into `why`, and returns it. */
@@ -195,7 +194,7 @@ const char *threads_wrong(struct threads *, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* Returns the i-th holder of a wait's object; THREAD_NONE: no more. */
 size_t threads_holder(const struct threads *, const struct wait *, size_t i);
-/* Another thread, zeroed; null: too many, or out of memory. */
+/* Another thread, zeroed; null: there are too many. */
 struct thread *threads_add(struct threads *);
 
 /* ----------------------------------------------------------------- kinds -- */
@@ -251,8 +250,7 @@ struct place {
     const char *module;  /* path; null: it is no code of a file */
     struct place *outer; /* the function that this one was inlined into */
 };
-/* The place of an address of code; valid until threads_close(). Null: out of
- * memory. */
+/* The place of an address of code; valid until threads_close(). */
 const struct place *place_of(struct threads *, uint64_t address);
 /* The same for a return address: the place of its call. */
 const struct place *place_of_call(struct threads *, uint64_t returns);
@@ -300,8 +298,8 @@ void guards_find(struct threads *);
 /* ----------------------------------------------------------------- peers -- */
 
 /* Adds the threads of the processes that hold awaited objects, and, for locks
- * of files, the threads that can release them. False: out of memory. */
-bool peers_find(struct threads *);
+ * of files, the threads that can release them. */
+void peers_find(struct threads *);
 void peers_close(struct threads *);
 /* The threads beside which a thread runs, with its process's memory and
  * files. */
@@ -313,13 +311,13 @@ static inline struct threads *thread_home(struct threads *threads,
 
 /* ----------------------------------------------------------------- leaks -- */
 
-/* Finds locks whose holders have ended. False: out of memory. */
-bool leaks_find(struct threads *);
+/* Finds locks whose holders have ended. */
+void leaks_find(struct threads *);
 
 /* ----------------------------------------------------------------- graph -- */
 
 /* Finds the cycles of waits; of a running process, only lasting ones. */
-const char *cycles_find(struct threads *);
+void cycles_find(struct threads *);
 /* True if a thread of a running process is still in the same call and still
  * waits for that holder. Always true for other sources. */
 bool thread_waits_still(struct threads *, size_t thread);

@@ -57,8 +57,6 @@ static void stack_show(struct tree *tree, uint64_t number, uint64_t site,
     if (recorded_stack(tree->threads->recorded, number)) {
         shown = array_at_key(tree->first_with, &tree->stacks, tree->stacks_max,
                              number, 0, 0, &is_new);
-        tree->threads->no_memory |= !shown;
-        is_new |= !shown;
     }
     if (shown && is_new)
         *shown = shown_as;
@@ -175,7 +173,7 @@ static void group_show(struct tree *tree, const size_t *group, size_t count,
 /* Shows the threads of a list, and below each the threads that it made. */
 static void list_show(struct tree *tree, size_t first, int indent)
 {
-    size_t *group = NULL, *added, max = 0;
+    size_t *group = NULL, max = 0;
     for (size_t at = first, count; at; first = at) {
         for (count = 0; at && (!count || is_alike(tree, first - 1, at - 1));
              at = tree->next[at - 1]) {
@@ -184,11 +182,8 @@ static void list_show(struct tree *tree, size_t first, int indent)
             tree->shown[at - 1] = true;
             if (tree->chosen && !tree->chosen[at - 1])
                 continue;
-            added = array_add(group, count, max);
-            tree->threads->no_memory |= !added;
-            if (!added)
-                break;
-            *added = at - 1;
+            ARRAY_NEED(group, count + 1, max);
+            group[count++] = at - 1;
             first = at;
         }
         if (count)
@@ -209,17 +204,16 @@ static size_t maker_of(const struct threads *threads, size_t thread)
     return maker && maker != past ? maker->index : THREAD_NONE;
 }
 
-/* Pairs of a thread's number and index, sorted; threads without a number last.
- * Null: out of memory. */
+/* Pairs of a thread's number and index, sorted; threads without a number
+ * last. */
 static uint64_t *by_number(const struct threads *threads)
 {
-    uint64_t *pairs = calloc(threads->count + 1, 2 * sizeof *pairs);
-    for (size_t i = 0; pairs && i < threads->count; i++) {
+    uint64_t *pairs = need(calloc(threads->count + 1, 2 * sizeof *pairs));
+    for (size_t i = 0; i < threads->count; i++) {
         pairs[2 * i] = threads->all[i].number - 1u;
         pairs[2 * i + 1] = i;
     }
-    if (pairs)
-        qsort(pairs, threads->count, 2 * sizeof *pairs, array_compare);
+    qsort(pairs, threads->count, 2 * sizeof *pairs, array_compare);
     return pairs;
 }
 
@@ -229,22 +223,20 @@ void show_tree(FILE *to, struct threads *threads, const bool *chosen)
     struct tree tree = {.to = to,
                         .threads = threads,
                         .chosen = chosen,
-                        .child = calloc(count + 1, sizeof(size_t)),
-                        .next = calloc(count + 1, sizeof(size_t)),
-                        .shown = calloc(count + 1, sizeof(bool))};
+                        .child = need(calloc(count + 1, sizeof(size_t))),
+                        .next = need(calloc(count + 1, sizeof(size_t))),
+                        .shown = need(calloc(count + 1, sizeof(bool)))};
     uint64_t *sorted = by_number(threads);
-    threads->no_memory |= !tree.child || !tree.next || !tree.shown || !sorted;
-    for (size_t i = count; !threads->no_memory && i-- > 0;) {
+    for (size_t i = count; i-- > 0;) {
         size_t at = sorted[2 * i + 1], maker = maker_of(threads, at);
         size_t *list = maker == THREAD_NONE ? &roots : &tree.child[maker];
         tree.next[at] = *list;
         *list = at + 1;
     }
     free(sorted);
-    if (!threads->no_memory)
-        list_show(&tree, roots, 0);
+    list_show(&tree, roots, 0);
     /* In a damaged recording, threads may have made each other in a circle. */
-    for (size_t i = 0; i < count && !threads->no_memory; i++)
+    for (size_t i = 0; i < count; i++)
         if (!tree.shown[i]) {
             tree.next[i] = 0;
             list_show(&tree, i + 1, 0);
@@ -265,10 +257,7 @@ void show_activity(FILE *to, struct threads *threads)
     struct activity activity;
     int64_t all, more = 0;
     bool first = true;
-    if (!activity_find(&activity, threads)) {
-        threads->no_memory = true;
-        return;
-    }
+    activity_find(&activity, threads);
     all = activity.end_ns - activity.begin_ns;
     fputs("running at once: ", to);
     for (size_t i = 0; i < activity.levels_count; i++) {

@@ -27,7 +27,7 @@ static struct name_entry *name_entry_at(const struct call *call, uint64_t key)
         free(all);
         all = need(calloc(MAX, sizeof *all));
     }
-    return &all[ids_of(&ids, (uintptr_t)call, key, 0, &is_new)];
+    return &all[ids_add(&ids, (uintptr_t)call, key, 0, &is_new)];
 }
 
 static const char *name_of(struct call *call, uint64_t address)

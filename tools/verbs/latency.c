@@ -94,8 +94,7 @@ static unsigned match(const struct latency *l, const char *text)
 static struct called *called_of(struct latency *l, uint64_t id)
 {
     bool is_new;
-    return need(
-        array_at_key(l->called, &l->names, l->called_max, id, 0, 0, &is_new));
+    return array_at_key(l->called, &l->names, l->called_max, id, 0, 0, &is_new);
 }
 
 /* Notes the state of a switch's thread. False if it is running or waiting
@@ -210,7 +209,7 @@ static struct queue *queue_of(struct latency *l, const struct reader_event *e,
                : argument->kind == READER_REAL ? 2
                                                : 0;
         if (kind == 1)
-            key = texts_of(&l->texts, argument->text, argument->text_size);
+            key = texts_add(&l->texts, argument->text, argument->text_size);
         else if (kind == 2)
             memcpy(&key, &argument->real, sizeof key);
         else
@@ -219,8 +218,8 @@ static struct queue *queue_of(struct latency *l, const struct reader_event *e,
                       ? (uint64_t)argument->integer
                       : argument->word;
     }
-    return need(array_at_key(l->queues, &l->keys, l->queues_max, key, kind, 0,
-                             &is_new));
+    return array_at_key(l->queues, &l->keys, l->queues_max, key, kind, 0,
+                        &is_new);
 }
 
 /* ----------------------------------------------------------------- pairs -- */

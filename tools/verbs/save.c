@@ -74,7 +74,7 @@ static struct kept_page *page_keep(struct keeper *keeper, uint64_t address)
 {
     struct kept_page *page;
     bool is_new;
-    size_t got = 1, at, i = ids_of(&keeper->ids, address, 0, 0, &is_new);
+    size_t got = 1, at, i = ids_add(&keeper->ids, address, 0, 0, &is_new);
     if (!is_new)
         return keeper->pages[i];
     page = need(calloc(1, sizeof *page));

@@ -44,9 +44,9 @@ static struct name *name_of(struct spans *s,
         text = format;
         size = strlen(format);
     }
-    name = need(array_at_key(s->names, &s->ids, s->names_max, recorder->address,
-                             texts_of(&s->timeline.asyncs.texts, text, size),
-                             is_async, &is_new));
+    name = array_at_key(s->names, &s->ids, s->names_max, recorder->address,
+                        texts_add(&s->timeline.asyncs.texts, text, size),
+                        is_async, &is_new);
     s->names_count = s->ids.count;
     if (is_new)
         *name = (struct name){.recorder = recorder,

@@ -261,7 +261,7 @@ static void recorded_json(struct threads *threads, const struct order *order,
 {
     struct contentions contentions = {0};
     if (by != BY_NONE)
-        need(contention_find(&contentions, threads, by) ? threads : NULL);
+        contention_find(&contentions, threads, by);
     show_deadlocks_json(threads);
     for (size_t i = 0; i < order->count; i++)
         show_circle_json(threads, &order->circles[i]);
@@ -294,9 +294,9 @@ static size_t locks_show(const struct call *call, struct threads *threads)
     struct order order = {0};
     size_t sure = threads->cycles_count, ignored;
     bool json = call_option(call, 'j');
-    if (!contention_find(&locks, threads, BY_NONE) ||
-        (threads->recorded && !order_find(&order, threads->recorded)))
-        need(NULL);
+    contention_find(&locks, threads, BY_NONE);
+    if (threads->recorded)
+        order_find(&order, threads->recorded);
     ignored = circles_ignore(call, threads, &order);
     if (call_option(call, OPTION_DOT))
         locks_dot(threads, &locks);
@@ -373,7 +373,6 @@ static int threads_run(struct call *call)
         sure = locks_show(call, &threads);
     else
         threads_show(call, &threads);
-    need(threads.no_memory ? NULL : &threads);
     threads_close(&threads);
     return call_option(call, OPTION_CHECK) && sure ? STATUS_DEADLOCK : 0;
 }

@@ -312,7 +312,7 @@ static void sources_each(struct view_pack *pack,
 static void know_name(struct view_pack *pack, const struct reader_recorder *r)
 {
     bool new;
-    ids_of(&pack->known, r->address, pack->source, 0, &new);
+    ids_add(&pack->known, r->address, pack->source, 0, &new);
     if (new) {
         FILE *to = rows_next(&pack->new_names);
         pack_print(pack, to, "[%s", r->name);

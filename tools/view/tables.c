@@ -64,8 +64,8 @@ uint32_t pack_recorder(struct view_pack *pack,
                        const struct reader_recorder *recorder)
 {
     bool new;
-    uint32_t number = (uint32_t)ids_of(&pack->recorders, recorder->address,
-                                       pack->source, 0, &new);
+    uint32_t number = (uint32_t)ids_add(&pack->recorders, recorder->address,
+                                        pack->source, 0, &new);
     if (new) {
         FILE *to = rows_next(&pack->new_recorders);
         pack_print(pack, to,
@@ -82,8 +82,8 @@ uint32_t pack_recorder(struct view_pack *pack,
 static uint32_t unknown_number(struct view_pack *pack)
 {
     bool new;
-    uint32_t number = (uint32_t)ids_of(&pack->threads, UINT64_MAX, UINT64_MAX,
-                                       pack->source, &new);
+    uint32_t number = (uint32_t)ids_add(&pack->threads, UINT64_MAX, UINT64_MAX,
+                                        pack->source, &new);
     if (new) {
         FILE *to = rows_next(&pack->new_threads);
         fprintf(to, "[%" PRIu32 ",null,0,\"T?\"", number + 1);
@@ -98,8 +98,8 @@ uint32_t pack_thread(struct view_pack *pack, const struct reader_thread *thread)
     uint32_t number;
     if (!thread)
         return pack->calls ? unknown_number(pack) : 0;
-    number = (uint32_t)ids_of(&pack->threads, thread->number, thread->first,
-                              pack->source, &new);
+    number = (uint32_t)ids_add(&pack->threads, thread->number, thread->first,
+                               pack->source, &new);
     if (new)
         pack->names =
             need(realloc(pack->names, pack->threads.max * sizeof *pack->names));
@@ -120,7 +120,7 @@ uint32_t pack_silent(struct view_pack *pack, const struct timeline_lane *lane)
 {
     bool new;
     uint32_t number =
-        (uint32_t)ids_of(&pack->threads, UINT64_MAX, lane->index, 0, &new);
+        (uint32_t)ids_add(&pack->threads, UINT64_MAX, lane->index, 0, &new);
     pack_print(pack, rows_next(&pack->new_threads),
                "[%" PRIu32 ",null,%" PRIu32 ",%s]", number + 1, lane->id,
                lane->thread_of->shown);
@@ -131,7 +131,7 @@ uint32_t pack_format(struct view_pack *pack, const struct recorder_event *event)
 {
     bool new;
     const char *severity = event_severity(event);
-    uint32_t number = (uint32_t)ids_of(
+    uint32_t number = (uint32_t)ids_add(
         &pack->formats, event->format,
         (uint64_t)(event->severity + 4 * event->hardware), pack->source, &new);
     if (new) {
@@ -154,7 +154,7 @@ static uint32_t caller_number(struct view_pack *pack, uint64_t caller)
 {
     bool new;
     uint32_t number =
-        (uint32_t)ids_of(&pack->callers, caller, pack->source, 0, &new);
+        (uint32_t)ids_add(&pack->callers, caller, pack->source, 0, &new);
     if (new)
         pack_print(pack, rows_next(&pack->new_callers), "['0x%" PRIx64 "',%s]",
                    caller, source_function(&pack->call->source, caller));
@@ -165,8 +165,8 @@ uint32_t pack_site(struct view_pack *pack, const struct reader_event *event)
 {
     uint32_t format = pack_format(pack, &event->event);
     bool new;
-    uint32_t number = (uint32_t)ids_of(&pack->sites, event->recorder->address,
-                                       format, event->event.caller, &new);
+    uint32_t number = (uint32_t)ids_add(&pack->sites, event->recorder->address,
+                                        format, event->event.caller, &new);
     if (new)
         fprintf(rows_next(&pack->new_sites),
                 "[%" PRIu32 ",%" PRIu32 ",%" PRIu32 "]",

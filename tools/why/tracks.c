@@ -118,7 +118,7 @@ static void chosen_read(struct why *w, struct ids *chosen)
     reader_rewind(reader);
     while (reader_next(reader, &e))
         if (!is_ours(&e))
-            ids_of(chosen, e.event.order, 0, 0, &is_new);
+            ids_add(chosen, e.event.order, 0, 0, &is_new);
     w->call->selection.thread = NULL;
     reader_select(reader, &(struct reader_selection){0});
     reader_rewind(reader);
