@@ -131,6 +131,9 @@ bool parse(struct call *, int argc, char **argv);
  * times call_take() reads. */
 void selection_parse(struct call *);
 
+/* Reads a number up to `most` of an option `what`, or ends the command. */
+uint64_t number_of(const struct call *, const char *text, const char *what,
+                   uint64_t most);
 /* Reads "1.5s", "20ms", "-2m", "1h" as nanoseconds. False: it is none. */
 bool span_of(const char *text, int64_t *ns);
 

@@ -137,15 +137,17 @@ bool parse(struct call *call, int argc, char **argv)
     return true;
 }
 
-static uint64_t number_of(const struct call *call, const char *text,
-                          const char *what)
+uint64_t number_of(const struct call *call, const char *text, const char *what,
+                   uint64_t most)
 {
     char *end;
     unsigned long long number;
     errno = 0;
     number = strtoull(text, &end, 10);
-    if (*end || !*text || *text == '-' || errno)
+    if (*end || *text < '0' || *text > '9' || errno)
         misuse(call, "%s: %s is no number", what, text);
+    if (number > most)
+        misuse(call, "%s: %s is more than %" PRIu64, what, text, most);
     return number;
 }
 
@@ -261,7 +263,7 @@ bool call_when(struct call *call, const char *text, uint64_t *order,
                int64_t *ns)
 {
     if (strspn(text, "0123456789") == strlen(text) && *text) {
-        *order = number_of(call, text, "WHEN");
+        *order = number_of(call, text, "WHEN", UINT64_MAX);
         return false;
     }
     if (span_of(text, ns)) {
@@ -421,13 +423,13 @@ void selection_parse(struct call *call)
         call->verb->for_people && !call_option(call, OPTION_INTERNAL);
     s->thread = call_option(call, 't');
     s->context = call_option(call, OPTION_REQUEST);
-    if (s->context && (!*s->context || call->verb == &verb_follow ||
-                       call->verb == &verb_log))
+    if (s->context &&
+        (!*s->context || call->verb == &verb_follow || call->verb == &verb_log))
         misuse(call, *s->context ? "--request reads a program once"
                                  : "--request: no id is empty");
     call->line = call_option(call, 'L');
     if (last)
-        s->last = number_of(call, last, "--last");
+        s->last = number_of(call, last, "--last", UINT64_MAX);
     if (last && !s->last && !call->verb->follows)
         misuse(call, "--last 0 is nothing");
     if (severity) {
@@ -492,8 +494,8 @@ static void homes_find(struct call *call)
                 m = module_at(&call->source, call->source.elsewhere(
                                                  &call->source, r->address));
             if (m)
-                r->home = strrchr(m->path, '/') ? strrchr(m->path, '/') + 1
-                                                : m->path;
+                r->home =
+                    strrchr(m->path, '/') ? strrchr(m->path, '/') + 1 : m->path;
         }
 }
 
@@ -554,8 +556,7 @@ void call_open(struct call *call, int i)
     struct source_how how = how_of(call);
     const char *elf = call_option(call, OPTION_ELF), *wrong;
     struct stat is;
-    bool streams = call->verb == &verb_follow &&
-                   call->arguments_count > i &&
+    bool streams = call->verb == &verb_follow && call->arguments_count > i &&
                    source_is_stream(call->arguments[i]);
     if (streams && !elf)
         misuse(call, "%s needs --elf FILE: the firmware that sends",

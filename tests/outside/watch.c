@@ -171,7 +171,7 @@ Test(watch, trouble)
                {"--when \"disk: : freeze\"", "actions are given by --do"},
                {"--when \"disk:\" --do jump", "--do jump: there are freeze, "},
                {"--when \"disk:\" --do save=", "--do save=: there are"},
-               {"--when \"disk:\" --times -1", "--times -1: is no number"},
+               {"--when \"disk:\" --times -1", "--times: -1 is no number"},
                {"--when \"(disk:\"", "missing )"}};
     for (int rounds = 300;; rounds *= 3) { /* it may end before it is seen */
         char line[32];

@@ -5,7 +5,8 @@
 
    tokens: a parser of a fixed text, the same in each run but for its addresses
    and durations. sensor: numbers by chance. frames: spans and steps. sessions:
-   they take turns. bank: threads that race. The runs of one program differ by SEED without any bug.
+   they take turns. bank: threads that race. handles: numbers
+   that are used again. units: threads that do not race. The runs of one program differ by SEED without any bug.
 */
 #include "recorder_dump.h"
 
@@ -14,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 RECORDER(work, 32768, "What it does")
 RECORDER(cash, 32768, "Transfers")
@@ -194,17 +196,74 @@ static void *clerk(void *argument)
     return NULL;
 }
 
-static void bank(void)
+/* --------------------------------------------------------------- handles -- */
+
+/* The lowest handle that is free, as descriptors are; more are open in some runs.
+ * 1: some are not drained. 2: the limit of all is another. */
+static void handles(void)
+{
+    unsigned state = seed, most = 8 + seed % 3;
+    char open[16] = {0}, name[] = "/tmp/diffsXXXXXX";
+    if (mkstemp(name) < 0)
+        exit(1);
+    unlink(name);
+    record(main, "spools to %s, limit=%d", name, bug == 2 ? 9 : 10);
+    for (int i = 0; i < 6000; i++) {
+        unsigned at = 0, any = chance(&state, most);
+        while (open[at])
+            at++;
+        if (at < most && chance(&state, 3)) {
+            open[at] = 1;
+            record(work, "accept %d", (int)at);
+        } else if (open[any] == 1) {
+            record(work, "%d bytes for %d", (int)(100 + chance(&state, 900)),
+                   (int)any);
+            open[any] = 2;
+        } else if (open[any] == 2) {
+            if (bug != 1 || chance(&state, 30))
+                record(work, "drain %d", (int)any);
+            record(work, "shut %d", (int)any);
+            open[any] = 0;
+        }
+    }
+}
+
+/* ----------------------------------------------------------------- units -- */
+
+/* Threads that each do the same in all runs, and begin in any order. 1: one of
+ * them lacks a record. */
+static void *unit(void *argument)
+{
+    int number = *(int *)argument;
+    unsigned state = (unsigned)number + 7;
+    struct timespec some = {0, (long)(seed >> number * 4 & 7) * 1000000};
+    nanosleep(&some, NULL);
+    for (int i = 0; i < 500; i++) {
+        unsigned op = chance(&state, 9), of = chance(&state, 64);
+        if (bug != 1 || number != 2 || i != 300)
+            record(work, "op %u of %u", op, of);
+        if (op == 7)
+            record(work, "spill %u", chance(&state, 256));
+    }
+    return NULL;
+}
+
+static void in_threads(void *(*runs)(void *))
 {
     pthread_t threads[4];
     int numbers[4];
-    record(main, "opens with %d clerks", 4);
     for (int i = 0; i < 4; i++) {
         numbers[i] = i;
-        pthread_create(&threads[i], NULL, clerk, &numbers[i]);
+        pthread_create(&threads[i], NULL, runs, &numbers[i]);
     }
     for (int i = 0; i < 4; i++)
         pthread_join(threads[i], NULL);
+}
+
+static void bank(void)
+{
+    record(main, "opens with %d clerks", 4);
+    in_threads(clerk);
     record(main, "closes");
 }
 
@@ -223,6 +282,10 @@ int main(int argc, char **argv)
         frames();
     else if (strcmp(argv[1], "sessions") == 0)
         sessions();
+    else if (strcmp(argv[1], "handles") == 0)
+        handles();
+    else if (strcmp(argv[1], "units") == 0)
+        in_threads(unit);
     else
         bank();
     return 0;

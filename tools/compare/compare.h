@@ -7,10 +7,7 @@
     compare_close(&compare);
 
 WHAT IS COMPARED
-    Formats are the same if recorder, text and place are; between two builds the
-    line, the file and then the function may be another. Threads are matched by
-    role: their name, and the formats that they record. The events of all good
-    runs are one side.
+    docs/diff.md says it. The events of all good runs are one side.
 
 WHAT BOTH KEPT
     A ring that went round has lost its first records. So the sequence of a
@@ -25,7 +22,6 @@ FLOORS (a file calls only files of lower floors)
     findings                                    differences, and their texts
     streams                                     sequences that both sides kept
     history                                     all events of a side
-    statistics
 */
 #pragma once
 
@@ -197,7 +193,7 @@ struct compare {
 
 /* ----------------------------------------------------------------- calls -- */
 
-void compare_open(struct compare *, struct call **calls, size_t count);
+void compare_open(struct compare *, struct call *calls, size_t count);
 void compare_all(struct compare *);
 void compare_close(struct compare *);
 
@@ -229,7 +225,6 @@ static inline double compare_odds(double part, double whole)
 
 /* streams.c: makes the chains of both sides, and lists the watched events. */
 void streams_make(struct compare *);
-void streams_free(struct compare *);
 
 /* threads.c: gives threads their roles, once chains are made. */
 void threads_match(struct compare *);
@@ -248,9 +243,17 @@ void threads_find(struct compare *);
 enum naming naming_of(const char *name, const char *format, unsigned argument);
 enum naming value_naming(const struct compare *, enum compare_side,
                          size_t event, unsigned argument);
+/* After the events are listed: arguments that are opened in one format and
+ * closed in another, as descriptors are, become names. */
+void naming_find_handles(struct compare *);
+/* True if the words around an argument tell that it is a queue's length. */
+bool naming_is_gauge(const struct compare_format *, unsigned argument);
 /* True if a number is the id of the process or of a thread. */
 bool value_is_own(const struct compare *, enum compare_side, size_t event,
                   uint64_t word);
+
+/* times.c: "step from net: ... to disk: ...", "span net: ...". */
+const char *time_text(const struct compare *, const struct compare_time *);
 
 /* findings.c */
 /* Prints a text, which is valid for some 50 calls more of this and of the
@@ -281,7 +284,7 @@ void finding_add(struct compare *, struct finding, ...);
 /* After all are added: sorts them, and gives consequences their causes. */
 void findings_order(struct compare *);
 
-/* ---------------------------------------------------------- statistics.c -- */
+/* --------------------------------------------------------------- rules.c -- */
 
 /* The probability that a Poisson variable of that mean is `count` or more. */
 double statistics_poisson(double count, double mean);
@@ -290,8 +293,6 @@ double statistics_none(double a, double of_a, double of_b);
 /* `kinds[i]`: how many kinds were seen 1 + i times in `of_a`: the number of new
  * kinds to expect in `of_b` more, biased up (Good 1953, Efron and Thisted). */
 double statistics_unseen(const size_t kinds[3], double of_a, double of_b);
-
-/* --------------------------------------------------------------- rules.c -- */
 
 struct rule_row {
     const char *name;     /* "new", "order": as the output has it */

@@ -27,7 +27,7 @@ struct sequence {
 /* An argument of a format, in both. */
 struct same {
     unsigned times;      /* it was the same */
-    bool chance;         /* it differs from the start on */
+    bool chance, varies; /* it differs from the start on; in good runs */
     uint64_t word, step; /* of the record before; from the one before that */
 };
 
@@ -109,6 +109,7 @@ static int differs(struct exact *x, size_t good, size_t bad, bool learn)
             first = first < 0 ? (int)i : first;
         else
             same->chance = true;
+        same->varies |= same->chance && x->with == GOOD;
     }
     return first;
 }
@@ -211,10 +212,10 @@ static void once_find(struct exact *x, size_t count, bool is_exact)
             continue;
         for (unsigned k = 0; k < e->count; k++) {
             struct finding n = finding_of(c, RULE_ONCE, 1, e->format, 0, 0);
-            if (is_same(x, good, bad, k))
+            if (is_same(x, good, bad, k) || x->same[e->format].of[k].varies)
                 continue;
             n.argument = (int)k;
-            n.weak = !is_exact;
+            n.weak = !is_exact && c->of[GOOD].runs_count < 3;
             n.score -= 40 * (double)i / (double)x->of[GOOD].count;
             n.event[GOOD] = good;
             n.event[BAD] = bad;
@@ -291,18 +292,41 @@ static size_t thread_of(const struct history *h, size_t run, size_t role,
     return COMPARE_NONE;
 }
 
+/* Chooses the thread of a role in a run that is the same for longest: which is
+ * made first may be chance. */
+static size_t partner_of(struct exact *x, size_t run, size_t role)
+{
+    enum { TRIED = 8 };
+    const struct history *h = &x->c->of[x->with];
+    struct same_format *known = x->same;
+    size_t bytes = (x->c->formats_count + 1) * sizeof *known;
+    size_t best = COMPARE_NONE, most = 0, count;
+    x->same = need(malloc(bytes));
+    for (size_t which = 0; which < TRIED; which++) {
+        if ((x->thread[BAD] = thread_of(h, run, role, which)) == COMPARE_NONE)
+            break;
+        memcpy(x->same, known, bytes);
+        if ((count = 1 + same_count(x)) <= most)
+            continue;
+        most = count;
+        best = x->thread[BAD];
+    }
+    free(x->same);
+    x->same = known;
+    return best;
+}
+
 /* Compares a thread of the first good run with the same threads of the other
  * good runs, so that arguments that differ there are of chance; then with the
  * thread of BAD. */
-static void thread_find(struct exact *x, size_t role, size_t which)
+static void thread_find(struct exact *x, size_t role)
 {
     size_t runs = x->c->of[GOOD].runs_count, most = SIZE_MAX;
     x->same = need(calloc(x->c->formats_count + 1, sizeof *x->same));
     for (size_t run = 1; run <= runs; run++) {
         size_t same;
         x->with = run == runs ? BAD : GOOD;
-        x->thread[BAD] =
-            thread_of(&x->c->of[x->with], x->with ? 0 : run, role, which);
+        x->thread[BAD] = partner_of(x, x->with ? 0 : run, role);
         if (x->thread[BAD] == COMPARE_NONE)
             continue;
         same = same_count(x);
@@ -325,7 +349,7 @@ void exact_find(struct compare *c)
             x.thread[GOOD] = thread_of(&c->of[GOOD], 0, role, which);
             if (x.thread[GOOD] == COMPARE_NONE)
                 break;
-            thread_find(&x, role, which);
+            thread_find(&x, role);
         }
     free(x.of[GOOD].events);
     free(x.of[BAD].events);

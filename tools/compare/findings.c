@@ -219,11 +219,11 @@ void findings_order(struct compare *c)
         c->strong_count += !c->findings[i].weak;
 }
 
-void compare_open(struct compare *c, struct call **calls, size_t count)
+void compare_open(struct compare *c, struct call *calls, size_t count)
 {
     *c = (struct compare){0};
     for (size_t i = 0; i < count; i++)
-        history_read(c, i + 1 < count ? GOOD : BAD, calls[i]);
+        history_read(c, i + 1 < count ? GOOD : BAD, &calls[i]);
     c->other_build = !c->of[GOOD].build_size ||
                      c->of[GOOD].build_size != c->of[BAD].build_size ||
                      memcmp(c->of[GOOD].build, c->of[BAD].build,
@@ -248,11 +248,12 @@ void compare_all(struct compare *c)
 
 void compare_close(struct compare *c)
 {
-    size_t i;
-    history_close(&c->of[GOOD]);
-    history_close(&c->of[BAD]);
-    streams_free(c);
-    for (i = 0; i < c->findings_count; i++)
+    for (enum compare_side side = GOOD; side < SIDES; side++) {
+        history_close(&c->of[side]);
+        free(c->listed[side]);
+        free(c->listed_at[side]);
+    }
+    for (size_t i = 0; i < c->findings_count; i++)
         free(c->findings[i].text);
     free(c->findings);
     free(c->formats);

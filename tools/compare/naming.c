@@ -4,15 +4,22 @@
 
 #include <ctype.h>
 
-/* A word that an argument's name is, or ends with after a `_`. */
+/* A word that an argument's name is, or ends with after a `_`; or that comes
+ * before its conversion. */
 static const char *const names[] = {
-    "fd",   "sock", "socket", "conn",   "connection", "id",   "pid",
-    "tid",  "port", "handle", "thread", "session",    "peer", "client",
-    "addr", "ptr",  "worker", "inode",  "seed",       "uid",  "uuid"};
+    "on",      "fd",   "sock",   "socket", "conn",   "connection",
+    "id",      "pid",  "tid",    "port",   "handle", "thread",
+    "session", "peer", "client", "addr",   "ptr",    "worker",
+    "inode",   "seed", "uid",    "uuid"};
 static const char *const chances[] = {
     "ns",   "us",    "ms",      "s",    "sec",  "secs",    "seconds", "nsec",
     "usec", "msec",  "time",    "date", "took", "elapsed", "cycles",  "ticks",
     "now",  "start", "started", "cpu",  "rss",  "load",    "uptime"};
+/* The length of a queue, or how many of some are free. */
+static const char *const gauges[] = {
+    "queue", "queued", "backlog", "pending",  "depth",  "length",
+    "left",  "wait",   "waiting", "inflight", "active", "busy",
+    "idle",  "free",   "use",     "ready"};
 
 static bool is_word(const char *name, size_t size, const char *const *words,
                     size_t count)
@@ -27,33 +34,59 @@ static bool is_word(const char *name, size_t size, const char *const *words,
     return false;
 }
 
-/* True if a unit of time follows the conversion of an argument: "%ld ns". */
-static bool has_unit(const char *format, unsigned argument)
+/* The words around the conversion of an argument: "session" of "session %#x",
+ * "ns" of "%ld ns". */
+struct around {
+    const char *before, *after;
+    size_t before_size, after_size;
+};
+
+static struct around around(const char *format, unsigned argument)
 {
-    const char *at = format;
-    for (unsigned i = 0; (at = strchr(at, '%'));) {
+    struct around a = {.before = "", .after = ""};
+    const char *at = format, *end;
+    for (unsigned i = 0; (end = at = strchr(at, '%'));) {
         at += 1 + strcspn(at + 1, "%diuoxXfFeEgGaAcsp");
         if (!*at)
-            return false;
+            return a;
         if (*at++ == '%' || i++ != argument)
             continue;
-        at += strspn(at, " ");
-        return is_word(at, strspn(at, "abcdefghijklmnopqrstuvwxyz"), chances,
-                       8);
+        a.after = at + strspn(at, " ");
+        a.after_size = strspn(a.after, "abcdefghijklmnopqrstuvwxyz");
+        while (end > format && strchr(" #=:", end[-1]))
+            end--;
+        for (a.before = end; a.before > format && isalpha(a.before[-1]);)
+            a.before--;
+        if (a.before == format || !strchr("%.0123456789-+l", a.before[-1]))
+            a.before_size = (size_t)(end - a.before);
+        return a;
     }
-    return false;
+    return a;
 }
+
+#define IS_WORD(word, size, words)                                             \
+    is_word(word, size, words, sizeof(words) / sizeof *(words))
 
 enum naming naming_of(const char *name, const char *format, unsigned argument)
 {
-    size_t size = name ? strlen(name) : 0;
-    if (size && is_word(name, size, names, sizeof names / sizeof *names))
+    struct around a = around(format, argument);
+    if (name) {
+        a.before = name;
+        a.before_size = strlen(name);
+    }
+    if (IS_WORD(a.before, a.before_size, names))
         return NAMING_NAME;
-    if ((size &&
-         is_word(name, size, chances, sizeof chances / sizeof *chances)) ||
-        has_unit(format, argument))
+    if (IS_WORD(a.before, a.before_size, chances) ||
+        is_word(a.after, a.after_size, chances, 8))
         return NAMING_CHANCE;
     return NAMING_NONE;
+}
+
+bool naming_is_gauge(const struct compare_format *f, unsigned argument)
+{
+    struct around a = around(f->text, argument);
+    return IS_WORD(a.before, a.before_size, gauges) ||
+           IS_WORD(a.after, a.after_size, gauges);
 }
 
 static bool is_address(const struct compare *c, enum compare_side side,
@@ -88,10 +121,94 @@ enum naming value_naming(const struct compare *c, enum compare_side side,
     const struct compare_event *e = &h->events[event];
     const struct compare_value *v = &h->values[e->values + argument];
     enum naming naming = c->formats[e->format].naming[argument];
+    if (v->kind == READER_STRING && strstr(c->strings.all[v->word].at, "tmp"))
+        return NAMING_CHANCE; /* of mkstemp() */
     if (v->kind == READER_STRING || v->kind == READER_LOST ||
         v->kind == READER_REAL)
         return naming == NAMING_CHANCE ? naming : NAMING_NONE;
     if (v->kind == READER_POINTER || is_address(c, side, event, v->word))
         return v->word ? NAMING_NAME : NAMING_NULL;
     return naming;
+}
+
+/* --------------------------------------------------------------- handles -- */
+
+/* An argument of a format. */
+struct argument {
+    size_t format;
+    unsigned which;
+};
+enum { HANDLES = 4096, SAMPLE = 20000 /* events of GOOD's first run */ };
+
+static enum naming *naming_at(const struct compare *c, struct argument a)
+{
+    return &c->formats[a.format].naming[a.which];
+}
+
+/* Does one argument open numbers that another closes, three or more at a time,
+ * 32 or more, each of them four times? `in`: is that argument always an open
+ * one? Threads race: one in 100 may be wrong. */
+static bool is_handle(const struct compare *c, struct argument open,
+                      struct argument close, const struct argument *in)
+{
+    const struct history *h = &c->of[GOOD];
+    bool is_open[HANDLES] = {false}, was[HANDLES] = {false};
+    size_t of[2] = {0, 0}, most = 0, kinds = 0, wrong = 0, uses = 0;
+    for (size_t i = 0; i < h->runs[0].end && i < SAMPLE; i++) {
+        const struct compare_event *e = &h->events[i];
+        bool opens = e->format == open.format,
+             use = in && e->format == in->format;
+        unsigned which = opens ? open.which : use ? in->which : close.which;
+        const struct compare_value *v = &h->values[e->values + which];
+        if (!opens && !use && e->format != close.format)
+            continue;
+        uses++;
+        if (which >= e->count || v->word >= HANDLES ||
+            (v->kind != READER_SIGNED && v->kind != READER_UNSIGNED))
+            return false;
+        if (is_open[v->word] == opens && ++wrong * 100 > 100 + uses)
+            return false;
+        if (use)
+            continue;
+        kinds += !was[v->word];
+        was[v->word] = true;
+        is_open[v->word] = opens;
+        of[opens]++;
+        most = of[1] > of[0] + most ? of[1] - of[0] : most;
+    }
+    return in ? uses > of[0] + of[1]
+              : of[1] >= 32 && of[0] * 10 >= of[1] * 9 && kinds * 4 <= of[1] &&
+                    most >= 3;
+}
+
+static bool may_be_handle(const struct compare *c, struct argument a)
+{
+    const struct compare_format *f = &c->formats[a.format];
+    return f->watched[GOOD] >= 32 && !f->scheduler &&
+           a.which < c->of[GOOD].events[f->first[GOOD]].count &&
+           f->naming[a.which] != NAMING_CHANCE;
+}
+
+void naming_find_handles(struct compare *c)
+{
+    struct argument *all = need(calloc(c->formats_count * 12 + 1, sizeof *all));
+    size_t count = 0, i, k, n;
+    for (i = 0; i < c->formats_count * 12; i++) {
+        all[count] = (struct argument){i / 12, (unsigned)(i % 12)};
+        count += may_be_handle(c, all[count]);
+    }
+    for (i = 0; i < count; i++)
+        for (k = 0; k < count; k++) {
+            if (all[i].format == all[k].format ||
+                *naming_at(c, all[k]) == NAMING_NAME ||
+                !is_handle(c, all[i], all[k], NULL))
+                continue;
+            *naming_at(c, all[i]) = *naming_at(c, all[k]) = NAMING_NAME;
+            for (n = 0; n < count; n++)
+                if (all[n].format != all[i].format &&
+                    all[n].format != all[k].format &&
+                    is_handle(c, all[i], all[k], &all[n]))
+                    *naming_at(c, all[n]) = NAMING_NAME;
+        }
+    free(all);
 }

@@ -52,18 +52,17 @@ const struct rule_row rule_rows[RULES] = {
                      "%s varies %s in BAD: it deviates by %s; in GOOD by %s"},
     [RULE_MACHINE] = {"time", 64, 0.92, 0,
                       "everything is %s x slower: %.0f of %.0f spans and steps "
-                      "take from %s to %s x as long%s"},
+                      "tell%s"},
     [RULE_SLOW] =
         {"time", 50, 0.4, 4,
-         "%s takes %s: %s in the median of %.0f in BAD, %s of %.0f in "
+         "%s takes longer: %s in the median of %.0f in BAD, %s of %.0f in "
          "GOOD, %s x in the geometric mean%s%s"},
     [RULE_SLOWS] = {"time", 47, 0.4, 8,
                     "%s takes longer with time: %s x as long in a quarter "
                     "of BAD as in an earlier one, %s x in GOOD"},
-    [RULE_LATE] =
-        {"time", 48, 3, 0,
-         "%s%s is late %s of %.0f times in BAD, by more than %s, up to "
-         "%s; %s of %.0f times in GOOD"},
+    [RULE_LATE] = {"time", 48, 3, 0,
+                   "%s is late %s of %.0f times in BAD, by more than %s, up to "
+                   "%s; %s of %.0f times in GOOD"},
     [RULE_THREAD] = {"thread", 96, 0, 0,
                      "thread %s (T%u) is in %s only: %.0f records, %s the "
                      "first"},
@@ -73,6 +72,42 @@ const struct rule_row rule_rows[RULES] = {
     [RULE_ONCE] = {"once", 76, 0, 0,
                    "%s is %s in BAD, %s in GOOD; the record is made once"},
 };
+
+double statistics_poisson(double count, double mean)
+{
+    double term, sum = 0;
+    if (count <= 0)
+        return 1;
+    if (mean <= 0)
+        return 0;
+    if (count <= mean)
+        return 1; /* it is no surprise, whatever it is exactly */
+    term = exp(count * log(mean) - mean - lgamma(count + 1));
+    for (double at = count + 1; term > sum * 1e-12; at++) {
+        sum += term;
+        term *= mean / at;
+    }
+    return sum < 1 ? sum : 1;
+}
+
+double statistics_none(double a, double of_a, double of_b)
+{
+    double all = of_a + of_b;
+    return exp(lgamma(all - a + 1) - lgamma(of_a - a + 1) - lgamma(all + 1) +
+               lgamma(of_a + 1));
+}
+
+double statistics_unseen(const size_t kinds[3], double of_a, double of_b)
+{
+    /* A place that has shown no variety at all in n looks: how often it shows
+     * some in n more, by our judgement: one in 200, more after few looks. */
+    const double surprise = 0.005, few = 0.5;
+    if (of_a <= 0)
+        return of_b;
+    return surprise + of_b / of_a *
+                          ((double)kinds[0] + (double)kinds[1] / 2 +
+                           (double)kinds[2] / 4 + few / of_a);
+}
 
 void points_add(struct points *p, double x, size_t event, size_t run)
 {

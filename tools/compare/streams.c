@@ -99,7 +99,6 @@ static void make(struct compare *c, enum compare_side side)
         size_t recorder = all ? 0 : 1 + c->formats[e->format].recorder;
         chain_add(c, side, end_of(&ends, e->thread, recorder, 0), i,
                   all ? CHAIN_ALL : CHAIN_OWN);
-        name_link(c, side, i, &ends);
     }
     ids_free(&ends.ids);
     free(ends.at);
@@ -138,12 +137,12 @@ void streams_make(struct compare *c)
         make(c, side);
         list(c, side);
     }
-}
-
-void streams_free(struct compare *c)
-{
+    naming_find_handles(c);
     for (enum compare_side side = GOOD; side < SIDES; side++) {
-        free(c->listed[side]);
-        free(c->listed_at[side]);
+        struct ends ends = {0};
+        for (size_t i = 0; i < c->of[side].count; i++)
+            name_link(c, side, i, &ends);
+        ids_free(&ends.ids);
+        free(ends.at);
     }
 }

@@ -100,11 +100,6 @@ static struct part part_of(const struct history *h, size_t role)
     return p;
 }
 
-static double length_of(const struct history *h, const struct compare_thread *t)
-{
-    return (double)h->runs[t->run].length_ns;
-}
-
 /* A role that only one side has; where the other was cut, only one that was
  * there at the end, too. */
 static void alone_add(struct compare *c, enum compare_side side,
@@ -115,7 +110,7 @@ static void alone_add(struct compare *c, enum compare_side side,
     struct finding f = finding_of(c, RULE_THREAD, 1, h->events[t->first].format,
                                   side ? 0 : p->count, side ? p->count : 0);
     if (c->of[!side].cut &&
-        (double)h->events[t->last].ns < length_of(h, t) * 0.9)
+        (double)h->events[t->last].ns < (double)h->runs[t->run].length_ns * 0.9)
         return;
     f.event[side] = t->first;
     f.event[!side] = COMPARE_NONE;
@@ -127,7 +122,8 @@ static void alone_add(struct compare *c, enum compare_side side,
 static double silent(const struct history *h, const struct compare_thread *t)
 {
     double from = (double)h->events[t->first].ns;
-    double last = (double)h->events[t->last].ns, end = length_of(h, t);
+    double last = (double)h->events[t->last].ns,
+           end = (double)h->runs[t->run].length_ns;
     return end > from ? (end - last) / (end - from) : 0;
 }
 
@@ -150,7 +146,8 @@ static void stops_find(struct compare *c, size_t role, const struct part *good,
     const struct compare_thread *t = &h->threads[bad->last];
     const struct compare_thread *was = &c->of[GOOD].threads[good->last];
     double is = silent(h, t), before = silent(&c->of[GOOD], was);
-    double ns = length_of(h, t) - (double)h->events[t->last].ns;
+    double ns =
+        (double)h->runs[t->run].length_ns - (double)h->events[t->last].ns;
     double less = good->count * (double)h->count / (double)c->of[GOOD].count;
     struct finding f =
         finding_of(c, RULE_ENDS, 1, h->events[t->last].format, before, is);

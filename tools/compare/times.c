@@ -14,16 +14,14 @@
 #include "buffer.h"
 
 enum { LEAST = 16 };
-static const double clock_ns = 100, vary = 5;
+static const double clock_ns = 100, least_ns = 1500, vary = 5;
 
 /* A preempted thread, or a lock, makes a step late: this often in each second
- * that the step takes, and in this share of its passes. */
+ * that the step takes. */
 static const struct late_row {
-    double ns, per_second, share, p;
+    double ns, per_second, p;
     bool alone; /* of programs of one thread */
-} late_rows[] = {{2e5, 500, 0, 1e-7, true},
-                 {1e6, 500, 0.03, 1e-5, false},
-                 {2e7, 1, 0, 1e-4, false}};
+} late_rows[] = {{2e5, 500, 1e-7, true}, {2e7, 1, 1e-4, false}};
 enum { LATE_ROWS = sizeof late_rows / sizeof *late_rows };
 
 /* A span or step, and its times in both sides. */
@@ -43,7 +41,8 @@ struct times {
     struct ids ids;
     struct timed *all;
     size_t max;
-    double machine; /* log of the factor by which everything is slower */
+    double machine;  /* log of the factor by which everything is slower */
+    size_t drifting; /* spans and steps of BAD, as where another load comes */
 };
 
 /* Adds the time from an event to its end; `to` is the format of that, or
@@ -135,7 +134,7 @@ static void late_set(struct timed *t, const struct compare_time *row,
     for (int k = 0; k < LATE_ROWS; k++) {
         double most = fmax(10 * row->median[GOOD], 2 * row->high[GOOD]);
         t->late_ns[k] = fmax(most, row->median[GOOD] + late_rows[k].ns);
-        if (late_rows[k].share <= 0 && !late_rows[k].alone)
+        if (!late_rows[k].alone)
             t->late_ns[k] = fmax(t->late_ns[k], 4 * t->longest[GOOD]);
         for (enum compare_side side = GOOD; side < SIDES; side++)
             for (size_t i = 0; i < t->ns[side].count; i++)
@@ -165,7 +164,7 @@ static void machine_find(struct times *t)
     double *all = need(malloc((t->ids.count + 1) * sizeof *all));
     struct finding f;
     size_t count = 0, i;
-    double low = 0, high = 0, cpu[SIDES] = {0};
+    double cpu[SIDES] = {0};
     for (i = 0; i < t->ids.count; i++) {
         const struct compare_time *r = &c->times[i];
         if (!t->all[i].known || r->median[GOOD] < 10 * clock_ns)
@@ -177,28 +176,21 @@ static void machine_find(struct times *t)
                              : r->cpu[side] * r->count[GOOD];
     }
     qsort(all, count, sizeof *all, by_number);
-    if (count >= 3) {
-        low = all[count / 4];
-        high = all[count - 1 - count / 4];
+    if (count >= 3 && all[count / 4] >= rule_rows[RULE_MACHINE].effect &&
+        all[count - 1 - count / 4] <= 3 * all[count / 4]) {
         t->machine = all[count / 2];
-        if (low < rule_rows[RULE_MACHINE].effect || high > 3 * low)
-            t->machine = 0;
-    }
-    if (t->machine > 0) {
         f = finding_of(c, RULE_MACHINE,
                        t->machine / rule_rows[RULE_MACHINE].effect,
                        COMPARE_NONE, 1, exp(t->machine));
         finding_add(c, f, finding_number(f.bad), (double)count,
-                    (double)t->ids.count, finding_number(exp(low)),
-                    finding_number(exp(high)),
+                    (double)t->ids.count,
                     cpu[GOOD] + cpu[BAD] > 0 ? cpu_text(cpu, f.bad)
                                              : "; CPU time is not recorded");
     }
     free(all);
 }
 
-static const char *time_text(const struct compare *c,
-                             const struct compare_time *r)
+const char *time_text(const struct compare *c, const struct compare_time *r)
 {
     if (r->to == COMPARE_NONE)
         return finding_text("span %s", finding_site(c, r->from));
@@ -232,22 +224,25 @@ static double unit_of(const struct compare *c, const struct timed *of)
  * varies; or ever longer. */
 static bool slow_find(struct times *t, struct timed *of, struct compare_time *r)
 {
-    double by = of->ratio - t->machine, unit = unit_of(t->c, of), size[2];
+    double unit = unit_of(t->c, of), size[2];
     struct level bad = of->level[BAD];
-    bool slower = by > 0, ever;
+    bool slower = of->ratio > t->machine, ever;
     struct finding f;
     bad.mean -= t->machine;
-    size[0] =
-        rule_size(RULE_SLOW, &of->level[GOOD], &bad, unit * (slower ? 1 : 2));
+    size[0] = rule_size(RULE_SLOW, &of->level[GOOD], &bad, unit);
     size[1] = rule_size(RULE_SLOWS, &of->level[GOOD], &bad, unit);
     ever = size[0] < 1 && bad.drift > 2 * fmax(0, of->level[GOOD].drift);
-    if (ever && bad.rise < bad.drift / 8 && (t->c->threaded || bad.drift < 0.9))
+    if (ever && bad.rise < bad.drift / 8 &&
+        (t->c->threaded || bad.drift < 0.9 || t->drifting > 2))
         return false; /* another program came */
-    if (size[ever] < 1 || r->median[BAD] < 5 * clock_ns ||
-        (!ever && (fabs(exp(of->ratio) - 1) * r->median[GOOD] < 5 * clock_ns ||
-                   (by < 0 && of->ratio > 0))))
+    if (size[ever] < 1 ||
+        (!ever && fabs(r->median[BAD] - r->median[GOOD]) < least_ns))
         return false;
-    r->verdict = ever ? "slows" : slower ? "slower" : "faster";
+    if (!ever && !slower) {
+        r->verdict = of->ratio < 0 ? "faster" : "-";
+        return true;
+    }
+    r->verdict = ever ? "slows" : "slower";
     f = time_finding(t->c, of, r, ever ? RULE_SLOWS : RULE_SLOW, size[ever],
                      ever ? exp(of->level[GOOD].drift) : r->median[GOOD],
                      ever ? exp(bad.drift) : r->median[BAD]);
@@ -256,77 +251,55 @@ static bool slow_find(struct times *t, struct timed *of, struct compare_time *r)
                     finding_number(f.good));
         return true;
     }
-    f.score -= slower ? 0 : 14;
-    finding_add(t->c, f, time_text(t->c, r), slower ? "longer" : "less time",
-                finding_time(f.bad), r->count[BAD], finding_time(f.good),
-                r->count[GOOD], finding_number(exp(of->ratio)),
+    finding_add(t->c, f, time_text(t->c, r), finding_time(f.bad), r->count[BAD],
+                finding_time(f.good), r->count[GOOD],
+                finding_number(exp(of->ratio)),
                 t->machine > 0 ? ", where everything is slower" : "",
-                slower ? cpu_text(r->cpu, exp(of->ratio)) : "");
+                cpu_text(r->cpu, exp(of->ratio)));
     return true;
 }
 
 /* It is late more often than a step of its length is on this machine, and than
- * most others of threads. `all`: the sums of all. */
+ * most others, which another load makes late, too. `all`: how often all are. */
 static bool late_find(struct times *t, const struct timed *of,
-                      struct compare_time *r, const struct timed *all, int k)
+                      struct compare_time *r, double all, int k)
 {
     const struct late_row *row = &late_rows[k];
     const double *late = of->late[k];
-    double mean = r->median[BAD] * r->count[BAD] / 1e9 * row->per_second +
-                  row->share * r->count[BAD] + 0.3;
+    double mean = r->median[BAD] * r->count[BAD] / 1e9 * row->per_second + 0.3;
     struct finding f;
     mean += late[GOOD] * r->count[BAD] / r->count[GOOD];
-    if ((row->alone && t->c->threaded) || late[BAD] < all->late[k][BAD] / 3 ||
+    if ((row->alone && t->c->threaded) ||
+        late[BAD] < all * (t->c->threaded ? 0.33 : 0.4) ||
         late[BAD] < rule_rows[RULE_LATE].effect ||
         statistics_poisson(late[BAD], mean) > row->p)
         return false;
     r->verdict = "late";
     f = time_finding(t->c, of, r, RULE_LATE, late[BAD] / mean, late[GOOD],
                      late[BAD]);
-    f.weak = t->c->threaded && (row->ns < 1e7 || of == all); /* other load */
-    finding_add(
-        t->c, f, time_text(t->c, r), of == all ? ", as others are," : "",
-        finding_number(f.bad), r->count[BAD], finding_time(of->late_ns[k]),
-        finding_time(of->longest[BAD]), finding_number(f.good), r->count[GOOD]);
+    f.weak = t->c->threaded; /* other load */
+    finding_add(t->c, f, time_text(t->c, r), finding_number(f.bad),
+                r->count[BAD], finding_time(of->late_ns[k]),
+                finding_time(of->longest[BAD]), finding_number(f.good),
+                r->count[GOOD]);
     return true;
 }
 
-/* Finds a step that is late; or if there is none, finds that all together are. */
+/* Finds steps that are late. */
 static void lates_find(struct times *t)
 {
-    struct compare *c = t->c;
-    struct timed all = {.known = false};
-    struct compare_time row = {.to = COMPARE_NONE};
-    bool found = false;
-    for (size_t i = 0; i < t->ids.count; i++) {
-        const struct timed *of = &t->all[i];
-        const struct compare_time *r = &c->times[i];
-        double passes = row.count[BAD] + r->count[BAD];
-        if (!of->known || r->to == COMPARE_NONE)
-            continue;
-        for (int k = 0; k < 2 * LATE_ROWS; k++)
-            all.late[k / 2][k % 2] += of->late[k / 2][k % 2];
-        row.median[BAD] +=
-            (r->median[BAD] - row.median[BAD]) * r->count[BAD] / passes;
-        row.count[GOOD] += r->count[GOOD];
-        row.count[BAD] = passes;
-        if (of->longest[BAD] < all.longest[BAD])
-            continue;
-        memcpy(all.longest, of->longest, sizeof all.longest);
-        memcpy(all.longest_at, of->longest_at, sizeof all.longest_at);
-        memcpy(all.late_ns, of->late_ns, sizeof all.late_ns);
-        row.from = r->from;
-        row.to = r->to;
-    }
-    for (size_t i = 0; i < t->ids.count; i++)
-        for (int k = 0; k < LATE_ROWS && t->all[i].known; k++)
-            if (c->times[i].to != COMPARE_NONE &&
-                late_find(t, &t->all[i], &c->times[i], &all, k)) {
+    double all[LATE_ROWS] = {0};
+    size_t i;
+    int k;
+    for (i = 0; i < t->ids.count; i++)
+        for (k = 0; k < LATE_ROWS && t->all[i].known; k++)
+            if (t->c->times[i].to != COMPARE_NONE)
+                all[k] += t->all[i].late[k][BAD];
+    for (i = 0; i < t->ids.count; i++)
+        for (k = 0; k < LATE_ROWS && t->all[i].known; k++)
+            if (t->c->times[i].to != COMPARE_NONE &&
+                late_find(t, &t->all[i], &t->c->times[i], all[k], k))
                 t->all[i].known = false;
-                found = true;
-            }
-    if (!found)
-        late_find(t, &all, &row, &all, LATE_ROWS - 1);
 }
 
 void times_find(struct compare *c)
@@ -343,6 +316,7 @@ void times_find(struct compare *c)
         if (!of->known)
             continue;
         of->ratio = of->level[BAD].mean - of->level[GOOD].mean;
+        t.drifting += of->level[BAD].drift > 0.4;
     }
     machine_find(&t);
     for (i = 0; i < t.ids.count; i++)

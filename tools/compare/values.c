@@ -167,17 +167,20 @@ static bool is_gauge(const struct subject *s)
 {
     double most = fmax(s->level[GOOD].most, s->level[BAD].most);
     double least = fmin(s->level[GOOD].least, s->level[BAD].least);
-    return s->c->threaded && s->leveled && most - least > 2 &&
-           s->steps > 4 * s->leaps &&
-           s->steps > 0.1 * (s->count[GOOD] + s->count[BAD]);
+    return s->c->threaded &&
+           (naming_is_gauge(&s->c->formats[s->format], s->argument) ||
+            (s->leveled && most - least > 2 && s->steps > 4 * s->leaps &&
+             s->steps > 0.1 * (s->count[GOOD] + s->count[BAD])));
 }
 
 static struct finding subject_finding(const struct subject *s, enum rule rule,
                                       double size, double good, double bad)
 {
     struct finding f = finding_of(s->c, rule, size, s->format, good, bad);
-    f.weak = is_gauge(s) && (rule != RULE_DRIFT ||
-                             s->level[BAD].rise < s->level[BAD].drift / 8);
+    const struct level *in_good = &s->level[GOOD], *in_bad = &s->level[BAD];
+    f.weak = is_gauge(s) &&
+             (rule != RULE_DRIFT || in_bad->rise < in_bad->drift / 8 ||
+              in_bad->drift < 2 * (in_good->most - in_good->least + 1));
     f.argument = (int)s->argument;
     return f;
 }

@@ -12,6 +12,7 @@
 #include "json.h"
 #include "line.h"
 #include "shown.h"
+#include "timeline.h"
 
 enum {
     OPTION_CONTEXT = OPTION_OWN,
@@ -31,43 +32,30 @@ static const char *const names[SIDES] = {"GOOD", "BAD"};
 
 /* --------------------------------------------------------------- records -- */
 
-/* A record that is shown, once it was read again. */
-struct wanted {
-    uint64_t order; /* first: by_wanted() */
-    size_t run;
-    char *text;
-};
 struct output {
     struct compare *c;
     size_t shown; /* causes */
     size_t context;
     bool as_json, in_color, all_times;
-    struct wanted *wanted[SIDES];
-    size_t count[SIDES], max[SIDES];
+    size_t *at[SIDES];   /* room for the events around one */
+    char **texts[SIDES]; /* lines of events that are shown, or null */
 };
 
-/* The events of a thread around one, up to `context` before and after it;
- * returns their number, and the index of the one. */
+/* Lists the events of a thread around one, up to `context` before and after it,
+ * in o->at; returns their number, and the index of the one. */
 static size_t events_around(const struct output *o, enum compare_side side,
-                            size_t event, size_t *to, size_t *which)
+                            size_t event, size_t *which)
 {
     const struct history *h = &o->c->of[side];
-    const struct compare_thread *t = &h->threads[h->events[event].thread];
     uint32_t thread = h->events[event].thread;
-    size_t count = 0, i, k;
-    for (i = event; i-- > t->first && count < o->context;)
+    const struct compare_thread *t = &h->threads[thread];
+    size_t i = event, count = 0;
+    *which = 0;
+    while (i > t->first && *which < o->context)
+        *which += h->events[--i].thread == thread;
+    for (; i <= t->last && count <= *which + o->context; i++)
         if (h->events[i].thread == thread)
-            to[count++] = i;
-    for (i = 0, k = count; i + 1 < k; i++) { /* they were found backwards */
-        size_t swap = to[i];
-        to[i] = to[--k];
-        to[k] = swap;
-    }
-    *which = count;
-    to[count++] = event;
-    for (i = event + 1; i <= t->last && count <= *which + o->context; i++)
-        if (h->events[i].thread == thread)
-            to[count++] = i;
+            o->at[side][count++] = i;
     return count;
 }
 
@@ -87,93 +75,67 @@ static size_t last_before(const struct output *o, enum compare_side side,
     return COMPARE_NONE;
 }
 
-static int by_wanted(const void *left, const void *right)
+/* Chooses the records around a finding. */
+static void records_choose(struct output *o, const struct finding *f,
+                           enum compare_side side)
 {
-    const struct wanted *a = left, *b = right;
-    if (a->run != b->run)
-        return a->run < b->run ? -1 : 1;
-    return a->order < b->order ? -1 : a->order > b->order;
+    static char chosen[1];
+    size_t event = f->event[side], count, which, k;
+    if (event == COMPARE_NONE)
+        return;
+    count = events_around(o, side, event, &which);
+    for (k = 0; k < count; k++)
+        o->texts[side][o->at[side][k]] = chosen;
+    for (k = 0; f->rule == RULE_EXACT && k < o->c->of[side].threads_count; k++)
+        if ((which = last_before(o, side, event, k)) != COMPARE_NONE)
+            o->texts[side][which] = chosen;
 }
 
-static struct wanted *wanted_find(const struct output *o,
-                                  enum compare_side side, size_t run,
-                                  uint64_t order)
-{
-    struct wanted key = {.order = order, .run = run};
-    return o->count[side] ? bsearch(&key, o->wanted[side], o->count[side],
-                                    sizeof key, by_wanted)
-                          : NULL;
-}
-
-/* Reads the wanted records once more, and makes their lines. */
+/* Reads all records once more, and makes the lines of those chosen. */
 static void records_read(struct output *o, enum compare_side side)
 {
     const struct history *h = &o->c->of[side];
-    struct wanted *all = o->wanted[side];
-    size_t *count = &o->count[side], kept = 0, size;
-    struct reader_event e;
-    if (*count)
-        qsort(all, *count, sizeof *all, by_wanted);
-    for (size_t i = 0; i < *count; i++)
-        if (!i || by_wanted(&all[i], &all[i - 1]) != 0)
-            all[kept++] = all[i];
-    *count = kept;
-    for (size_t run = 0; run < h->runs_count; run++) {
+    struct timeline timeline;
+    struct timeline_event e;
+    size_t i = 0, size;
+    for (size_t run = 0; run < h->runs_count && o->shown; run++) {
         struct call *call = h->runs[run].call;
         reader_rewind(&call->reader);
-        while (reader_next(&call->reader, &e)) {
-            struct wanted *w = wanted_find(o, side, run, e.event.order);
+        timeline_open(&timeline, call, TIMELINE_QUIET);
+        for (; timeline_next(&timeline, &e);
+             i += !timeline_says(&timeline, e.recorder)) {
             FILE *file;
-            if (!w || w->text)
+            if (timeline_says(&timeline, e.recorder) || !o->texts[side][i])
                 continue;
-            file = need(open_memstream(&w->text, &size));
+            file = need(open_memstream(&o->texts[side][i], &size));
             if (o->as_json)
-                json_event(file, call, &e);
+                json_event(file, call, &e.read);
             else
-                line_write(file, call, &e, o->in_color, false);
+                line_write(file, call, &e.read, o->in_color, false);
             fclose(file);
         }
+        timeline_close(&timeline);
     }
 }
 
-static const char *record_text(const struct output *o, enum compare_side side,
-                               size_t event)
-{
-    const struct history *h = &o->c->of[side];
-    struct wanted *w =
-        wanted_find(o, side, history_run(h, event), h->events[event].order);
-    return w && w->text ? w->text : "";
-}
-
-static void record_want(struct output *o, enum compare_side side, size_t event)
-{
-    const struct history *h = &o->c->of[side];
-    ARRAY_NEED(o->wanted[side], o->count[side] + 1, o->max[side]);
-    o->wanted[side][o->count[side]++] = (struct wanted){
-        .order = h->events[event].order, .run = history_run(h, event)};
-}
-
-/* Chooses the records around a finding. */
-static void records_choose(struct output *o, const struct finding *f,
-                           enum compare_side side, size_t *to)
-{
-    size_t event = f->event[side], count, which, k, last;
-    if (event == COMPARE_NONE)
-        return;
-    count = events_around(o, side, event, to, &which);
-    for (k = 0; k < count; k++)
-        record_want(o, side, to[k]);
-    for (k = 0; f->rule == RULE_EXACT && k < o->c->of[side].threads_count; k++)
-        if ((last = last_before(o, side, event, k)) != COMPARE_NONE)
-            record_want(o, side, last);
-}
-
-static void records_free(struct output *o)
+static void records_open(struct output *o)
 {
     for (enum compare_side side = GOOD; side < SIDES; side++) {
-        for (size_t i = 0; i < o->count[side]; i++)
-            free(o->wanted[side][i].text);
-        free(o->wanted[side]);
+        o->at[side] = need(malloc((2 * o->context + 2) * sizeof(size_t)));
+        o->texts[side] = need(calloc(o->c->of[side].count, sizeof(char *)));
+        for (size_t i = 0; i < o->shown; i++)
+            records_choose(o, &o->c->findings[i], side);
+        records_read(o, side);
+    }
+}
+
+static void records_close(struct output *o)
+{
+    for (enum compare_side side = GOOD; side < SIDES; side++) {
+        for (size_t i = 0; i < o->c->of[side].count; i++)
+            free(o->texts[side][i]);
+        free(o->texts[side]);
+        free(o->at[side]);
     }
 }
 
@@ -235,16 +197,14 @@ static void around_print(const struct output *o, const struct finding *f,
                          enum compare_side side)
 {
     const struct history *h = &o->c->of[side];
-    size_t event = f->event[side], which, count, *at;
+    size_t event = f->event[side], which, count, *at = o->at[side];
     if (event == COMPARE_NONE)
         return;
-    at = need(malloc((2 * o->context + 1) * sizeof *at));
-    count = events_around(o, side, event, at, &which);
+    count = events_around(o, side, event, &which);
     printf("  %s, thread %s:\n", names[side],
            finding_name(h->threads[h->events[event].thread].name));
     for (size_t i = 0; i < count; i++)
-        printf("  %s %s", i == which ? ">" : " ", record_text(o, side, at[i]));
-    free(at);
+        printf("  %s %s", i == which ? ">" : " ", o->texts[side][at[i]]);
 }
 
 /* A record in a column: its line without the newline. */
@@ -252,7 +212,7 @@ static void column_print(const struct output *o, enum compare_side side,
                          size_t event)
 {
     enum { WIDTH = 70 };
-    const char *text = event == COMPARE_NONE ? "" : record_text(o, side, event);
+    const char *text = event == COMPARE_NONE ? "" : o->texts[side][event];
     int size = (int)strcspn(text, "\n");
     size = size > WIDTH ? WIDTH : size;
     while (size && ((unsigned char)text[size] & 0xc0) == 0x80)
@@ -287,12 +247,11 @@ static void others_print(const struct output *o, const struct finding *f)
  * last records of other threads: < and > are of one run only, | differs. */
 static void exact_print(const struct output *o, const struct finding *f)
 {
-    size_t *at[SIDES], count[SIDES], i[SIDES] = {0}, from[SIDES], end[SIDES];
+    size_t *const *at = o->at, i[SIDES] = {0}, count[SIDES], from[SIDES];
+    size_t end[SIDES];
     const size_t *skips = f->skips;
     for (enum compare_side side = GOOD; side < SIDES; side++) {
-        at[side] = need(malloc((2 * o->context + 2) * sizeof(size_t)));
-        count[side] =
-            events_around(o, side, f->event[side], at[side], &from[side]);
+        count[side] = events_around(o, side, f->event[side], &from[side]);
         end[side] = from[side] + (skips[GOOD] || skips[BAD] ? skips[side] : 1);
     }
     printf("  %-70s   %s\n", names[GOOD], names[BAD]);
@@ -313,8 +272,6 @@ static void exact_print(const struct output *o, const struct finding *f)
         i[BAD] += bad;
     }
     others_print(o, f);
-    free(at[GOOD]);
-    free(at[BAD]);
 }
 
 /* Prints the spans and steps that have a verdict, or all. */
@@ -336,10 +293,7 @@ static void times_print(const struct output *o)
                finding_time(t->high[BAD]), finding_time(t->total[GOOD]),
                finding_time(t->total[BAD]),
                finding_number(t->median[BAD] / t->median[GOOD]));
-        fputs(finding_site(c, t->from), stdout);
-        if (t->to != COMPARE_NONE)
-            printf(" to %s", finding_site(c, t->to));
-        putchar('\n');
+        puts(time_text(c, t));
     }
 }
 
@@ -390,44 +344,33 @@ static void text_print(const struct output *o)
 
 /* ------------------------------------------------------------------ json -- */
 
-static void json_name(const char *key, const char *text)
-{
-    printf("\"%s\":", key);
-    json_text(stdout, text);
-}
-
 static void json_format(const struct compare *c, const char *key, size_t format)
 {
-    const struct compare_format *f;
-    if (format == COMPARE_NONE) {
-        printf(",\"%s\":null", key);
-        return;
-    }
-    f = &c->formats[format];
-    printf(",\"%s\":{", key);
-    json_name("recorder", c->recorders[f->recorder].name);
-    putchar(',');
-    json_name("format", f->text);
-    putchar(',');
-    json_name("location", recorder_location_name_(f->location));
-    printf(",\"good\":%" PRIu64 ",\"bad\":%" PRIu64 "}", f->watched[GOOD],
-           f->watched[BAD]);
+    const struct compare_format *f = &c->formats[format];
+    if (format == COMPARE_NONE)
+        json_put(stdout, ",%s:null", key);
+    else
+        json_put(stdout,
+                 ",%s:{'recorder':%s,'format':%s,'location':%s,'good':%" PRIu64
+                 ",'bad':%" PRIu64 "}",
+                 key, c->recorders[f->recorder].name, f->text,
+                 recorder_location_name_(f->location), f->watched[GOOD],
+                 f->watched[BAD]);
 }
 
 static void json_head(const struct compare *c)
 {
-    putchar('{');
     for (enum compare_side side = GOOD; side < SIDES; side++) {
         const struct history *h = &c->of[side];
-        printf("%s\"%s\":[", side ? "," : "", side ? "bad" : "good");
+        json_put(stdout, side ? ",%s:[" : "{%s:[", side ? "bad" : "good");
         for (size_t i = 0; i < h->runs_count; i++) {
             const struct compare_run *run = &h->runs[i];
-            fputs(i ? ",{" : "{", stdout);
-            json_name("source", run->call->name);
-            putchar(',');
-            json_name("program", run->call->reader.program);
-            printf(",\"records\":%zu,\"ns\":%" PRIu64 "}",
-                   run->end - run->first, run->length_ns);
+            fputs(i ? "," : "", stdout);
+            json_put(stdout,
+                     "{'source':%s,'program':%s,'records':%zu,'ns':%" PRIu64
+                     "}",
+                     run->call->name, run->call->reader.program,
+                     run->end - run->first, run->length_ns);
         }
         printf("],\"%s_build_id\":\"", side ? "bad" : "good");
         for (size_t i = 0; i < h->build_size; i++)
@@ -435,33 +378,28 @@ static void json_head(const struct compare *c)
         printf("\",\"%s_overwritten\":%" PRIu64, side ? "bad" : "good",
                h->overwritten);
     }
-    printf(",\"same_build\":%s,\"differences\":%zu}\n",
-           json_bool(!c->other_build), c->strong_count);
+    json_put(stdout, ",'same_build':%hhd,'differences':%zu}\n", !c->other_build,
+             c->strong_count);
 }
 
 static void json_records(const struct output *o, const struct finding *f,
                          enum compare_side side)
 {
-    size_t event = f->event[side], count = 0, which = 0;
-    size_t *at = need(malloc((2 * o->context + 1) * sizeof *at));
+    size_t event = f->event[side], count = 0, which;
     if (event != COMPARE_NONE)
-        count = events_around(o, side, event, at, &which);
-    printf(",\"%s_order\":", side ? "bad" : "good");
-    if (count)
-        printf("%" PRIu64, o->c->of[side].events[event].order);
-    else
-        fputs("null", stdout);
+        count = events_around(o, side, event, &which);
+    json_count(side ? "bad_order" : "good_order",
+               count ? o->c->of[side].events[event].order : 0, count > 0);
     printf(",\"%s_records\":[", side ? "bad" : "good");
     for (size_t i = 0; i < count; i++)
-        printf("%s%s", i ? "," : "", record_text(o, side, at[i]));
+        printf("%s%s", i ? "," : "", o->texts[side][o->at[side][i]]);
     putchar(']');
-    free(at);
 }
 
 static void json_number(const char *key, double number)
 {
     struct reader_argument a = {.kind = READER_REAL, .real = number};
-    printf(",\"%s\":", key);
+    json_put(stdout, ",%s:", key);
     json_argument(stdout, &a);
 }
 
@@ -469,10 +407,8 @@ static void json_finding(const struct output *o, size_t i)
 {
     const struct compare *c = o->c;
     const struct finding *f = &c->findings[i];
-    printf("{\"difference\":%zu,\"kind\":\"%s\",", i + 1,
-           rule_rows[f->rule].name);
-    json_name("text", f->text);
-    printf(",\"significant\":%s", json_bool(!f->weak));
+    json_put(stdout, "{'difference':%zu,'kind':%s,'text':%s,'significant':%hhd",
+             i + 1, rule_rows[f->rule].name, f->text, !f->weak);
     if (f->cause)
         printf(",\"consequence_of\":%zu", f->cause);
     json_number("score", f->score);
@@ -492,8 +428,7 @@ static void json_finding(const struct output *o, size_t i)
 
 static void json_time(const struct compare *c, const struct compare_time *t)
 {
-    fputs("{\"verdict\":", stdout);
-    json_text(stdout, t->verdict);
+    json_put(stdout, "{'verdict':%s", t->verdict);
     json_format(c, "from", t->from);
     json_format(c, "to", t->to);
     for (enum compare_side side = GOOD; side < SIDES; side++)
@@ -523,46 +458,6 @@ static void json_print(const struct output *o)
 }
 
 /* ------------------------------------------------------------------ verb -- */
-
-static size_t number_of(const struct call *call, int key, const char *name,
-                        size_t usual, size_t most)
-{
-    const char *text = call_option(call, key);
-    unsigned long long number;
-    char *end;
-    if (!text)
-        return usual;
-    errno = 0;
-    number = strtoull(text, &end, 10);
-    if (*end || *text < '0' || *text > '9' || errno || number > most)
-        misuse(call, "--%s %s: a number up to %zu", name, text, most);
-    return (size_t)number;
-}
-
-/* Opens and takes all sources; the first is the call itself. */
-static struct call **sources_open(struct call *call, size_t count)
-{
-    struct call **calls = need(calloc(count, sizeof(struct call *)));
-    for (size_t i = 0; i < count; i++) {
-        calls[i] = i ? need(malloc(sizeof **calls)) : call;
-        if (i) /* before the first is open */
-            *calls[i] = *call;
-    }
-    for (size_t i = 0; i < count; i++) {
-        call_open(calls[i], (int)i);
-        call_take(calls[i]);
-    }
-    return calls;
-}
-
-static void sources_close(struct call **calls, size_t count)
-{
-    for (size_t i = 1; i < count; i++) {
-        call_close(calls[i]);
-        free(calls[i]);
-    }
-    free(calls);
-}
 
 static void misuses(const struct call *call)
 {
@@ -600,20 +495,26 @@ static int diff(struct call *call)
 {
     static char buffer[1 << 16];
     struct compare c;
+    const char *context = call_option(call, OPTION_CONTEXT);
+    const char *most = call_option(call, OPTION_MOST);
     struct output o = {
         .c = &c,
-        .context =
-            number_of(call, OPTION_CONTEXT, "context", CONTEXT, CONTEXT_MAX),
-        .shown = number_of(call, OPTION_MOST, "most", MOST, 1000000),
+        .context = context ? number_of(call, context, "--context", CONTEXT_MAX)
+                           : CONTEXT,
+        .shown = most ? number_of(call, most, "--most", UINT64_MAX) : MOST,
         .all_times = call_option(call, OPTION_TIMES) != NULL,
         .as_json = call_option(call, 'j') != NULL};
-    size_t count = (size_t)call->arguments_count, *to;
-    struct call **calls;
+    size_t count = (size_t)call->arguments_count;
+    struct call *calls = need(calloc(count, sizeof *calls));
     bool cut_off = false; /* a file lacks bytes, as a warning says */
     misuses(call);
     o.in_color =
         !o.as_json && line_color(call, call_option(call, OPTION_COLOR));
-    calls = sources_open(call, count);
+    for (size_t i = 0; i < count; i++) {
+        calls[i] = *call;
+        call_open(&calls[i], (int)i);
+        call_take(&calls[i]);
+    }
     compare_open(&c, calls, count);
     c.exact = call_option(call, OPTION_EXACT) != NULL;
     check(&c);
@@ -622,13 +523,7 @@ static int diff(struct call *call)
         c.strong_count = c.findings_causes;
     if (o.shown > c.findings_causes)
         o.shown = c.findings_causes;
-    to = need(malloc((2 * o.context + 1) * sizeof *to));
-    for (enum compare_side side = GOOD; side < SIDES; side++) {
-        for (size_t i = 0; i < o.shown; i++)
-            records_choose(&o, &c.findings[i], side, to);
-        records_read(&o, side);
-    }
-    free(to);
+    records_open(&o);
     setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
     if (o.as_json)
         json_print(&o);
@@ -636,12 +531,14 @@ static int diff(struct call *call)
         text_print(&o);
     if (fflush(stdout) != 0 || ferror(stdout))
         fail(NULL, "stdout: %s", strerror(errno));
-    records_free(&o);
+    records_close(&o);
+    for (size_t i = 0; i < count; i++) {
+        cut_off |= calls[i].source.cut_off;
+        call_close(&calls[i]);
+    }
+    free(calls);
     count = c.strong_count;
     compare_close(&c);
-    for (int i = 0; i < call->arguments_count; i++)
-        cut_off |= calls[i]->source.cut_off;
-    sources_close(calls, (size_t)call->arguments_count);
     return cut_off ? CANNOT_TELL : count ? 1 : 0;
 }
 
@@ -674,14 +571,7 @@ const struct verb verb_diff = {
         "telling first; then each difference with its consequences and the "
         "records around it; then spans and steps that became slower or "
         "faster.\n\n"
-        "exact: the first record by which deterministic runs differ. new, "
-        "gone: a format. order, share: a record after another one. "
-        "value, varies, nan, stuck, range, drift: an argument. time: a span, "
-        "a step to the next record, or everything. thread, ends: a thread. "
-        "once: a record that is made once, and may name the cause. "
-        "docs/diff.md has the thresholds.\n\n"
-        "Only the time of which both have records is compared. Addresses, "
-        "descriptors and ids are names: another name is no difference.\n\n"
+        "docs/diff.md has the kinds of differences, and their thresholds.\n\n"
         "Exit status, for git bisect run: 0, no difference; 1, some; 125, "
         "unknown: trouble, too few records, a cut file; 2, misuse. A "
         "difference that may be chance is shown last and counts with --any "

@@ -92,20 +92,15 @@ static int run(struct call *call)
     struct value_option values[sizeof call->options / sizeof *call->options];
     size_t count = 0;
     const char *port_text = call_option(call, PORT);
-    unsigned long port = 0;
+    uint64_t port =
+        port_text ? number_of(call, port_text, "--port", 65535) : 0;
     struct call *calls;
     int status;
     for (int i = 0; i < call->options_count; i++)
         if (call->options[i].key == VALUE)
             value_open(call, call->options[i].value, &values[count++]);
-    if (port_text) {
-        char *end;
-        port = strtoul(port_text, &end, 10);
-        if (end == port_text || *end || port > 65535)
-            misuse(call, "--port %s: must be a number up to 65535", port_text);
-        if (!call_option(call, LIVE))
-            misuse(call, "--port goes with --live");
-    }
+    if (port_text && !call_option(call, LIVE))
+        misuse(call, "--port goes with --live");
     if (call_option(call, LIVE) && call_option(call, 'o'))
         misuse(call, "--live serves the page; -o does not go with it");
     if (call_option(call, LIVE) && call->arguments_count > 1)

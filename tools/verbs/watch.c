@@ -325,17 +325,11 @@ static void options_parse(struct records *watch)
 {
     struct call *call = watch->call;
     const char *times = call_option(call, OPTION_TIMES);
-    char *end;
     for (int i = 0; i < call->options_count; i++)
         if (call->options[i].key == OPTION_WHEN)
             when_add(watch, call->options[i].value);
     actions_check(call);
-    watch->times = 1;
-    errno = 0;
-    if (times)
-        watch->times = strtoull(times, &end, 10);
-    if (times && (*times < '0' || *times > '9' || *end || errno))
-        misuse(call, "--times %s: is no number", times);
+    watch->times = times ? number_of(call, times, "--times", UINT64_MAX) : 1;
 }
 
 static int records_watch(struct call *call)

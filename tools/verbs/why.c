@@ -10,12 +10,12 @@
 
 enum { OPTION_SLOWEST = OPTION_OWN, OPTION_SEQ };
 
-static uint64_t number_of(const struct call *call, int key)
+/* The number of an option, above 0; 0: it was not given. */
+static uint64_t above_0(const struct call *call, int key)
 {
     const char *text = call_option(call, key);
-    char *end;
-    uint64_t number = text ? strtoull(text, &end, 10) : 0;
-    if (text && (!number || *end))
+    uint64_t number = text ? number_of(call, text, "N", UINT64_MAX) : 0;
+    if (text && !number)
         misuse(call, "%s: is no number above 0", text);
     return number;
 }
@@ -80,8 +80,8 @@ static void spans_show(struct why *w, uint64_t slowest, uint64_t seq, bool json)
 
 static int run(struct call *call)
 {
-    uint64_t slowest = number_of(call, OPTION_SLOWEST);
-    uint64_t seq = number_of(call, OPTION_SEQ);
+    uint64_t slowest = above_0(call, OPTION_SLOWEST);
+    uint64_t seq = above_0(call, OPTION_SEQ);
     const char *names;
     struct threads threads;
     struct why w;
