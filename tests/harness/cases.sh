@@ -18,7 +18,7 @@
 #   skip WHY, leaves_out WHY
 #   once CMD               makes files by a command that reads none of the
 #                          folder: the first case of a run makes them, others copy
-#   scaled N, sampled      as in harness/random.h
+#   scaled N, sampled      as in harness/random.h; RANDOM=$(seed) says SEED=N
 [ -n "$BASH_VERSION" ] || exec bash "$0" "$@"
 set -euE
 shopt -s inherit_errexit
@@ -33,15 +33,16 @@ export LC_ALL=C
 # Runs one case, and says a line of it; more if it failed.
 case_run()
 {
-    local name=${1%, long} status=0 folder
+    local name=${1%, long} status=0 folder pid
     folder=$(mktemp -d /tmp/recorder-test-XXXXXX)
+    : >"$folder.started"
     awk -v name="$1" '/^## / { cases = 1; mine = $0 == "## " name }
         { print !cases || mine ? $0 : "" }' "$script" >"$folder.case"
     if [[ $1 = *,\ long && $SCALE = 0* ]]; then
         status=77
         echo 'skipped: long: RECORDER_TEST_SCALE=1 runs it' >"$folder.log"
     else
-        timeout -k 1 "${CASE_SECONDS:-300}" env CASE_FOLDER="$folder" \
+        timeout -k 1 "${CASE_SECONDS:-400}" env CASE_FOLDER="$folder" \
             bash -c '. "$CASE_FOLDER.case"' "$script" \
             >"$folder.log" 2>&1 </dev/null || status=$?
     fi
@@ -55,6 +56,10 @@ case_run()
         esac
     } >"$folder.said"
     cat "$folder.said"
+    # A process that ended may have left its id to another one.
+    while read -r pid; do
+        case $(readlink "/proc/$pid/cwd") in "$folder"*) kill -KILL "$pid" ;; esac
+    done <"$folder.started"
     chmod -R u+w "$folder" || true
     rm -rf "$folder" "$folder".*
 }
@@ -80,7 +85,7 @@ cases_run()
 case_end()
 {
     # shellcheck disable=SC2046
-    kill -KILL $case_started $(jobs -p) 2>/dev/null || true
+    kill -KILL $(jobs -p) 2>/dev/null || true
 }
 skip()
 {
@@ -101,7 +106,7 @@ start()
     exec 9< <(exec "$@")
     read -r -u 9 line pid || line=
     exec 9<&-
-    case_started="$case_started $pid"
+    echo "$pid" >>"$CASE_FOLDER.started"
     [ "$line" = PID ] || { echo "it did not start: $*" && false; }
 }
 stop()
@@ -283,7 +288,6 @@ all)
     ;;
 *)
     cd "$CASE_FOLDER"
-    case_started=
     trap 'echo "line $LINENO: status $?: $BASH_COMMAND"' ERR
     trap case_end EXIT
     ;;

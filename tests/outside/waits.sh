@@ -1,0 +1,513 @@
+#!/bin/bash
+# waits.sh - Recorded threads and locks: deadlocks, orders, makers of threads.
+# SPDX-License-Identifier: MIT
+. "${0%/*}/../harness/cases.sh"
+
+build_waits()
+{
+    once "gcc -g -I$ROOT -o waits $PROGRAMS/waits.c -lpthread"
+}
+build_threads()
+{
+    once "gcc -g -o threads $PROGRAMS/threads.c -lpthread"
+}
+start_waits() # arguments
+{
+    build_waits
+    start env RECORDER_FILE=rec ./waits $1
+}
+# Waits until the recording has so many ended waits.
+until_waited() # count
+{
+    until test $(recorder threads --locks --json rec |
+        sed -n 's/.*"waited":\([0-9]*\).*/\1/p' |
+        awk '{ n += $1 } END { print n + 0 }') -ge $1; do sleep 0.05; done
+}
+# The text has another so many times.
+times() # count text
+{
+    test "$(grep -oF -- "$2" <<<"$text" | wc -l)" = $1 || { echo "$text" && false; }
+}
+# The deadlock of ./waits or ./threads is the first in the output, and whole.
+named() # verb source
+{
+    must recorder $1 $2
+    [[ $text = "DEADLOCK of $threads thread"?(s)': '* ]] || { echo "$text" && false; }
+    times 1 DEADLOCK
+    has "$holds" "$waits"
+}
+
+# ------------------------------------------------------------------ deadlocks
+
+## deadlocks_are_named
+# Goal: a deadlock is named with each thread's locks and the places where it
+# took them: of the running process, from the recording of a killed one, and,
+# if that is rare, from a core file.
+row() # arguments threads holds waits
+{
+    threads=$2 holds=$3 waits=$4
+    start_waits "$1"
+    until_has DEADLOCK recorder threads $pid
+    named threads $pid
+    named 'threads --locks' $pid
+    named threads rec
+    if [[ $1 = two || $SCALE != 0* ]]; then
+        gdb -p $pid --batch -ex 'generate-core-file core'
+        named threads core
+        named 'threads --locks' core
+    fi
+    stop
+    named threads rec
+    named 'threads --locks' rec
+    must -3 recorder threads --check rec
+}
+row two 2 'deposit holds cash, taken at transfer waits.c:' \
+    'waits for mutex bank of T'
+row self 1 'self holds cash, taken at again waits.c:' \
+    'waits for mutex cash of T'
+row 'circle 3' 3 'circle holds ring+0x50, taken at around waits.c:' \
+    'waits for mutex ring of T'
+row joining 2 ' waits waits for the end of thread T' \
+    'joins_main waits for the end of thread T'
+row join_and_lock 2 'joins holds cash, taken at joins_wanting waits.c:' \
+    'waits for the end of thread T'
+row rwlocks 2 'writes holds pages to read, taken at writes waits.c:' \
+    'waits for rwlock table to write of T'
+
+## a_deadlock_of_500, long
+# Goal: 500 threads in one circle are one deadlock, also after their death.
+start_waits 'circle 500'
+until_has 'DEADLOCK of 500 threads' recorder threads --locks rec
+stop
+recorder threads --locks --json rec | head -n 1 >json
+text=$(grep -o '"thread":[0-9]*' json | sort -u | wc -l)
+is 500
+
+## a_busy_program_has_no_deadlock
+# Goal: running threads are never reported as a deadlock, nor is their order
+# of locks a circle. Method: threads take locks as fast as they can in the
+# order of their addresses; looks at the process and at its recording while it
+# runs; and recordings of processes that were killed at any time.
+looks=$(scaled 200) i=0 waited=0
+[ $looks -ge 20 ] || looks=20
+start_waits 'busy 8'
+until [ $i -ge $looks ] && [ $waited -gt $((looks / 4)) ]; do
+    [ $i -lt $((50 * looks)) ]
+    source=$pid && [ $((i % 2)) = 0 ] || source=rec
+    must recorder threads --check $source
+    [[ $text != *' works, at works waits.c:'* ]] || waited=$((waited + 1))
+    i=$((i + 1))
+done
+stop
+for i in $(seq $((looks / 5))); do
+    start_waits 'busy 8'
+    stop
+    must recorder threads --check rec
+    lacks 'LOCK ORDER'
+done
+
+# -------------------------------------------------------------------- holders
+
+## holders_may_have_ended
+# Goal: a thread that waits for an ended one is shown with it; and it is no
+# deadlock if one thread releases another's lock and takes it again.
+start_waits ended
+until_has 'wants_cash  waits' recorder threads rec
+lacks DEADLOCK
+has 'waits for mutex cash of T'
+has ' takes, which has ended; no thread can release it'
+stop
+must recorder threads --locks rec
+has ' takes, which has ended; no thread can release it'
+start_waits foreign
+until_has 'locks_twice  waits for mutex cash of T' recorder threads rec
+lacks DEADLOCK
+stop
+must recorder threads rec
+lacks DEADLOCK
+
+## a_lock_held_over_fork_is_held_by_nobody
+# Goal: in the child of fork() a lock that another thread of the parent held
+# has no holder that could release it.
+start_waits forked
+until_has 'wants_cash  waits for mutex cash of T' recorder threads $pid
+has ' holds, which has ended; no thread can release it'
+lacks DEADLOCK
+stop # the child
+pkill -KILL -P $$ waits || true
+
+# -------------------------------------------------------------------- threads
+
+## threads_stand_below_their_makers
+# Goal: each thread is below the one that made it, with its number, kernel id,
+# name, function, and the place where it was made; equal ones are shown once.
+start_waits 'pool 20'
+until_has '  20 threads: T' recorder threads rec
+stop
+must recorder threads rec
+has ' worker  waits for condition ready
+'
+has '      at waits_for_work waits.c:'
+has '      waits_for_work(0x0) and the like, made by T1, the first '
+has ' < pool waits.c:' ' < main waits.c:' 'threads: 21 now, 20 made, 21 at most
+'
+must recorder threads --thread T3 rec
+times 1 'waits for condition ready'
+has 'T3 '
+start_waits join_and_lock
+until_has 'wants  waits' recorder threads rec
+stop
+must recorder threads rec
+has '
+    T3 '
+# below T2, which made it
+has 'made by T2 '
+recorder threads --json rec >json
+python3 -c '
+import json
+all = [json.loads(l) for l in open("json")]
+by = {t["number"]: t for t in all if "thread" in t}
+assert by[3]["maker"] == 2 and by[1]["maker"] is None
+assert by[3]["start"] == "wants_cash"
+assert by[2]["held"][0]["symbol"] == "cash"
+assert by[2]["made_at"][0]["line"] > 0
+'
+
+# ---------------------------------------------------------------------- locks
+
+## locks_taken_in_a_circle_are_named
+# Goal: of nine pairs of locks that are taken in both orders, the four that
+# can deadlock are named, and no other.
+start_waits order
+stop
+must -3 recorder threads --check rec
+has 'real_a and real_b are' 'rw_a and rw_b are' \
+    'ring_a, ring_b and ring_c are' 'half_a and half_b are'
+times 4 'LOCK ORDER'
+has ' real_1 took real_b at ' ', holding real_a, taken at '
+has 'rw_1 took rw_b at ' ', holding rw_a to read, taken at '
+must recorder threads --ignore '^(ring|half)_a' --ignore ^rw_ rec
+times 1 'LOCK ORDER'
+has '3 circles of locks are ignored'
+recorder threads --check --ignore waits[.]c rec
+must recorder threads --locks --json rec
+times 4 '{"circle":['
+must recorder threads --order --json rec
+times 4 '{"circle":['
+must recorder threads --order rec
+times 4 'LOCK ORDER'
+
+## circles_of_memory_say_that_it_may_be_used_again
+# Goal: a circle of locks that are no variables has a note that other locks
+# may have had their memory; a circle of variables has none.
+build_threads
+start recorder run -q -o rec ./threads lends
+stop
+must -3 recorder threads --check rec
+times 1 'LOCK ORDER'
+has '  False if memory was used for another lock in between'
+start_waits order
+stop
+must recorder threads --locks rec
+times 4 'LOCK ORDER'
+lacks 'False if memory'
+
+## an_ended_thread_keeps_its_lock
+# Goal: a thread that ended with a lock still holds it where another thread
+# has its lane and its pthread_t since.
+cat >leak.c <<X
+#include <pthread.h>
+pthread_mutex_t lost = PTHREAD_MUTEX_INITIALIZER;
+void *keep(void *p) { pthread_mutex_lock(&lost); return p; }
+void *none(void *p) { return p; }
+int main(void) { pthread_t t; pthread_create(&t, 0, keep, 0);
+pthread_join(t, 0); for (int i = 0; i < 3; i++) {
+pthread_create(&t, 0, none, 0); pthread_join(t, 0); }
+return pthread_mutex_lock(&lost); }
+X
+gcc -g -o leak leak.c -lpthread
+timeout -s KILL 1 recorder run -q -o rec ./leak || true
+must -3 recorder threads --check rec
+has '; no thread can release it'
+must recorder threads rec
+has 'waits for mutex lost of T2 ' 'still holds lost, taken at keep leak.c:3'
+
+## waits_that_never_ended
+# Goal: in a program that was killed in a deadlock, the unfinished waits come
+# first, marked as unfinished; a thread that is blocked without a record is
+# not shown as running.
+cat >hang.c <<X
+#include <pthread.h>
+#include <unistd.h>
+pthread_mutex_t a = PTHREAD_MUTEX_INITIALIZER;
+pthread_mutex_t busy = PTHREAD_MUTEX_INITIALIZER;
+void *longer(void *p) { pthread_mutex_lock(&busy);
+pthread_mutex_unlock(&busy); return p; }
+void *reads(void *p) { int f[2]; pipe(f); read(*f, p, 1);
+return p; }
+int main(void) { pthread_t t; pthread_mutex_lock(&busy);
+pthread_create(&t, 0, longer, 0); usleep(100000);
+pthread_mutex_unlock(&busy); pthread_join(t, 0);
+pthread_create(&t, 0, reads, 0); pthread_mutex_lock(&a);
+return pthread_mutex_lock(&a); }
+X
+gcc -w -g -o hang hang.c -lpthread
+timeout -s KILL 1 recorder run -q -o rec ./hang || true
+text=$(recorder threads --locks rec | grep ^mutex)
+[[ $text = 'mutex  a '* ]]
+has ' still waiting, '
+times 1 'still waiting'
+must recorder threads --locks --json rec
+times 1 '"goes_on":true'
+must recorder threads rec
+has '  ran, or was blocked where nothing is recorded'
+
+## a_circle_by_a_third_thread_is_named
+# Goal: a circle that a third thread closes, with locks that two took before.
+build_threads
+start recorder run -q -o rec ./threads third
+stop
+must -3 recorder threads --check rec
+times 1 'LOCK ORDER'
+has ' third took ring+0x28 at takes_pairs '
+
+## circles_of_random_programs, long
+# Goal: circles of random programs are reported if threads can come to a
+# deadlock, and only then: a lock that was destroyed or initialised is a new
+# one, and a thread does nothing at once with actions before its start or
+# after its end. Method: a script makes the programs, and knows the answer by
+# vector clocks.
+for seed in $(seq 40); do
+    must python3 $PROGRAMS/lock_orders.py $seed random.c
+    want=3 && [ $text != 0 ] || want=0
+    gcc -w -o random random.c -lpthread
+    rm -f rec
+    recorder run -q --always -o rec ./random
+    must -$want recorder threads --check rec
+done
+
+## locks_of_a_kind_are_perhaps_a_circle
+# Goal: of thousands of locks taken at one place, the first sixteen are
+# recorded; a circle through two of them is reported as possible, and does not
+# fail a check. Locks taken in a row, each after the one before, are no
+# circle.
+start_waits classes
+stop
+must recorder threads --check rec
+times 1 'LOCK ORDER'
+has cash ring ' are perhaps taken in a circle'
+start_waits hands
+stop
+must recorder threads --check rec
+lacks 'LOCK ORDER'
+
+## waits_are_summed_up
+# Goal: how often and how long was waited, by object, place and thread.
+start_waits 'busy 4'
+until_waited 11
+until_has 'mutex  ring+0x28 ' recorder threads --locks rec
+stop
+must recorder threads --locks rec
+has 'KIND   OBJECT' 'mutex  ring+0x28 '
+must recorder threads --by site rec
+has 'works waits.c:'
+must recorder threads --by thread rec
+has THREAD ' works '
+must -2 recorder threads --by colour rec
+must recorder threads --order rec
+times 0 'WAITED'
+recorder threads --locks --json rec >json
+python3 -c '
+import json
+all = [json.loads(l) for l in open("json")]
+assert sum(l["waited"] for l in all) > 10, all
+for l in all: assert l["longest_ns"] <= l["total_ns"], l
+'
+
+## stacks_without_tables
+# Goal: for a program without tables, whole stacks, from its own snapshots;
+# not those of another thread that came to the same call by another way.
+gcc -O2 -g -fno-asynchronous-unwind-tables -fno-unwind-tables -o untabled \
+    $PROGRAMS/threads.c -lpthread
+start recorder run -q -o untabled.rec ./untabled two
+until_has DEADLOCK recorder threads untabled.rec
+stop
+recorder threads untabled.rec
+text=$(recorder threads untabled.rec | grep -A 3 ' deposit  waits ')
+has 'at transfer threads.c:' ' < deposit threads.c:'
+has 'made by T1' ' < main threads.c:'
+text=$(recorder threads untabled.rec | grep -A 3 ' withdraw  waits ')
+has ' < withdraw threads.c:'
+
+## libraries_opened_late_are_named
+# Goal: functions of libraries that were opened after the recording began are
+# named, of the build that ran and no other; if one library replaced another
+# at its address, no name is shown rather than a wrong one.
+for build in one two; do
+    gcc -g -fPIC -shared -DPLUGIN -DWAITS=waits_in_$build \
+        -DWORKS=works_in_$build -o $build.so \
+        $PROGRAMS/run_plugin.c -lpthread
+done
+gcc -g -o plugin $PROGRAMS/run_plugin.c -lpthread -ldl
+mkdir away
+(cd away && recorder run -q -o ../late.rec ../plugin ../one.so)
+must recorder threads late.rec
+has 'works_in_one(0x0), made by T1 ' 'at work run_plugin.c:'
+has ' < main run_plugin.c:'
+must recorder threads --locks late.rec
+has 'waits_in_one run_plugin.c:'
+text=$(recorder dump --internal late.rec | grep 'module 0x')
+has '/one.so, build-id of 20: 0x'
+mv one.so real.so
+cp two.so one.so
+must recorder threads late.rec
+lacks works_in_
+mv real.so one.so
+recorder run -q -o both.rec ./plugin ./one.so ./two.so
+places=$(recorder dump both.rec |
+    grep -o 'module 0x[^ ]* to [^ ]* [^ ]*/[ot][nw][eo].so' | cut -d ' ' -f 2 |
+    sort -u | wc -l)
+[ $places = 1 ] || skip 'the two were not put in one place'
+must recorder threads --locks both.rec
+has 'mutex '
+lacks waits_in_
+
+## exports_have_arrows
+# Goal: exports have an arrow from who ended a wait to its end.
+start_waits 'busy 4'
+until_waited 11
+stop
+recorder export perfetto rec -o pf
+protoc --decode=Trace -I $PROGRAMS perfetto.proto <pf >text
+python3 -c '
+import re
+packets = open("text").read().split("\npacket {")
+of = lambda name: {i[1]: re.search(r"track_uuid: (.*)", p)[1]
+    for p in packets for i in [re.search(name + r": (.*)", p)] if i}
+begin, end = of(" flow_ids"), of("terminating_flow_ids")
+assert begin and begin.keys() == end.keys()
+assert all(begin[i] != end[i] for i in begin)
+'
+
+# ------------------------------------------------------------------------ run
+
+## deadlocks_of_any_program_are_named
+# Goal: the same of programs that know nothing of this, which recorder run
+# started: of the process, and of its recording after SIGKILL.
+build_threads
+row() # arguments threads holds waits
+{
+    [[ $1 = two || $SCALE != 0* ]] || return 0
+    threads=$2 holds=$3 waits=$4
+    start recorder run -q -o rec ./threads $1
+    until_has DEADLOCK recorder threads $pid
+    named threads $pid
+    stop
+    named threads rec
+    named 'threads --locks' rec
+    has 'HELD BY'
+}
+row two 2 'deposit holds cash, taken at transfer threads.c:' \
+    'waits for mutex bank of T'
+row self 1 'self holds cash, taken at again threads.c:' \
+    'waits for mutex cash of T'
+row rwlocks 2 'writes holds pages, taken at writes_table threads.c:' \
+    'waits for rwlock table to write of T'
+row joining 2 ' first waits for the end of thread T' \
+    ' second waits for the end of thread T'
+row join_and_lock 2 'joins holds cash, taken at joins_holding threads.c:' \
+    'waits for the end of thread T'
+
+## a_busy_program_that_was_run_has_no_deadlock
+# Goal: a busy program that takes its locks in order has no deadlock and no
+# circle, whenever it is looked at or killed.
+build_threads
+looks=$(scaled 100)
+[ $looks -ge 10 ] || looks=10
+start recorder run -q -o rec ./threads busy 6
+for i in $(seq $looks); do
+    source=$pid && [ $((i % 2)) = 1 ] || source=rec
+    must recorder threads --check $source
+done
+until_has ' busy' recorder threads --locks rec
+stop
+must recorder threads --check rec
+
+## lines_of_docs_are_true
+# Goal: a program that hangs, one command, the answer: as docs tell it.
+# Method: types the lines of the page, in a folder that is empty.
+RECORDER=$ROOT/build/recorder python3 $PROGRAMS/typed.py \
+    $ROOT/docs/threads.md 'A deadlock'
+RECORDER=$ROOT/build/recorder python3 $PROGRAMS/typed.py \
+    $ROOT/docs/threads.md 'Recorded by recorder run'
+
+## json_is_told_in_docs
+# Goal: a script reads --json of a process and of a recording alike, and
+# docs/threads.md explains each word of it.
+start_waits order
+stop
+recorder threads --locks --json rec >json
+start_waits two
+until_has DEADLOCK recorder threads --locks rec
+stop
+recorder threads --json rec >>json
+recorder threads --locks --json rec >locks
+recorder threads --json --by site rec >>json
+recorder threads --json --by thread rec >>json
+build_threads
+start ./threads two
+until_has DEADLOCK recorder threads --locks $pid
+recorder threads --json $pid >>json
+recorder threads --locks --json $pid >live
+stop
+python3 -c "
+import json
+told = open(\"$ROOT/docs/threads.md\").read()
+def look(at):
+    for key in at if isinstance(at, dict) else ():
+        assert chr(96) + key + chr(96) in told, key
+    for value in at.values() if isinstance(at, dict) else at:
+        if isinstance(value, (dict, list)): look(value)
+rows = {n: [json.loads(l) for l in open(n)] for n in (\"json\", \"locks\", \"live\")}
+for all in rows.values(): look(all)
+held = lambda n: {l[\"symbol\"]: type(l[\"holder\"])
+    for l in rows[n] if l.get(\"kind\") == \"mutex\"}
+assert held('locks') == held('live') == {'cash': int, 'bank': int}, held('locks')
+"
+
+## odd_names_and_a_stopped_process
+# Goal: a picture shows any name as a terminal would; a process that a signal
+# stopped is shown as stopped.
+build_threads
+start ./threads odd
+until_has ' 5: ' recorder threads --locks $pid
+must recorder threads --dot $pid
+has ' esc\\x1b[31m"' ' tab\\there"' ' q\"uote"' ' back\\sl"'
+has ' a&amp;amp;b"'
+kill -STOP $pid
+until_has '; is stopped' recorder threads $pid
+until_has 'A signal stopped the process before: kill ' recorder threads $pid
+lacks 'while the process ran'
+stop
+
+# -------------------------------------------------------------------- hostile
+
+## hostile_recordings_harm_nobody, long
+# Goal: whatever a recording says of threads and locks, and wherever it ends,
+# reading ends, with words.
+tries=$(scaled 40)
+[ $tries -ge 4 ] || tries=4
+RANDOM=$(seed)
+for i in $(seq $tries); do
+    arguments="hostile $((RANDOM * RANDOM % 100000))"
+    [ $((i % 4)) != 0 ] || arguments=two
+    start_waits "$arguments"
+    stop
+    [ $((i % 2)) = 0 ] || truncate -s -$((RANDOM * RANDOM % (5 << 20))) rec
+    for verb in threads 'threads --locks' 'threads --json' \
+        'threads --locks --json' 'threads --by site' 'threads --by thread' \
+        'threads --dot' 'threads --order'; do
+        recorder $verb rec >out 2>&1 || test $? = $((i % 2)) ||
+            { echo "$arguments $verb" && tail out && false; }
+    done
+done
