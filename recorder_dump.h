@@ -54,7 +54,7 @@ PROMISES (each names the test that keeps it)
 
 LIMITS
     * recorder.h declares recorder_dump() and its like: any file of a program
-      calls them. One file includes this header, 68 KB of code; if several do,
+      calls them. One file includes this header, 66 KB of code; if several do,
       the linker takes the functions of one.
     * A dump takes memory for its sorting from mmap(), 120 bytes a record, 256
       MB at most; if it does not suffice, or mmap() fails, it takes more passes.

@@ -96,7 +96,7 @@ RECORDER_PROGRAM_ struct recorder_triggers_ recorder_triggers_;
 /* ----------------------------------------------------------------- marks -- */
 
 /* Changes `trace` of all recorders by a function of layout.h. */
-RECORDER_SELDOM_ void recorder_action_change_(int64_t (*change)(int64_t trace))
+RECORDER_APART_ void recorder_action_change_(int64_t (*change)(int64_t trace))
 {
     struct recorder *recorder = recorder_readers_enter_();
     for (; recorder; recorder = recorder_list_next_(recorder)) {

@@ -196,7 +196,7 @@ recorder_condition_find_(const struct recorder_condition_test_ *test,
     f.next = f.used = 0;
     for (f.at = format; !recorder_format_ended_(f.at);) {
         const char *percent = f.at, *name;
-        size_t size, i = 0;
+        size_t size = 0, i = 0;
         if (*f.at++ != '%')
             continue;
         recorder_format_parse_(&f);

@@ -279,7 +279,7 @@ RECORDER_INLINE_ size_t recorder_batch_events_(const struct recorder_batch_ *b)
     return count;
 }
 
-RECORDER_SELDOM_ void recorder_dump_head_(struct recorder_scratch_ *s,
+RECORDER_APART_ void recorder_dump_head_(struct recorder_scratch_ *s,
                                           struct recorder_output_ *out)
 {
     struct recorder_summary_ summary;
@@ -415,7 +415,7 @@ RECORDER_SELDOM_ size_t recorder_dump_with_(
 }
 /* Dumps with scratch memory on the stack. It is a function, so that other dumps
  * do not take that stack. */
-RECORDER_SELDOM_ size_t recorder_dump_unmapped_(
+RECORDER_APART_ size_t recorder_dump_unmapped_(
     struct recorder_scratch_ *scratch, const struct recorder_choice_ *choice,
     struct recorder_output_ *out, const struct recorder_lines_ *lines)
 {
@@ -517,7 +517,7 @@ recorder_batch_of_one_(struct recorder_batch_ *batch,
     batch->count = count;
 }
 
-RECORDER_FUNCTION_ void
+RECORDER_SELDOM_ void
 recorder_print_with_(struct recorder_scratch_ *s,
                      const struct recorder *recorder, unsigned thread,
                      const struct recorder_record *records, unsigned count,
@@ -537,7 +537,7 @@ recorder_print_with_(struct recorder_scratch_ *s,
     recorder_dump_event_(lines, &line, s, &clock, &event, &out);
     recorder_scratch_close_(s);
 }
-RECORDER_SELDOM_ void
+RECORDER_APART_ void
 recorder_print_unspared_(struct recorder_scratch_ *s,
                          const struct recorder *recorder, unsigned thread,
                          const struct recorder_record *records, unsigned count,
@@ -550,7 +550,7 @@ recorder_print_unspared_(struct recorder_scratch_ *s,
 
 /* Prints a traced record by one write(); nothing of one that is only
  * watched. */
-RECORDER_FUNCTION_ void
+RECORDER_SELDOM_ void
 recorder_print_lines_(const struct recorder *recorder, unsigned thread,
                       const struct recorder_record *records, unsigned count,
                       const struct recorder_lines_ *lines)
@@ -568,7 +568,7 @@ recorder_print_lines_(const struct recorder *recorder, unsigned thread,
     recorder_os_release_signals_(&held);
 }
 /* The registry's hook. */
-RECORDER_FUNCTION_ void recorder_print_(const struct recorder *recorder,
+RECORDER_SELDOM_ void recorder_print_(const struct recorder *recorder,
                                         unsigned thread,
                                         const struct recorder_record *records,
                                         unsigned count)

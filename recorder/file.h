@@ -126,7 +126,7 @@ recorder_modules_hide_(struct recorder_recording_ *file,
 
 /* Fills the file with all but the recorders. Returns the rows of its thread
  * table, or null if something has no room. */
-RECORDER_SELDOM_ struct recorder_thread_row *
+RECORDER_APART_ struct recorder_thread_row *
 recorder_file_fill_(struct recorder_recording_ *file,
                     const struct recorder_modules_ *modules,
                     const struct recorder_elf_ *program, unsigned headers)
@@ -183,7 +183,7 @@ RECORDER_SELDOM_ void recorder_file_lives_(struct recorder_recording_ *file)
 }
 
 /* Moves the recorders and the thread table into the file. */
-RECORDER_SELDOM_ void recorder_file_move_(struct recorder_recording_ *file,
+RECORDER_APART_ void recorder_file_move_(struct recorder_recording_ *file,
                                           struct recorder_moves_ *moves,
                                           size_t moves_max,
                                           struct recorder_thread_row *rows)
@@ -288,7 +288,7 @@ RECORDER_SELDOM_ void recorder_file_full_(struct recorder_recording_ *file)
 }
 
 /* Adds the formats of a library that was opened; `of` is an address in it. */
-RECORDER_SELDOM_ void recorder_file_module_(struct recorder_recording_ *file,
+RECORDER_APART_ void recorder_file_module_(struct recorder_recording_ *file,
                                             const void *of)
 {
     struct recorder_modules_ modules;

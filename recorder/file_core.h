@@ -335,7 +335,7 @@ RECORDER_SELDOM_ uintptr_t recorder_core_strings_(const char *auxiliary,
 }
 
 /* Adds the notes of the process. Returns false if there is no room. */
-RECORDER_SELDOM_ bool recorder_core_add_notes_(struct recorder_recording_ *file)
+RECORDER_APART_ bool recorder_core_add_notes_(struct recorder_recording_ *file)
 {
     char auxiliary[RECORDER_AUXILIARY_MAX_], *start, *at, *to;
     size_t size = recorder_os_vector_(auxiliary, sizeof auxiliary);

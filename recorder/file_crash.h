@@ -202,7 +202,7 @@ recorder_crash_mark_(const struct recorder_recording_ *file, int32_t sig)
 
 /* Writes a crash; `most`: the bytes of memory, 0: none. A child of vfork() has the
  * recording of its parent. Safe in a signal handler. */
-RECORDER_SELDOM_ void recorder_crash_write_(int sig, const void *info,
+RECORDER_APART_ void recorder_crash_write_(int sig, const void *info,
                                             const void *context, int32_t thread,
                                             size_t most)
 {

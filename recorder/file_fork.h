@@ -138,7 +138,7 @@ recorder_fork_inherit_(const struct recorder_recording_ *file,
 
 /* Runs in a child of fork(), which must not write into its parent's file: maps
  * other memory at the same addresses, of a new file or of none. */
-RECORDER_SELDOM_ void recorder_fork_child_(struct recorder_recording_ *file)
+RECORDER_APART_ void recorder_fork_child_(struct recorder_recording_ *file)
 {
     struct recorder_registry *registry = recorder_home_.registry;
     struct recorder_part_ *last = &file->parts[file->parts_count - 1];

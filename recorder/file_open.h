@@ -193,7 +193,7 @@ RECORDER_SELDOM_ enum recorder_open_found_ recorder_open_look_(int fd)
 
 /* Renames an abandoned recording PATH.old. Returns false, with a message, if
  * PATH.old is no recording of ours. */
-RECORDER_SELDOM_ bool recorder_open_keep_(const char *path)
+RECORDER_APART_ bool recorder_open_keep_(const char *path)
 {
     enum recorder_open_found_ found = RECORDER_ABSENT_;
     struct recorder_string_ name;

@@ -101,7 +101,7 @@ RECORDER_LOCAL_ void recorder_plan_add_(struct recorder_plan_ *plan,
 /* Writes the text up to the next conversion and parses that; kind is 0 at the
    format's end. Text that is no conversion stays with the literal text around
    it, because an odd '%' must not tear a UTF-8 sequence. */
-RECORDER_SELDOM_ void recorder_format_next_(struct recorder_formatter_ *f,
+RECORDER_APART_ void recorder_format_next_(struct recorder_formatter_ *f,
                                             const char *format,
                                             struct recorder_plan_ *plan)
 {
@@ -374,7 +374,7 @@ RECORDER_SELDOM_ void recorder_format_parse_(struct recorder_formatter_ *f)
 
 /* Pads the text from `start` on to its width: in front, at its end, or after
    the sign and the 0x. */
-RECORDER_SELDOM_ void recorder_format_pad_(struct recorder_formatter_ *f,
+RECORDER_APART_ void recorder_format_pad_(struct recorder_formatter_ *f,
                                            size_t start)
 {
     size_t pad = f->how.width - (f->text.size - start);
@@ -386,7 +386,7 @@ RECORDER_SELDOM_ void recorder_format_pad_(struct recorder_formatter_ *f,
         recorder_format_insert_(f, start, ' ', pad);
 }
 
-RECORDER_SELDOM_ void recorder_format_rare_(struct recorder_formatter_ *f)
+RECORDER_APART_ void recorder_format_rare_(struct recorder_formatter_ *f)
 {
     f->prefix = 0;
     if (f->how.kind == '%' || f->missing || f->how.kind == '*')

@@ -31,17 +31,19 @@
 /* Of each function of the headers: -finstrument-functions has no calls of it
  * (recorder_functions.h). */
 #define RECORDER_UNSEEN_ __attribute__((no_instrument_function))
-/* RECORDER_SELDOM_: the compiler makes the function small. Variables that the
- * whole program shares are weak and exported; variables of one module are weak
- * and hidden. Functions are static in C, and hidden inline ones in C++, which
- * the linker merges: no module calls code of another, which dlclose() might
- * unmap. */
+/* RECORDER_SELDOM_: the compiler makes the function small, and puts it into its
+ * only caller. RECORDER_APART_: not that, as its caller is the path of a record,
+ * or shall not have its stack. Variables that the whole program shares are weak
+ * and exported; variables of one module are weak and hidden. Functions are
+ * static in C, and hidden inline ones in C++, which the linker merges: no module
+ * calls code of another, which dlclose() might unmap. */
 #ifdef __cplusplus
 #define RECORDER_ASSERT_(condition, text) static_assert(condition, text)
 #define RECORDER_FUNCTION_                                                     \
     inline __attribute__((noinline)) RECORDER_UNSEEN_ RECORDER_HIDDEN_
 #define RECORDER_SELDOM_                                                       \
-    inline __attribute__((noinline, cold)) RECORDER_UNSEEN_ RECORDER_HIDDEN_
+    inline __attribute__((cold)) RECORDER_UNSEEN_ RECORDER_HIDDEN_
+#define RECORDER_APART_ RECORDER_SELDOM_ __attribute__((noinline))
 /* Declares the function in a door: g++ wants `inline` at the definition. */
 #define RECORDER_PROTOTYPE_ RECORDER_HIDDEN_
 #else
@@ -55,7 +57,8 @@
     static RECORDER_UNSEEN_ __attribute__((unused, __VA_ARGS__))
 #endif
 #define RECORDER_FUNCTION_ RECORDER_STATIC_(noinline)
-#define RECORDER_SELDOM_ RECORDER_STATIC_(noinline, cold)
+#define RECORDER_SELDOM_ RECORDER_STATIC_(cold)
+#define RECORDER_APART_ RECORDER_STATIC_(noinline, cold)
 #ifdef __clang__
 #define RECORDER_PROTOTYPE_ static inline
 #else
@@ -101,10 +104,10 @@
 #define RECORDER_ANY_PROTOTYPE_ extern
 #else
 #define RECORDER_CALLED_ RECORDER_FUNCTION_
-#define RECORDER_CALLED_SELDOM_ RECORDER_SELDOM_
+#define RECORDER_CALLED_SELDOM_ RECORDER_APART_
 #define RECORDER_CALLED_PROTOTYPE_ RECORDER_PROTOTYPE_
 #ifdef _WIN32 /* finds no weak definition for another file */
-#define RECORDER_ANY_ RECORDER_SELDOM_
+#define RECORDER_ANY_ RECORDER_APART_
 #define RECORDER_ANY_PROTOTYPE_ RECORDER_PROTOTYPE_
 #else
 #define RECORDER_ANY_                                                          \
@@ -118,7 +121,7 @@
  * -O0 omits only unused inline functions; g++ -O0 makes an exception table if
  * it inlines one of these. */
 #ifdef __cplusplus
-#define RECORDER_IF_CALLED_ RECORDER_SELDOM_
+#define RECORDER_IF_CALLED_ RECORDER_APART_
 #else
 #define RECORDER_IF_CALLED_ RECORDER_INLINE_
 #endif

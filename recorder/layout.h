@@ -620,7 +620,7 @@ recorder_kernel_of_program_(void)
 }
 /* Records the switches in the kernel's rings, if there are any. This is a
  * read-side section: a library may have the code, and be closed. */
-RECORDER_SELDOM_ void recorder_kernel_ask_(void)
+RECORDER_APART_ void recorder_kernel_ask_(void)
 {
 #ifdef RECORDER_LINUX_
     const struct recorder_kernel_rings *kernel;

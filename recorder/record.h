@@ -91,7 +91,7 @@ recorder_ring_of_(const struct recorder *recorder, unsigned writer)
 }
 
 /* Shows the hook a record of `count` records of 4 words each. */
-RECORDER_SELDOM_ void
+RECORDER_APART_ void
 recorder_hook_words_(const struct recorder *recorder, unsigned thread,
                      const struct recorder_record *head, const uintptr_t *words,
                      unsigned count)
@@ -141,7 +141,7 @@ recorder_record_words_(const struct recorder *recorder, const char *format,
 /* Records one record of a recorder that is traced or watched, and shows it to
  * the hook. It is separate and cold, so that the fast path keeps its record in
  * registers; `r` is a copy. */
-RECORDER_SELDOM_ uintptr_t recorder_record_hooked_(
+RECORDER_APART_ uintptr_t recorder_record_hooked_(
     const struct recorder *recorder, struct recorder_record *r)
 {
     unsigned writer = recorder_writer_(recorder);
@@ -352,7 +352,7 @@ RECORDER_CALLED_ size_t recorder_size_of_text_(const char *format,
 #ifdef RECORDER_LINUX_
 /* Returns how many bytes there are from a module's ELF header to its first
  * segment that can be written; 1 if there is no header. */
-RECORDER_SELDOM_ uintptr_t recorder_readonly_bytes_(const char *start)
+RECORDER_APART_ uintptr_t recorder_readonly_bytes_(const char *start)
 {
     enum { IS_64 = __SIZEOF_POINTER__ == 8, WORDS = IS_64 ? 7 : 8 };
     struct recorder_os_headers_ headers = {NULL, NULL, NULL, 0};

@@ -185,7 +185,7 @@ RECORDER_INLINE_ bool recorder_take_turn_(struct recorder_turn *turn,
 /* Raises `highest` to `lap`, unless it is equal or ahead: less than half of all
  * positions ahead, modulo the word. H1 keeps it from falling farther back. */
 #ifdef RECORDER_ENTER
-RECORDER_SELDOM_ void recorder_raise_(struct recorder_turn *turn, uintptr_t lap)
+RECORDER_APART_ void recorder_raise_(struct recorder_turn *turn, uintptr_t lap)
 {
     uintptr_t masked = RECORDER_ENTER();
     if (recorder_get_(&turn->highest) - lap > UINTPTR_MAX >> 1)
@@ -193,7 +193,7 @@ RECORDER_SELDOM_ void recorder_raise_(struct recorder_turn *turn, uintptr_t lap)
     RECORDER_LEAVE(masked);
 }
 #else
-RECORDER_SELDOM_ void recorder_raise_(struct recorder_turn *turn, uintptr_t lap)
+RECORDER_APART_ void recorder_raise_(struct recorder_turn *turn, uintptr_t lap)
 {
     uintptr_t highest = recorder_get_(&turn->highest);
     while (highest - lap > UINTPTR_MAX >> 1 &&

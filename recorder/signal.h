@@ -167,7 +167,7 @@ enum {
 };
 /* Writes the first lines. If there is a recording and no setting, the dump says
  * only the recording's path. */
-RECORDER_SELDOM_ void recorder_crash_begin_(struct recorder_crashed_ *crashed)
+RECORDER_APART_ void recorder_crash_begin_(struct recorder_crashed_ *crashed)
 {
     struct recorder_output_ *out = &crashed->out;
     const char *recording = recorder_crash_recording_();
@@ -186,7 +186,7 @@ RECORDER_SELDOM_ void recorder_crash_begin_(struct recorder_crashed_ *crashed)
 }
 /* Goes on with the next step. A fault comes back to the mark: `step` already
  * says which step follows one that fails. */
-RECORDER_SELDOM_ void recorder_crash_steps_(struct recorder_crashed_ *crashed)
+RECORDER_APART_ void recorder_crash_steps_(struct recorder_crashed_ *crashed)
 {
     if (crashed->guarded) {
         recorder_guarded_.frame = (uintptr_t)__builtin_frame_address(0);

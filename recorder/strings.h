@@ -42,7 +42,7 @@ recorder_fetch_(struct recorder_scratch_ *s, uint64_t address)
 /* Returns an event's format, its heading taken off into s->heading, and in
  * *location the "file:line" that follows it, all in s->format; null if the
  * format cannot be read, as its library was closed. */
-RECORDER_FUNCTION_ const char *
+RECORDER_SELDOM_ const char *
 recorder_format_of_(struct recorder_scratch_ *s,
                     const struct recorder_event *event, const char **location)
 {
@@ -83,7 +83,7 @@ recorder_format_of_(struct recorder_scratch_ *s,
 
 /* Enters a read-side section, and returns the recorder in whose rings an
  * address is; null if none. */
-RECORDER_FUNCTION_ const struct recorder *
+RECORDER_SELDOM_ const struct recorder *
 recorder_list_find_(const struct recorder_scratch_ *s, uintptr_t address)
 {
     const struct recorder *recorder = recorder_readers_enter_();

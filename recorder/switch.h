@@ -131,7 +131,7 @@ RECORDER_INLINE_ uintptr_t recorder_switch_end_(const struct recorder *recorder,
 
 /* Begins the first shot of a ring, or else turns the recorder off. Returns true
  * if it is off. */
-RECORDER_SELDOM_ bool recorder_switch_stops_(struct recorder *recorder)
+RECORDER_APART_ bool recorder_switch_stops_(struct recorder *recorder)
 {
     struct recorder_ring *ring = recorder->rings;
     intptr_t trace = __atomic_load_n(&recorder->trace, __ATOMIC_RELAXED);

@@ -50,7 +50,7 @@ RECORDER_SELDOM_ void recorder_add_string_(struct recorder_string_ *s,
                        recorder_length_(text, RECORDER_TEXT_LINE_MAX_));
 }
 /* Adds a number, with at least `digits` digits. */
-RECORDER_FUNCTION_ void recorder_add_number_(struct recorder_string_ *s,
+RECORDER_SELDOM_ void recorder_add_number_(struct recorder_string_ *s,
                                              uint64_t number, unsigned base,
                                              unsigned digits)
 {
@@ -85,7 +85,7 @@ RECORDER_SELDOM_ size_t recorder_text_shown_(const char *s, size_t size)
 }
 
 /* Adds a name, escaped like the text of messages. */
-RECORDER_FUNCTION_ void recorder_add_name_(struct recorder_string_ *s,
+RECORDER_SELDOM_ void recorder_add_name_(struct recorder_string_ *s,
                                            const char *name, size_t max)
 {
     struct recorder_formatter_ f;
@@ -148,7 +148,7 @@ RECORDER_SELDOM_ void recorder_add_wall_(struct recorder_string_ *s,
                          digits);
 }
 
-RECORDER_FUNCTION_ void recorder_add_seconds_(struct recorder_string_ *s,
+RECORDER_SELDOM_ void recorder_add_seconds_(struct recorder_string_ *s,
                                               int64_t ns, unsigned digits)
 {
     uint64_t size = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;

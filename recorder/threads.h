@@ -308,7 +308,7 @@ recorder_thread_ask_(struct recorder_registry *registry)
     return self;
 }
 
-RECORDER_SELDOM_ unsigned recorder_thread_enter_(void)
+RECORDER_APART_ unsigned recorder_thread_enter_(void)
 {
     struct recorder_registry *registry = recorder_home_.registry;
     int *error = recorder_os_errno_(), kept = *error;

@@ -110,7 +110,7 @@ recorder_trigger_find_(struct recorder_trigger_ *trigger,
 }
 
 /* True if a test holds for the text of an argument, as a dump shows it. */
-RECORDER_SELDOM_ bool
+RECORDER_APART_ bool
 recorder_trigger_text_(const struct recorder_condition_test_ *test,
                        const struct recorder *recorder, unsigned thread,
                        const struct recorder_record *records, unsigned count,
