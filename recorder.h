@@ -269,12 +269,10 @@ a lower floor; no file includes one of the headers outside:
 #define RECORDER_CONTEXT(name, id) RECORDER_CONTEXT_CALL_(name, id, " from", "")
 #define RECORDER_CONTEXT_SENT(name, id)                                        \
     RECORDER_CONTEXT_CALL_(name, id, " to", " sent")
-#ifdef RECORDER_OFF
 #define RECORDER_TRACE(name)                                                   \
-    (*((void)sizeof recorder_for_##name, &recorder_trace_off_))
-#else
-#define RECORDER_TRACE(name) (recorder_for_##name.trace)
-#endif
+    RECORDER_OFF_OR_((*((void)sizeof recorder_for_##name,                      \
+                        &recorder_trace_off_)),                                \
+                     (recorder_for_##name.trace))
 
 /* Severities: record(disk, RECORDER_SW2 "block %u unreadable", n). They cost a
  * record nothing. -DRECORDER_SEVERITY_LEAST=n compiles away the records whose
@@ -367,17 +365,13 @@ RECORDER_CALLED_PROTOTYPE_ bool
 recorder_enter_lanes_(struct recorder *recorder);
 RECORDER_CALLED_PROTOTYPE_ void
 recorder_tweak_enter_(struct recorder_tweak *tweak);
-#if defined(RECORDER_IN_LIBRARY_) || defined(RECORDER_COMPILE_ONCE)
 RECORDER_CALLED_PROTOTYPE_ void recorder_leave(struct recorder *recorder);
 RECORDER_CALLED_PROTOTYPE_ void
 recorder_tweak_leave_(struct recorder_tweak *tweak);
-#endif
-#ifndef RECORDER_HOSTED_
-/* RECORDER_AT: continues the ring, or empties it. The next order follows its
- * last one. */
-RECORDER_CALLED_PROTOTYPE_ void
-recorder_resume(const struct recorder *recorder);
-#endif
+/* RECORDER_AT, of ports: continues the ring, or empties it. The next order
+ * follows its last one. */
+RECORDER_HOSTED_OR_(, RECORDER_CALLED_PROTOTYPE_ void recorder_resume(
+                          const struct recorder *recorder);)
 
 /* record() calls these with up to 4 arguments, with more, and for text. They
  * return an order, or the word for %s. */
@@ -419,11 +413,9 @@ RECORDER_CALLED_PROTOTYPE_ uintptr_t recorder_context_(
 
 /* Each function shows all rings, merged by order, and returns the number of
  * records shown. Without an operating system, stderr is RECORDER_WRITE of the
- * port, and there are no descriptors. */
+ * port, and there are no descriptors, signals and recordings. */
 RECORDER_ANY_PROTOTYPE_ size_t recorder_dump(void); /* to stderr */
-#ifdef RECORDER_HOSTED_
 RECORDER_ANY_PROTOTYPE_ size_t recorder_dump_fd(int fd);
-#endif
 /* To stderr, the recorders whose whole name matches: an extended regular
  * expression, case-insensitive. */
 RECORDER_ANY_PROTOTYPE_ size_t recorder_dump_for(const char *regex);
@@ -443,7 +435,6 @@ RECORDER_ANY_PROTOTYPE_ size_t recorder_dump_to(recorder_sink *sink,
  * field is unknown; then nothing changes. */
 RECORDER_ANY_PROTOTYPE_ bool recorder_line(const char *line);
 
-#ifdef RECORDER_HOSTED_
 /* --------------------------------------------------------------- signals -- */
 
 /* Dumps when `sig` comes, then does the signal's usual work: calls the earlier
@@ -500,7 +491,6 @@ RECORDER_ANY_PROTOTYPE_ bool recorder_alt_stack(void);
  *
  * The environment's RECORDER_FILE does that before main(). */
 RECORDER_ANY_PROTOTYPE_ bool recorder_file(const char *path);
-#endif
 #endif /* _WIN32 */
 
 RECORDER_C_END_

@@ -60,18 +60,10 @@ CONTENTS
  *                           lane that no thread uses takes no memory; ports: 1
  */
 #ifndef RECORDER_FUNCTIONS_SIZE
-#ifdef RECORDER_HOSTED_
-#define RECORDER_FUNCTIONS_SIZE 4096
-#else
-#define RECORDER_FUNCTIONS_SIZE 64
-#endif
+#define RECORDER_FUNCTIONS_SIZE RECORDER_HOSTED_OR_(4096, 64)
 #endif
 #ifndef RECORDER_FUNCTIONS_LANES
-#ifdef RECORDER_HOSTED_
-#define RECORDER_FUNCTIONS_LANES 32
-#else
-#define RECORDER_FUNCTIONS_LANES 1
-#endif
+#define RECORDER_FUNCTIONS_LANES RECORDER_HOSTED_OR_(32, 1)
 #endif
 
 /* --------------------------------------------------------------- hooks -- */

@@ -174,28 +174,19 @@ RECORDER_LOUD_
     {                                                                          \
         recorder_tasks_enter(&recorder_tasks_##name);                          \
     }                                                                          \
-    RECORDER_TASKS_LEAVE_(name)                                                \
-    __extension__
-#ifdef RECORDER_IN_LIBRARY_
-#define RECORDER_TASKS_LEAVE_(name)                                            \
-    RECORDER_UNSEEN_ __attribute__((                                           \
-        destructor(101))) static void recorder_tasks_leave_##name(void)        \
+    RECORDER_AT_CLOSE_(101) recorder_tasks_leave_##name(void)                  \
     {                                                                          \
         recorder_tasks_leave_(&recorder_tasks_##name);                         \
-    }
-#else
-#define RECORDER_TASKS_LEAVE_(name)
-#endif
+    }                                                                          \
+    __extension__
 
 RECORDER_C_BEGIN_
 
 /* Where constructors do not run, main() calls this, of &recorder_tasks_NAME. */
 RECORDER_CALLED_PROTOTYPE_ void
 recorder_tasks_enter(struct recorder_tasks *tasks);
-#if defined(RECORDER_IN_LIBRARY_) || defined(RECORDER_COMPILE_ONCE)
 RECORDER_CALLED_PROTOTYPE_ void
 recorder_tasks_leave_(struct recorder_tasks *tasks);
-#endif
 
 /* Put a task into the table of &recorder_tasks_NAME, and take it out, from any
  * thread and at any moment. False: the table is full. */

@@ -308,10 +308,8 @@ recorder_action_parse_(struct recorder_trigger_ *trigger, char *at)
         unsigned action;
     } words[] = {{"freeze", RECORDER_ACTION_FREEZE_},
                  {"dump", RECORDER_ACTION_DUMP_},
-#ifdef RECORDER_HOSTED_
-                 {"stop", RECORDER_ACTION_STOP_},
-                 {"abort", RECORDER_ACTION_ABORT_},
-#endif
+                 RECORDER_IF_HOSTED_({"stop", RECORDER_ACTION_STOP_},
+                                     {"abort", RECORDER_ACTION_ABORT_}, )
                  {"again", RECORDER_ACTION_AGAIN_}};
     const char *rest = NULL;
     char *next, *end;

@@ -79,19 +79,15 @@ RECORDER_INLINE_ uintptr_t recorder_returned_(uintptr_t order)
 
 /* A recorder that is off costs one load and one branch; its arguments are not
  * evaluated. */
-#ifdef RECORDER_OFF
 #define RECORDER_CALL_(name, check, format, call)                              \
-    recorder_word_of_word_(RECORDER_NAMED_(name) RECORDER_FORMATTED_(format) 1 \
-                               ? RECORDER_NO_ORDER_                            \
-                               : (check, recorder_returned_(call)))
-#else
-#define RECORDER_CALL_(name, check, format, call)                              \
+    RECORDER_OFF_OR_(recorder_word_of_word_, )                                 \
     (RECORDER_NAMED_(name) RECORDER_FORMATTED_(format)                         \
-             RECORDER_DROPPED_(format)                                         \
-             __atomic_load_n(&recorder_for_##name.trace, __ATOMIC_RELAXED) < 0 \
+             RECORDER_DROPPED_(format) RECORDER_IS_OFF_(name)                  \
          ? RECORDER_NO_ORDER_                                                  \
          : (check, recorder_returned_(call)))
-#endif
+#define RECORDER_IS_OFF_(name)                                                 \
+    RECORDER_OFF_OR_(1, __atomic_load_n(&recorder_for_##name.trace,            \
+                                        __ATOMIC_RELAXED) < 0)
 
 /* True if a record is below RECORDER_SEVERITY_LEAST, which the compiler can
  * tell from the literal. The severity must be its first word. */
@@ -114,13 +110,7 @@ RECORDER_ASSERT_((RECORDER_SEVERITY_LEAST) >= 0 && (RECORDER_SEVERITY_LEAST) < 5
 #define RECORDER_QUOTE_2_(x) #x
 
 /* Lets the compiler check the format against the arguments: a call in a branch
- * that is never taken. Pointers of any type may be shown with %p. For gcc on
- * mingw, `printf` is that of msvcrt, which lacks %zu, %td and %jd. */
-#if defined(__MINGW32__) && !defined(__clang__)
-#define RECORDER_PRINTF_ gnu_printf
-#else
-#define RECORDER_PRINTF_ printf
-#endif
+ * that is never taken. Pointers of any type may be shown with %p. */
 __attribute__((format(RECORDER_PRINTF_, 1, 2))) RECORDER_LOCAL_ int
 recorder_check_(const char *format, ...)
 {
@@ -183,24 +173,15 @@ recorder_check_(const char *format, ...)
 #endif
 
 /* RECORDER_CONTEXT_SPAN_ shows the 16 hexadecimal digits of a span. */
-#if __SIZEOF_POINTER__ == 8
-#define RECORDER_CONTEXT_SPAN_ "%016zx"
+#define RECORDER_CONTEXT_SPAN_ RECORDER_WORDS_OR_("%016zx", "%08zx%08zx")
 RECORDER_INLINE_ uintptr_t recorder_word_of_double_(double value)
 {
+    const RECORDER_WORDS_OR_(double, float) kept =
+        (RECORDER_WORDS_OR_(double, float))value;
     uintptr_t word;
-    __builtin_memcpy(&word, &value, sizeof word);
+    __builtin_memcpy(&word, &kept, sizeof word);
     return word;
 }
-#else
-#define RECORDER_CONTEXT_SPAN_ "%08zx%08zx"
-RECORDER_INLINE_ uintptr_t recorder_word_of_double_(double value)
-{
-    float single = (float)value;
-    uintptr_t word;
-    __builtin_memcpy(&word, &single, sizeof word);
-    return word;
-}
-#endif
 RECORDER_INLINE_ uintptr_t recorder_word_of_word_(uintptr_t value)
 {
     return value;
@@ -462,26 +443,9 @@ RECORDER_INLINE_ auto recorder_context_id_(int, const T &id)
          char none;                                                            \
      }) *                                                                      \
      (uintptr_t)0)
-#if __SIZEOF_POINTER__ == 8
 #define RECORDER_FITS_(x)                                                      \
-    (__builtin_classify_type(x) != 1 || sizeof(1 ? (x) : (x)) <= 8)
-#else
-#define RECORDER_FITS_(x)                                                      \
-    _Generic((x), long long : 0, unsigned long long : 0, default : 1)
-#endif
-#ifdef __clang__ /* warns of __func__ in that struct, and knows it */
-#define RECORDER_STRUCT_                                                       \
-    _Pragma("clang diagnostic push") _Pragma(                                  \
-    "clang diagnostic ignored \"-Wpredefined-identifier-outside-function\"")   \
-    _Pragma("clang diagnostic ignored \"-Wc11-extensions\"")                   \
-    struct
-#define RECORDER_ASSERT_MEMBER_ _Static_assert
-#define RECORDER_STRUCT_END_ _Pragma("clang diagnostic pop")
-#else
-#define RECORDER_STRUCT_ struct
-#define RECORDER_ASSERT_MEMBER_ __extension__ _Static_assert
-#define RECORDER_STRUCT_END_
-#endif
+    (__builtin_classify_type(x) != 1 ||                                        \
+     sizeof(1 ? (x) : (x)) <= sizeof(uintptr_t))
 /* The type of x if x is text, an array undecayed; else char *, so that no
  * __typeof__ meets a bit-field. */
 #define RECORDER_TEXT_TYPE_(x)                                                 \

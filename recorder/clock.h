@@ -102,6 +102,9 @@ RECORDER_INLINE_ uint64_t recorder_ticks_(void)
 #if __SIZEOF_POINTER__ == 4 &&                                                 \
     (!defined(RECORDER_TIME) || defined(RECORDER_TIME_HIGH))
 #define RECORDER_WRAPS_ /* the registry notes wraps: readers widen the ticks */
+#define RECORDER_NOTES_WRAPS_ true
+#else
+#define RECORDER_NOTES_WRAPS_ false
 #endif
 #ifndef RECORDER_TIME
 #define RECORDER_TIME() ((uintptr_t)recorder_ticks_())

@@ -34,13 +34,8 @@ enum {
     RECORDER_CONDITION_TESTS_ = 8  /* FIELD OP VALUE */
 };
 /* Of COUNTxTIME; a trigger remembers twice as many times. */
-#ifdef RECORDER_HOSTED_
-#define RECORDER_CONDITION_COUNT_MAX_ 512
-#define RECORDER_CONDITION_COUNTS_ "2 to 512"
-#else
-#define RECORDER_CONDITION_COUNT_MAX_ 16
-#define RECORDER_CONDITION_COUNTS_ "2 to 16"
-#endif
+#define RECORDER_CONDITION_COUNT_MAX_ RECORDER_HOSTED_OR_(512, 16)
+#define RECORDER_CONDITION_COUNTS_ RECORDER_HOSTED_OR_("2 to 512", "2 to 16")
 
 /* Compares an argument. */
 struct recorder_condition_test_ {

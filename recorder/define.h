@@ -19,17 +19,12 @@ RECORDER_C_BEGIN_
 
 /* A library's recorders leave when it is closed; a program's never do, so that
  * records made at exit can be dumped. */
-#ifdef RECORDER_IN_LIBRARY_
 #define RECORDER_LEAVES_(name)                                                 \
-    RECORDER_UNSEEN_ __attribute__((                                           \
-        destructor(101))) static void recorder_leave_##name(void)              \
+    RECORDER_AT_CLOSE_(101) recorder_leave_##name(void)                        \
     {                                                                          \
         if (recorder_entered_##name)                                           \
             recorder_leave(&recorder_for_##name);                              \
     }
-#else
-#define RECORDER_LEAVES_(name)
-#endif
 
 /* With RECORDER_OFF, recorders that a nameless namespace declares are defined
  * nowhere, nor used by all: clang warns of that. */
@@ -61,6 +56,11 @@ RECORDER_C_BEGIN_
 #define RECORDER_DEFINE_SLOTS_(name, slots, lanes, description)                \
     RECORDER_AGAIN_(extern struct recorder recorder_for_##name)                \
     __extension__
+#define RECORDER_DEFINE_AT_(name, size, address, description)                  \
+    RECORDER_CHECK_SIZE_(name, size, 1, description)                           \
+    RECORDER_ASSERT_((size) >= 4, "RECORDER_AT(" #name ", " #size              \
+                                  "): the size must be at least 4");           \
+    RECORDER_DECLARE(name)
 #else
 /* With exactly this number of slots, a power of two: below 4, for a single
  * writer. The final __extension__ lets a user write a semicolon after the macro
@@ -87,8 +87,6 @@ RECORDER_C_BEGIN_
     }                                                                          \
     RECORDER_LEAVES_(name)                                                     \
     __extension__
-#endif
-#if !defined(RECORDER_HOSTED_) && !defined(RECORDER_OFF)
 /* The stamp is at the address, a multiple of RECORDER_RING_ALIGN_; the ring
  * follows it. */
 #define RECORDER_DEFINE_AT_(name, size, address, description)                  \
@@ -113,33 +111,16 @@ RECORDER_C_BEGIN_
         recorder_enter(&recorder_for_##name);                                  \
     }                                                                          \
     __extension__
-#elif !defined(RECORDER_HOSTED_)
-#define RECORDER_DEFINE_AT_(name, size, address, description)                  \
-    RECORDER_CHECK_SIZE_(name, size, 1, description)                           \
-    RECORDER_ASSERT_((size) >= 4, "RECORDER_AT(" #name ", " #size              \
-                                  "): the size must be at least 4");           \
-    RECORDER_DECLARE(name)
 #endif
-#ifdef RECORDER_NOTHING_
-#define RECORDER_TWEAK_ENTERS_(function, tweak)
-#else
 #define RECORDER_TWEAK_ENTERS_(function, tweak)                                \
-    RECORDER_UNSEEN_ __attribute__((constructor(101))) static void function(   \
-        void)                                                                  \
-    {                                                                          \
+    RECORDER_IF_BODIES_(RECORDER_UNSEEN_ __attribute__((                       \
+        constructor(101))) static void function(void) {                        \
         recorder_tweak_enter_(&tweak);                                         \
-    }
-#endif
-#if defined(RECORDER_IN_LIBRARY_) && !defined(RECORDER_NOTHING_)
+    })
 #define RECORDER_TWEAK_LEAVES_(function, tweak)                                \
-    RECORDER_UNSEEN_ __attribute__((destructor(101))) static void function(    \
-        void)                                                                  \
-    {                                                                          \
+    RECORDER_IF_BODIES_(RECORDER_AT_CLOSE_(101) function(void) {               \
         recorder_tweak_leave_(&tweak);                                         \
-    }
-#else
-#define RECORDER_TWEAK_LEAVES_(function, tweak)
-#endif
+    })
 
 /* Results of recorder_trace_set(). */
 enum {

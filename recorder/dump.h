@@ -603,14 +603,11 @@ recorder_dump_enter_(void)
     recorder_home_.registry->hook = recorder_print_;
     recorder_line(recorder_os_environment_("RECORDER_LINE"));
 }
-#ifdef RECORDER_IN_LIBRARY_
-RECORDER_UNSEEN_ __attribute__((destructor(102))) static void
-recorder_dump_leave_(void)
+RECORDER_AT_CLOSE_(102) recorder_dump_leave_(void)
 {
     if (recorder_home_.registry->hook == recorder_print_)
         recorder_home_.registry->hook = NULL;
 }
-#endif
 
 RECORDER_C_END_
 #endif

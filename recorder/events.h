@@ -221,13 +221,14 @@ RECORDER_INLINE_ size_t recorder_batch_run_(const struct recorder_batch_ *batch,
 }
 
 /* Returns the time of a record, in 64 bits of ticks. */
-#ifdef RECORDER_WRAPS_
 RECORDER_FUNCTION_ uint64_t recorder_ticks_of_(const struct recorder_record *r)
 {
     const struct recorder_registry *registry = recorder_home_.registry;
     uintptr_t count;
-    uint64_t ticks;
+    uint64_t ticks = r->time;
     bool known;
+    if (!RECORDER_NOTES_WRAPS_)
+        return ticks;
     do { /* until no wrap was noted during the copy */
         count = __atomic_load_n(&registry->wraps_count, __ATOMIC_ACQUIRE);
         ticks = r->time;
@@ -237,12 +238,6 @@ RECORDER_FUNCTION_ uint64_t recorder_ticks_of_(const struct recorder_record *r)
     } while (recorder_get_(&registry->wraps_count) != count);
     return known ? ticks : RECORDER_TICKS_UNKNOWN_;
 }
-#else
-RECORDER_INLINE_ uint64_t recorder_ticks_of_(const struct recorder_record *r)
-{
-    return r->time;
-}
-#endif
 
 /* Makes an event of the run of records at i. */
 RECORDER_FUNCTION_ void recorder_event_of_(const struct recorder_batch_ *batch,

@@ -4,15 +4,14 @@
 #define RECORDER_FILE_H_
 
 #include "dump.h"
-#ifdef RECORDER_OS_FILES_
-#include "file_crash.h"
-#include "file_exit.h"
-#include "file_fork.h"
-#endif
 
 RECORDER_C_BEGIN_
 
 #ifdef RECORDER_OS_FILES_
+#include "file_crash.h"
+#include "file_exit.h"
+#include "file_fork.h"
+
 /* ------------------------------------------------------------------ file -- */
 
 /* Returns how many rows the thread table has in the file. */
@@ -409,14 +408,11 @@ RECORDER_SELDOM_ void recorder_file_forget_in_child_(void)
         recorder_recording_->forgets = true;
 }
 
-#ifdef RECORDER_IN_LIBRARY_
-RECORDER_UNSEEN_ __attribute__((destructor(103))) static void
-recorder_file_leave_(void)
+RECORDER_AT_CLOSE_(103) recorder_file_leave_(void)
 {
     if (recorder_home_.registry->file == recorder_file_notify_)
         recorder_home_.registry->file = NULL;
 }
-#endif
 #else
 RECORDER_SELDOM_ bool recorder_file_open_(const char *path, const char *threads)
 {
@@ -443,12 +439,13 @@ RECORDER_INLINE_ void recorder_exit_begin_(bool preloaded)
 #endif
 
 /* A library that is preloaded into programs leaves RECORDER_FILE to them. */
-#ifndef RECORDER_FILE_PRELOADED
 RECORDER_UNSEEN_ __attribute__((constructor(103))) static void
 recorder_file_enter_(void)
 {
     const char *path = recorder_os_environment_("RECORDER_FILE");
     struct recorder_registry *registry = recorder_home_.registry;
+    if (RECORDER_PRELOADED_)
+        return;
     recorder_exit_begin_(false); /* a library may have made the file */
     if (registry->file_asked >= RECORDER_FILE_LOOKED_ || registry->image)
         return;
@@ -458,7 +455,6 @@ recorder_file_enter_(void)
                                   "could be made: recorder save PID makes one "
                                   "at any time");
 }
-#endif
 
 RECORDER_C_END_
 #endif

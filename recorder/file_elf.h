@@ -19,13 +19,9 @@ struct recorder_elf_ {
 };
 struct recorder_elf_header_ {
     uint32_t type;
-#if __SIZEOF_POINTER__ == 8
-    uint32_t flags;
-#endif
+    RECORDER_WORDS_OR_(uint32_t flags;, )
     uintptr_t offset, address, physical, file_bytes, memory_bytes;
-#if __SIZEOF_POINTER__ == 4
-    uint32_t flags;
-#endif
+    RECORDER_WORDS_OR_(, uint32_t flags;)
     uintptr_t align;
 };
 enum {
@@ -45,28 +41,9 @@ struct recorder_dl_info_ {
     uint16_t headers_count;
 };
 
-/* The number of registers in the machine's NT_PRSTATUS; 0: unknown, and the
- * note is left out. */
-#if defined(__x86_64__) && __SIZEOF_POINTER__ == 8
-#define RECORDER_REGISTERS_ 27
-#elif defined(__i386__)
-#define RECORDER_REGISTERS_ 17
-#elif defined(__aarch64__) && __SIZEOF_POINTER__ == 8
-#define RECORDER_REGISTERS_ 34
-#elif defined(__arm__)
-#define RECORDER_REGISTERS_ 18
-#elif defined(__riscv)
-#define RECORDER_REGISTERS_ 32
-#elif defined(__powerpc__)
-#define RECORDER_REGISTERS_ 48
-#elif defined(__s390x__)
-#define RECORDER_REGISTERS_ 27
-#elif defined(__mips__) && (__SIZEOF_POINTER__ == 8) == (_MIPS_SIM == _ABI64)
-#define RECORDER_REGISTERS_ 45
-#else
-#define RECORDER_REGISTERS_ 0
-#endif
-/* NT_PRSTATUS: a signal (three ints, two shorts), two masks, ids, 4 times. */
+/* A system says how many registers the machine's NT_PRSTATUS has,
+ * RECORDER_REGISTERS_, 0: unknown, and the note is left out; and where
+ * NT_PRPSINFO has its ids, RECORDER_INFO_PID_. NT_PRSTATUS: a signal (three ints, two shorts), two masks, ids, 4 times. */
 #define RECORDER_STATUS_PID_ (16 + 2 * sizeof(uintptr_t))
 #define RECORDER_STATUS_BYTES_                                                 \
     (RECORDER_STATUS_PID_ + 16 +                                               \
@@ -74,13 +51,6 @@ struct recorder_dl_info_ {
 #define RECORDER_STATUS_REGISTERS_                                             \
     (RECORDER_STATUS_PID_ + 16 + 8 * sizeof(uintptr_t))
 /* NT_PRPSINFO: four letters, flags, user and group, four ids, two names. */
-#if __SIZEOF_POINTER__ == 8
-#define RECORDER_INFO_PID_ 24
-#elif defined(__powerpc__) || defined(__mips__) || defined(__riscv)
-#define RECORDER_INFO_PID_ 16
-#else
-#define RECORDER_INFO_PID_ 12
-#endif
 #define RECORDER_INFO_BYTES_ (RECORDER_INFO_PID_ + 16 + 16 + 80)
 enum { RECORDER_AUXILIARY_MAX_ = 2048 }; /* bytes of NT_AUXV */
 enum { RECORDER_SIGINFO_BYTES_ = 128 };

@@ -38,9 +38,8 @@ RECORDER_SELDOM_ void recorder_open_say_(const char *path, const char *wrong,
     } else {
         recorder_add_string_(&say, "; records into memory\n");
     }
-#ifndef RECORDER_FILE_PRELOADED /* descriptor 2 may be any file here */
-    recorder_say_(&say);
-#endif
+    if (!RECORDER_PRELOADED_) /* descriptor 2 may be any file there */
+        recorder_say_(&say);
 }
 
 /* Says why a call failed: in words if a user can do something about it, else by

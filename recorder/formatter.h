@@ -4,6 +4,7 @@
 #define RECORDER_FORMATTER_H_
 
 #include "layout.h"
+#include "os.h"
 
 RECORDER_C_BEGIN_
 
@@ -290,10 +291,6 @@ RECORDER_FUNCTION_ size_t recorder_format_escape_(struct recorder_formatter_ *f,
 
 /* -------------------------------------------------------------- errors -- */
 
-#ifdef RECORDER_LINUX_ /* glibc has it; it is async-signal-safe */
-extern const char *recorder_error_text_(int error)
-    RECORDER_LABEL_(strerrordesc_np) __attribute__((weak));
-#endif
 /* Writes the text of errno; where that is not known, "errno 110". Numbers up to
    34 but 11 are the same on all systems. */
 RECORDER_SELDOM_ void recorder_format_error_(struct recorder_formatter_ *f)
@@ -301,11 +298,9 @@ RECORDER_SELDOM_ void recorder_format_error_(struct recorder_formatter_ *f)
     unsigned error = f->word & 0xfff;
     const char *text = NULL;
     char digit[24], *end = digit + sizeof digit, *start;
-#ifdef RECORDER_LINUX_
-    if (&recorder_error_text_ && (f->word >> 12 == RECORDER_ERROR_OF_LINUX_ ||
-                                  (error <= 34 && error != 11)))
-        text = recorder_error_text_((int)error);
-#endif
+    if (f->word >> 12 == RECORDER_ERROR_OF_LINUX_ ||
+        (error <= 34 && error != 11))
+        text = recorder_os_error_text_((int)error);
     if (text) {
         size_t size = 0;
         while (size < 255 && text[size]) /* no idiom of strlen() */

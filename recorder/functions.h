@@ -55,12 +55,7 @@ RECORDER_C_BEGIN_
 
 /* Sets the mark. Returns true if it was set before. */
 #if defined(RECORDER_HOSTED_) && (defined(__x86_64__) || defined(__i386__))
-#define RECORDER_CALL_BIT_(name) name RECORDER_CALL_SUFFIX_
-#ifdef __x86_64__
-#define RECORDER_CALL_SUFFIX_ "q $63"
-#else
-#define RECORDER_CALL_SUFFIX_ "l $0"
-#endif
+#define RECORDER_CALL_BIT_(name) name RECORDER_WORDS_OR_("q $63", "l $0")
 RECORDER_INLINE_ bool recorder_call_claim_(uintptr_t *word)
 {
     bool was; /* one instruction: no handler comes in between */
@@ -214,10 +209,8 @@ RECORDER_FUNCTION_ void recorder_call_open_(struct recorder *recorder,
     struct recorder_ring *ring;
     uintptr_t mask;
     unsigned writer, tickets = 0;
-#ifdef RECORDER_HOSTED_
     if (!recorder_home_.started) /* in a constructor, before ours */
         recorder_enter_lanes_(recorder);
-#endif
     writer = recorder_writer_(recorder);
     ring = recorder_ring_of_(recorder, writer);
     mask = recorder->mask;
@@ -294,17 +287,14 @@ RECORDER_INLINE_ void recorder_call_note_(struct recorder *recorder,
     unsigned writer;
     if (__atomic_load_n(&recorder->trace, __ATOMIC_RELAXED) < 0)
         return;
-#ifdef RECORDER_HOSTED_
-    writer = recorder_thread_self_; /* without a number, it has no lane */
+    /* Without a number, a thread has no lane. */
+    writer = RECORDER_HOSTED_OR_(recorder_thread_self_,
+                                 recorder_writer_(recorder));
     if (recorder_writer_lane_(writer) > recorder->lanes_mask)
         writer = 0;
     time = recorder_time_now_();
-    if (recorder_writer_lane_(writer) &&
-#else
-    writer = recorder_writer_(recorder);
-    time = recorder_time_now_();
-    if (RECORDER_CALL_PACKS_ &&
-#endif
+    if (RECORDER_HOSTED_OR_(recorder_writer_lane_(writer),
+                            RECORDER_CALL_PACKS_) &&
         recorder_call_append_(recorder, writer, format, time, function, stack,
                               returns))
         return;

@@ -44,13 +44,11 @@ RECORDER_MODULE_ struct recorder_readonly_ recorder_readonly_ = {
 #endif
 #endif
 
-/* True if the compiler sees that a format has for texts nothing but `%s`. clang
- * without a C library would call strstr(). */
+/* True if the compiler sees that a format has for texts nothing but `%s`. */
 RECORDER_INLINE_ bool recorder_is_plain_(const char *format)
 {
-#if defined(__OPTIMIZE__) && (!defined(__clang__) || __STDC_HOSTED__)
 #define RECORDER_LACKS_(text) (__builtin_strstr(format, text) == NULL)
-    const bool plain = RECORDER_LACKS_("%p") && RECORDER_LACKS_("%.") &&
+    const bool plain = RECORDER_SEES_FORMATS_ && RECORDER_LACKS_("%p") && RECORDER_LACKS_("%.") &&
                        RECORDER_LACKS_("%*") && RECORDER_LACKS_("%-") &&
                        RECORDER_LACKS_("%1") && RECORDER_LACKS_("%2") &&
                        RECORDER_LACKS_("%3") && RECORDER_LACKS_("%4") &&
@@ -58,10 +56,6 @@ RECORDER_INLINE_ bool recorder_is_plain_(const char *format)
                        RECORDER_LACKS_("%7") && RECORDER_LACKS_("%8") &&
                        RECORDER_LACKS_("%9");
     return __builtin_constant_p(plain) && plain;
-#else
-    (void)format;
-    return false;
-#endif
 }
 
 #ifdef __OPTIMIZE__ /* else it is much code for each argument */

@@ -5,22 +5,25 @@
 
 #include "language.h"
 
-#ifdef RECORDER_HOSTED_
-#include "output.h"
-#endif
-
 RECORDER_C_BEGIN_
 
-RECORDER_CALLED_SELDOM_ int recorder_kernel(unsigned kib, unsigned ms)
-{
 #ifdef RECORDER_HOSTED_
+#include "output.h"
+RECORDER_SELDOM_ void recorder_kernel_refuse_(void)
+{
     struct recorder_string_ say;
     char text[100];
     say = recorder_string_at_(text, sizeof text);
     recorder_add_string_(&say, "recorder: switches: are recorded on Linux "
                                "only; continues without\n");
     recorder_say_(&say);
+}
+#else
+#define recorder_kernel_refuse_() ((void)0)
 #endif
+RECORDER_CALLED_SELDOM_ int recorder_kernel(unsigned kib, unsigned ms)
+{
+    recorder_kernel_refuse_();
     (void)kib, (void)ms;
     return 1; /* EPERM */
 }

@@ -4,6 +4,7 @@
 #define RECORDER_KERNEL_OPEN_H_
 
 #include "kernel.h"
+#include "os_file.h"
 #include "output.h"
 
 RECORDER_C_BEGIN_
@@ -14,17 +15,9 @@ enum {
     RECORDER_KERNEL_CPUS_ = 4096,
     RECORDER_KERNEL_TASKS_ = 16384, /* threads that exist already */
     RECORDER_EPERM_ = 1,
-    RECORDER_EACCES_KERNEL_ = 13,
-    RECORDER_EINVAL_ = 22,
-    RECORDER_EMFILE_ = 24,
     RECORDER_ENODEV_ = 19,
-    RECORDER_ENOMEM_KERNEL_ = 12,
-    RECORDER_ENOSYS_KERNEL_ =
-#if defined(__mips__)
-        89
-#else
-        38
-#endif
+    RECORDER_EINVAL_ = 22,
+    RECORDER_EMFILE_ = 24
 };
 
 /* ------------------------------------------------------------------- say -- */
@@ -51,9 +44,9 @@ RECORDER_SELDOM_ void recorder_kernel_say_(const char *what, uint64_t number,
 RECORDER_SELDOM_ void recorder_kernel_refused_(int error)
 {
     char text[16] = "";
-    size_t size = recorder_kernel_file_("/proc/sys/kernel/perf_event_paranoid",
+    size_t size = recorder_os_file_("/proc/sys/kernel/perf_event_paranoid",
                                         text, sizeof text - 1);
-    if (error == RECORDER_ENOSYS_KERNEL_)
+    if (error == RECORDER_ENOSYS_)
         recorder_kernel_say_("this kernel has no perf events, or a sandbox "
                              "hides them; continues without",
                              0, "");
@@ -65,7 +58,7 @@ RECORDER_SELDOM_ void recorder_kernel_refused_(int error)
         recorder_kernel_say_("the kernel has perf events for none of its "
                              "processors; continues without",
                              0, "");
-    else if (error != RECORDER_EPERM_ && error != RECORDER_EACCES_KERNEL_)
+    else if (error != RECORDER_EPERM_ && error != RECORDER_EACCES_)
         recorder_kernel_say_("the kernel refuses perf_event_open() by error",
                              (uint64_t)error, "; continues without");
     else if (size && text[0] >= '3' && text[0] <= '9')
@@ -287,7 +280,7 @@ recorder_kernel_threads_(struct recorder_kernel_ *k,
     int refused;
     *error = 0;
     if (!known) {
-        *error = RECORDER_ENOMEM_KERNEL_;
+        *error = RECORDER_ENOMEM_;
         return 1;
     }
     known[0] = recorder_os_thread_();
@@ -328,7 +321,7 @@ RECORDER_SELDOM_ void *recorder_kernel_run_(void *of)
 RECORDER_SELDOM_ int recorder_kernel_start_(struct recorder_kernel_ *k)
 {
     struct recorder_signal_set_ before;
-    int error = RECORDER_ENOSYS_KERNEL_;
+    int error = RECORDER_ENOSYS_;
     if (!k->ms || k->thread)
         return 0;
     recorder_os_block_(&before);
@@ -359,7 +352,7 @@ RECORDER_SELDOM_ int recorder_kernel_begin_all_(struct recorder_kernel_ *k)
     int error;
     if (!recorder_kernel_memory_(k)) {
         recorder_kernel_say_("there is no memory; continues without", 0, "");
-        return RECORDER_ENOMEM_KERNEL_;
+        return RECORDER_ENOMEM_;
     }
     recorder_perf_event_set_(&event);
     k->shown.page_bytes = recorder_os_auxiliary_(6 /* AT_PAGESZ */);
@@ -386,7 +379,7 @@ RECORDER_SELDOM_ int recorder_kernel_begin_all_(struct recorder_kernel_ *k)
                 ? " are not recorded, as descriptors are few (ulimit -n): "
                   "RECORDER_SWITCHES in the environment comes before all "
                   "threads"
-            : error == RECORDER_EPERM_ || error == RECORDER_EACCES_KERNEL_
+            : error == RECORDER_EPERM_ || error == RECORDER_EACCES_
                 ? " are not recorded, as a sandbox refuses perf_event_open() "
                   "for them: RECORDER_SWITCHES in the environment comes before "
                   "all threads"
@@ -539,8 +532,7 @@ recorder_kernel_leave_(void)
 {
     struct recorder_kernel_ *k = &recorder_kernel_;
     recorder_kernel_ask_();
-#ifdef RECORDER_IN_LIBRARY_
-    if (recorder_home_.registry->kernel != &k->shown)
+    if (!RECORDER_LIBRARY_ || recorder_home_.registry->kernel != &k->shown)
         return;
     __atomic_store_n(&recorder_home_.registry->kernel, NULL, __ATOMIC_SEQ_CST);
     recorder_readers_wait_();
@@ -548,9 +540,6 @@ recorder_kernel_leave_(void)
     if (k->thread && recorder_pthread_join_)
         recorder_pthread_join_(k->thread, NULL);
     recorder_kernel_close_(k, true);
-#else
-    (void)k;
-#endif
 }
 
 RECORDER_C_END_

@@ -7,7 +7,6 @@
 
 RECORDER_C_BEGIN_
 
-#if !defined(RECORDER_ENTER) /* this port has no threads that end */
 /* ----------------------------------------------------------------- owner --
  *
  * The owner of a lane is a thread's id, 0 before the first one.
@@ -46,7 +45,6 @@ RECORDER_INLINE_ bool recorder_owner_take_(uintptr_t *owner, uintptr_t me,
     RECORDER_STEP_(O5);
     return mine;
 }
-#endif
 
 RECORDER_C_END_
 #endif

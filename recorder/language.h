@@ -21,11 +21,48 @@
 #error "recorder.h: needs C11 or later, or gnu99, not strict C99: -std=gnu11"
 #endif
 
+/* Choose by the system, by RECORDER_OFF and by the bytes of a word. */
+#ifdef RECORDER_HOSTED_
+#define RECORDER_HOSTED_OR_(hosted, port) hosted
+#define RECORDER_IF_HOSTED_(...) __VA_ARGS__
+#else
+#define RECORDER_HOSTED_OR_(hosted, port) port
+#define RECORDER_IF_HOSTED_(...)
+#endif
+#ifdef RECORDER_LINUX_
+#define RECORDER_ON_LINUX_ true
+#else
+#define RECORDER_ON_LINUX_ false
+#endif
+#ifdef RECORDER_OFF
+#define RECORDER_OFF_OR_(off, on) off
+#else
+#define RECORDER_OFF_OR_(off, on) on
+#endif
+#if __SIZEOF_POINTER__ == 8
+#define RECORDER_WORDS_OR_(of_8, of_4) of_8
+#else
+#define RECORDER_WORDS_OR_(of_8, of_4) of_4
+#endif
+#ifdef RECORDER_TIME_HZ
+#define RECORDER_HZ_ RECORDER_TIME_HZ
+#else
+#define RECORDER_HZ_ 0
+#endif
+#ifdef RECORDER_FILE_PRELOADED
+#define RECORDER_PRELOADED_ true
+#else
+#define RECORDER_PRELOADED_ false
+#endif
+
 /* With RECORDER_OFF formats and arguments are checked, and nothing is compiled:
  * off.h has the callable names. compat/recorder, which removes the records
  * only, defines RECORDER_BODIES_. */
 #if defined(RECORDER_OFF) && !defined(RECORDER_BODIES_)
 #define RECORDER_NOTHING_
+#define RECORDER_IF_BODIES_(...)
+#else
+#define RECORDER_IF_BODIES_(...) __VA_ARGS__
 #endif
 
 /* Of each function of the headers: -finstrument-functions has no calls of it
@@ -278,8 +315,47 @@ RECORDER_INLINE_ const char *recorder_past_(const char *text, const char *word)
 
 RECORDER_LOUD_
 
+/* Head of a function without arguments that runs when a library is opened, or
+ * closed; in a program nobody calls it. */
 #if defined(__PIC__) && !defined(__PIE__) && defined(RECORDER_HOSTED_)
 #define RECORDER_IN_LIBRARY_
+#define RECORDER_LIBRARY_ true
+#define RECORDER_AT_OPEN_(priority)                                            \
+    RECORDER_UNSEEN_ __attribute__((constructor(priority), used)) static void
+#define RECORDER_AT_CLOSE_(priority)                                           \
+    RECORDER_UNSEEN_ __attribute__((destructor(priority), used)) static void
+#else
+#define RECORDER_LIBRARY_ false
+#define RECORDER_AT_OPEN_(priority)                                            \
+    __attribute__((unused)) RECORDER_LOCAL_ void
+#define RECORDER_AT_CLOSE_(priority) RECORDER_AT_OPEN_(priority)
+#endif
+/* For gcc on mingw, `printf` is that of msvcrt, which lacks %zu, %td, %jd. */
+#if defined(__MINGW32__) && !defined(__clang__)
+#define RECORDER_PRINTF_ gnu_printf
+#else
+#define RECORDER_PRINTF_ printf
+#endif
+/* clang warns of __func__ in a structure of assertions, and knows it. */
+#ifdef __clang__
+#define RECORDER_STRUCT_                                                       \
+    _Pragma("clang diagnostic push") _Pragma(                                  \
+    "clang diagnostic ignored \"-Wpredefined-identifier-outside-function\"")   \
+    _Pragma("clang diagnostic ignored \"-Wc11-extensions\"")                   \
+    struct
+#define RECORDER_ASSERT_MEMBER_ _Static_assert
+#define RECORDER_STRUCT_END_ _Pragma("clang diagnostic pop")
+#else
+#define RECORDER_STRUCT_ struct
+#define RECORDER_ASSERT_MEMBER_ __extension__ _Static_assert
+#define RECORDER_STRUCT_END_
+#endif
+/* True if the compiler sees the characters of a literal. Without optimizing it
+ * does not; clang without a C library would call strstr(). */
+#if defined(__OPTIMIZE__) && (!defined(__clang__) || __STDC_HOSTED__)
+#define RECORDER_SEES_FORMATS_ true
+#else
+#define RECORDER_SEES_FORMATS_ false
 #endif
 
 #endif

@@ -23,10 +23,9 @@ RECORDER_C_BEGIN_
 /* The number that all threads without a row of the table share. */
 #define RECORDER_THREAD_SHARED ((1u << (RECORDER_THREAD_BITS_ - 1)) - 1)
 /* Rows of the thread table. */
-#if !defined(RECORDER_THREADS) && defined(RECORDER_HOSTED_)
-#define RECORDER_THREADS (__SIZEOF_POINTER__ == 8 ? 4096 : 126)
-#elif !defined(RECORDER_THREADS)
-#define RECORDER_THREADS 0
+#ifndef RECORDER_THREADS
+#define RECORDER_THREADS                                                       \
+    RECORDER_HOSTED_OR_((__SIZEOF_POINTER__ == 8 ? 4096 : 126), 0)
 #endif
 RECORDER_ASSERT_(RECORDER_THREADS < RECORDER_THREAD_SHARED,
                  "RECORDER_THREADS must be below RECORDER_THREAD_SHARED");
@@ -81,10 +80,9 @@ struct recorder_turn {
 /* A ring of n slots is this head, then n records, n commit words and n turns.
  * Zeroed memory is an empty ring. */
 #define RECORDER_SLOT_WORDS_ (8 + 1 + 2) /* a record, a commit word, a turn */
-#if !defined(RECORDER_CACHE_LINE) && defined(RECORDER_HOSTED_)
-#define RECORDER_CACHE_LINE 64 /* of a cache; `write` has one to itself */
-#elif !defined(RECORDER_CACHE_LINE)
-#define RECORDER_CACHE_LINE (4 * __SIZEOF_POINTER__) /* the least */
+#ifndef RECORDER_CACHE_LINE /* of a cache; `write` has one to itself */
+#define RECORDER_CACHE_LINE                                                    \
+    RECORDER_HOSTED_OR_(64, (4 * __SIZEOF_POINTER__) /* the least */)
 #endif
 struct recorder_ring {
     uintptr_t write; /* positions handed out */
@@ -378,21 +376,16 @@ struct recorder_kernel_rings {
 };
 #define RECORDER_KERNEL_CHECK_(kernel)                                         \
     (~(uintptr_t)(kernel) ^ (uintptr_t)(kernel)->pour)
-#ifdef RECORDER_HOSTED_
-#define RECORDER_OFFSETS_HOSTED_(AT)                                           \
-    AT(registry, recorder_registry, clocked, 384, 608)                         \
-    AT(registry, recorder_registry, lives, 388, 616)                           \
-    AT(registry, recorder_registry, lives_changes, 392, 624)                   \
-    AT(registry, recorder_registry, ended, 396, 632)
-#else
-#define RECORDER_OFFSETS_HOSTED_(AT)
-#endif
 /* Offsets of the members in bytes, for readers of another word size than the
  * program's: AT(name, structure, member, with words of 4 bytes, of 8). Members
  * of 64 bits are at multiples of 8 everywhere. The assertions below compare
  * this table with the compiler's own offsets. */
 #define RECORDER_OFFSETS_(AT)                                                  \
-    RECORDER_OFFSETS_HOSTED_(AT)                                               \
+    RECORDER_IF_HOSTED_(                                                       \
+        AT(registry, recorder_registry, clocked, 384, 608)                     \
+        AT(registry, recorder_registry, lives, 388, 616)                       \
+        AT(registry, recorder_registry, lives_changes, 392, 624)               \
+        AT(registry, recorder_registry, ended, 396, 632))                      \
     AT(registry, recorder_registry, self, 16, 16)                              \
     AT(registry, recorder_registry, layout, 20, 24)                            \
     AT(registry, recorder_registry, bytes, 24, 28)                             \
@@ -516,13 +509,7 @@ static intptr_t recorder_trace_off_ = -1;
 RECORDER_PROGRAM_ uintptr_t recorder_order
     __attribute__((aligned(RECORDER_CACHE_LINE))) = 1;
 /* A port's clock counts from the start; the port numbers its threads. */
-#if defined(RECORDER_TIME_HZ) && !defined(RECORDER_HOSTED_)
-#define RECORDER_LATER_SET_ 2
-#define RECORDER_LATER_ {RECORDER_TIME_HZ, 1000000000u, 0}
-#else
-#define RECORDER_LATER_SET_ 0
-#define RECORDER_LATER_ {0, 0, 0}
-#endif
+#define RECORDER_LATER_HZ_ RECORDER_HOSTED_OR_(0, RECORDER_HZ_)
 #if !defined(RECORDER_HOSTED_) && RECORDER_THREADS > 0
 RECORDER_PROGRAM_ struct recorder_thread_row recorder_rows_[RECORDER_THREADS] =
     {{0, 0, 0, 0, {0}}};
@@ -530,26 +517,21 @@ RECORDER_PROGRAM_ struct recorder_thread_row recorder_rows_[RECORDER_THREADS] =
 #else
 #define RECORDER_ROWS_ 0, 0, 0
 #endif
-#ifdef RECORDER_HOSTED_
-RECORDER_PROGRAM_ struct recorder_life recorder_libraries_[RECORDER_LIVES_] = {
-    {0, 0, 0, 0}};
-#define RECORDER_OWNERS_ , 0, 1, 0, 0, 0, recorder_libraries_, 1, 0
-#else
-#define RECORDER_OWNERS_
-#endif
+RECORDER_IF_HOSTED_(RECORDER_PROGRAM_ struct recorder_life
+                        recorder_libraries_[RECORDER_LIVES_] = {{0, 0, 0, 0}};)
 RECORDER_PROGRAM_ struct recorder_registry recorder_registry __attribute__((
     aligned(RECORDER_CACHE_LINE))) = {RECORDER_MAGIC,
                                       &recorder_registry,
                                       RECORDER_LAYOUT,
                                       sizeof(struct recorder_registry),
                                       sizeof(struct recorder_ring),
-                                      RECORDER_LATER_SET_,
+                                      (RECORDER_LATER_HZ_) ? 2 : 0,
                                       0,
                                       &recorder_order,
                                       0,
                                       0,
                                       {0, 0, 0},
-                                      RECORDER_LATER_,
+                                      {RECORDER_LATER_HZ_, 1000000000u, 0},
                                       RECORDER_ROWS_,
                                       0,
                                       0,
@@ -567,8 +549,10 @@ RECORDER_PROGRAM_ struct recorder_registry recorder_registry __attribute__((
                                       0,
                                       0,
                                       0,
-                                      0 RECORDER_OWNERS_,
-                                      0};
+                                      0,
+                                      RECORDER_IF_HOSTED_(
+                                          0, 1, 0, 0, 0, recorder_libraries_,
+                                          1, 0, ) 0};
 
 /* The order counter and registry that this module uses: the program's own, once
  * registry.h has found them. */
@@ -578,13 +562,11 @@ struct recorder_home_ {
     bool started;
     bool numbers; /* the registry's `thread` is this module's */
 };
-#ifdef RECORDER_HOSTED_
-RECORDER_MODULE_ struct recorder_home_ recorder_home_ = {
-    &recorder_order, &recorder_registry, false, false};
-#else /* there is one module, so the compiler folds this */
-__attribute__((unused)) static const struct recorder_home_ recorder_home_ = {
-    &recorder_order, &recorder_registry, true, false};
-#endif
+/* A port has one module, so the compiler folds this. */
+RECORDER_HOSTED_OR_(RECORDER_MODULE_, __attribute__((unused)) static const)
+struct recorder_home_ recorder_home_ = {&recorder_order, &recorder_registry,
+                                        RECORDER_HOSTED_OR_(false, true),
+                                        false};
 
 /* Returns the thread table, which one of the first threads maps while others
  * look. */
@@ -596,12 +578,8 @@ RECORDER_INLINE_ struct recorder_thread_row *recorder_thread_rows_(void)
 /* Tells file.h of an event, if a recording is open. */
 RECORDER_INLINE_ void recorder_file_tell_(int what, const void *of)
 {
-#ifdef RECORDER_HOSTED_
-    if (recorder_home_.registry->file)
+    if (RECORDER_HOSTED_OR_(recorder_home_.registry->file != NULL, false))
         recorder_home_.registry->file(what, of);
-#else
-    (void)what, (void)of;
-#endif
 }
 
 /* Returns the kernel's rings, or null. */
@@ -609,30 +587,27 @@ RECORDER_INLINE_ const struct recorder_kernel_rings *
 recorder_kernel_of_program_(void)
 {
     const struct recorder_kernel_rings *kernel = NULL;
-#ifdef RECORDER_LINUX_
     const struct recorder_registry *registry = recorder_home_.registry;
-    if (registry->bytes >= sizeof *registry) /* else of an older program */
+    if (RECORDER_ON_LINUX_ && /* else of an older program */
+        registry->bytes >= sizeof *registry)
         kernel = __atomic_load_n(&registry->kernel, __ATOMIC_SEQ_CST);
     if (kernel && kernel->check != RECORDER_KERNEL_CHECK_(kernel))
         kernel = NULL;
-#endif
     return kernel;
 }
 /* Records the switches in the kernel's rings, if there are any. This is a
  * read-side section: a library may have the code, and be closed. */
 RECORDER_APART_ void recorder_kernel_ask_(void)
 {
-#ifdef RECORDER_LINUX_
     const struct recorder_kernel_rings *kernel;
     uintptr_t *readers = &recorder_home_.registry->readers;
-    if (!recorder_kernel_of_program_())
+    if (!RECORDER_ON_LINUX_ || !recorder_kernel_of_program_())
         return;
     __atomic_fetch_add(readers, 1, __ATOMIC_SEQ_CST);
     kernel = recorder_kernel_of_program_();
     if (kernel)
         kernel->pour();
     __atomic_fetch_sub(readers, 1, __ATOMIC_SEQ_CST);
-#endif
 }
 #endif
 

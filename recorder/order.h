@@ -90,7 +90,6 @@ RECORDER_INLINE_ uint64_t recorder_order_next_(uint64_t order)
     return recorder_order_of_unit_(unit + 1, lane);
 }
 
-#if !defined(RECORDER_ENTER)
 /* Compares and swaps a word that only the calling thread and its signal
  * handlers change; *seen becomes the earlier value. */
 #if defined(RECORDER_SWAP_OWNED_) /* the model's */
@@ -153,7 +152,7 @@ RECORDER_INLINE_ uintptr_t recorder_order_below_(uintptr_t limit,
 /* Goes over to the counter, from the order `from` on; `now` is the clock of
  * that choice. Waits until no thread has a lower order of the clock, so that
  * the orders of the counter are above all of them. */
-RECORDER_SELDOM_ void recorder_order_switch_(uintptr_t *clocked,
+RECORDER_INLINE_ void recorder_order_switch_(uintptr_t *clocked,
                                              uintptr_t *counter,
                                              uintptr_t from, uint64_t now)
 {
@@ -163,7 +162,6 @@ RECORDER_SELDOM_ void recorder_order_switch_(uintptr_t *clocked,
         ;
     RECORDER_STEP_(C3);
 }
-#endif
 
 #ifdef RECORDER_ORDER_CHOICE_
 /* ---------------------------------------------------------------- choice --

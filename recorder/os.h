@@ -12,11 +12,6 @@ other. They are safe in signal handlers.
     threads
         int32_t recorder_os_thread_(void)
             the calling thread's id; 0 where there are no threads
-        bool recorder_os_thread_ended_(intptr_t process, int32_t id)
-            true if there is surely no such thread in this process, whose id
-            the caller knows, any more
-        void recorder_os_get_thread_name_(char name[16])
-            the calling thread's name; leaves `name` alone where it has none
         bool recorder_os_get_name_of_(int32_t id, char name[16])
             another thread's name as of now; false where the system does not say
         RECORDER_OS_NAMES_
@@ -27,12 +22,6 @@ other. They are safe in signal handlers.
             the program's name, without folders; null where it is unknown
         void recorder_os_yield_(void)
             lets other threads run
-        void recorder_os_at_fork_(void (*prepare)(void), void (*parent)(void),
-                                  void (*child)(void))
-            has `prepare` called before each fork(), and `parent` after it, or
-            `child` in its child, before fork() returns
-        void recorder_os_exit_(int status)
-            ends the process at once: _exit()
     clocks
         struct recorder_timespec_
             seconds, nanoseconds
@@ -43,13 +32,13 @@ other. They are safe in signal handlers.
     errors
         int *recorder_os_errno_(void)
             where errno is; RECORDER_ESRCH_, _EINTR_, _EAGAIN_, _EFAULT_
+        const char *recorder_os_error_text_(int error)
+            the words for an errno of Linux; null where they are not known
     memory
         void *recorder_os_memory_(size_t bytes)
             maps zeroed memory; null where there is none
         int recorder_os_unmap_(void *at, size_t bytes)
             gives such memory back
-        int recorder_os_protect_(void *at, size_t bytes, int protection)
-            mprotect(); 0 is PROT_NONE
         long recorder_os_read_self_(uintptr_t from, void *to, size_t size)
             copies bytes of this process that may not be there; returns how
             many, 0 where the first is not there, -1 where it cannot tell
@@ -90,13 +79,39 @@ other. They are safe in signal handlers.
             a copy of a descriptor, which is none of stdin, stdout and stderr
         int recorder_os_create_(const char *path, bool append)
             opens a file to write, new or emptied, or at its end
+        void recorder_os_replace_(int fd, int by)
+            makes `fd` mean what `by` does
+    signals
+        struct recorder_held_
+            what a call of the next function keeps
+        void recorder_os_hold_signals_(struct recorder_held_ *held)
+            blocks SIGPIPE and SIGXFSZ, which our writes may raise, and keeps
+            the mask, what is pending and errno
+        void recorder_os_release_signals_(struct recorder_held_ *held)
+            takes off what was raised since, and restores mask and errno
+    environment
+        char *recorder_os_environment_(const char *name)
+            getenv(); null unless the program is trusted
+
+Of a system that is no port, these, too:
+
+        bool recorder_os_thread_ended_(intptr_t process, int32_t id)
+            true if there is surely no such thread in this process, whose id
+            the caller knows, any more
+        void recorder_os_get_thread_name_(char name[16])
+            the calling thread's name; leaves `name` alone where it has none
+        void recorder_os_at_fork_(void (*prepare)(void), void (*parent)(void),
+                                  void (*child)(void))
+            has `prepare` called before each fork(), and `parent` after it, or
+            `child` in its child, before fork() returns
+        void recorder_os_exit_(int status)
+            ends the process at once: _exit()
+        int recorder_os_protect_(void *at, size_t bytes, int protection)
+            mprotect(); 0 is PROT_NONE
         int recorder_os_append_(const char *path)
             opens a file to write after what it holds, or makes it for this
             user; follows no link, and fails if it is no regular file of this
             user with one name
-        void recorder_os_replace_(int fd, int by)
-            makes `fd` mean what `by` does
-    signals
         struct recorder_signal_set_, recorder_action_,
         recorder_stack_of_signals_
             sigset_t, struct sigaction, stack_t
@@ -124,18 +139,8 @@ other. They are safe in signal handlers.
             makes a fault end the program when its handler returns to it, even
             if no action can be set any more; false where it cannot, or where
             the signal is no fault that comes again
-        struct recorder_held_
-            what a call of the next function keeps
-        void recorder_os_hold_signals_(struct recorder_held_ *held)
-            blocks SIGPIPE and SIGXFSZ, which our writes may raise, and keeps
-            the mask, what is pending and errno
-        void recorder_os_release_signals_(struct recorder_held_ *held)
-            takes off what was raised since, and restores mask and errno
-    environment
         bool recorder_os_trusted_(void)
             false if the program has more rights than its caller (setuid)
-        char *recorder_os_environment_(const char *name)
-            getenv(); null unless the program is trusted
 
 Recordings ask for more (os_file.h); a system that answers that, too, defines
 RECORDER_OS_FILES_. compat/ asks for recorder_os_write_line_(), and is for Linux

@@ -30,6 +30,13 @@ enum { RECORDER_ESRCH_ = 3, RECORDER_EINTR_ = 4, RECORDER_EAGAIN_ = 11,
        RECORDER_EFAULT_ = 14 };
 extern long recorder_syscall_(long number, ...) RECORDER_LABEL_(syscall);
 extern int *recorder_os_errno_(void) RECORDER_LABEL_(__errno_location);
+/* glibc has it; it is async-signal-safe. */
+extern const char *recorder_error_text_(int error)
+    RECORDER_LABEL_(strerrordesc_np) __attribute__((weak));
+RECORDER_INLINE_ const char *recorder_os_error_text_(int error)
+{
+    return &recorder_error_text_ ? recorder_error_text_(error) : NULL;
+}
 
 extern long recorder_os_read_(int fd, void *to, size_t size)
     RECORDER_LABEL_(read);
@@ -162,15 +169,33 @@ struct recorder_os_headers_ {
     const uintptr_t *first, *next, *end;
     uintptr_t bias; /* the loader's addition to each address */
 };
+enum { RECORDER_HEADER_WORDS_ = __SIZEOF_POINTER__ == 8 ? 7 : 8 };
 RECORDER_INLINE_ struct recorder_os_headers_ recorder_os_headers_open_(void)
 {
-    enum { WORDS = __SIZEOF_POINTER__ == 8 ? 7 : 8 };
     struct recorder_os_headers_ headers;
     uintptr_t count = recorder_os_auxiliary_(5 /* AT_PHNUM */);
     headers.first = (const uintptr_t *)recorder_os_auxiliary_(3 /* AT_PHDR */);
     headers.next = headers.first;
-    headers.end = headers.first ? headers.first + count * WORDS : NULL;
+    headers.end =
+        headers.first ? headers.first + count * RECORDER_HEADER_WORDS_ : NULL;
     headers.bias = 0;
+    return headers;
+}
+/* Of the module whose ELF header is there, at e_phoff, e_phnum of them. */
+RECORDER_INLINE_ struct recorder_os_headers_
+recorder_os_headers_of_(const char *elf)
+{
+    struct recorder_os_headers_ headers;
+    uintptr_t offset;
+    uint16_t count;
+    __builtin_memcpy(&offset, elf + (__SIZEOF_POINTER__ == 8 ? 32 : 28),
+                     sizeof offset);
+    __builtin_memcpy(&count, elf + (__SIZEOF_POINTER__ == 8 ? 56 : 44),
+                     sizeof count);
+    headers.bias = (uintptr_t)elf;
+    headers.first = headers.next =
+        (const uintptr_t *)(const void *)(elf + offset);
+    headers.end = headers.first + (size_t)count * RECORDER_HEADER_WORDS_;
     return headers;
 }
 /* The needed words have the same index on 32 and 64 bits: 2 address, 4 bytes in
@@ -179,13 +204,12 @@ RECORDER_INLINE_ bool
 recorder_os_next_segment_(struct recorder_os_headers_ *headers,
                           struct recorder_os_segment_ *segment)
 {
-    enum { WORDS = __SIZEOF_POINTER__ == 8 ? 7 : 8 };
     while (headers->next != headers->end) {
         const uintptr_t *h = headers->next;
         uint32_t type = *(const uint32_t *)h;
         uint32_t flags =
             __SIZEOF_POINTER__ == 8 ? ((const uint32_t *)h)[1] : (uint32_t)h[6];
-        headers->next += WORDS;
+        headers->next += RECORDER_HEADER_WORDS_;
         if (type == 6) /* PT_PHDR */
             headers->bias = (uintptr_t)headers->first - h[2];
         if (type != 1) /* PT_LOAD */

@@ -295,24 +295,29 @@ RECORDER_SELDOM_ bool recorder_os_machine_(struct recorder_elf_ *to)
 /* The words of ucontext_t that NT_PRSTATUS has, in its order; -1: none, -2: all
  * ones. */
 #if defined(__x86_64__) && __SIZEOF_POINTER__ == 8
+#define RECORDER_REGISTERS_ 27
 enum { RECORDER_CONTEXT_SP_ = 19 };
 #define RECORDER_CONTEXT_                                                      \
     12, 11, 10, 9, 15, 16, 8, 7, 6, 5, 18, 19, 17, 14, 13, -2, 21, -1, 22, 20, \
         -1, -1, -1, -1, -1, -1, -1
 #elif defined(__i386__)
+#define RECORDER_REGISTERS_ 17
 enum { RECORDER_CONTEXT_SP_ = 15 };
 #define RECORDER_CONTEXT_                                                      \
     13, 15, 14, 10, 9, 11, 16, 8, 7, 6, 5, -2, 19, 20, 21, 12, 23
 #elif defined(__aarch64__) && __SIZEOF_POINTER__ == 8
+#define RECORDER_REGISTERS_ 34
 enum { RECORDER_CONTEXT_SP_ = 31 };
 #define RECORDER_CONTEXT_                                                      \
     23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40,    \
         41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56
 #elif defined(__arm__)
+#define RECORDER_REGISTERS_ 18
 enum { RECORDER_CONTEXT_SP_ = 13 };
 #define RECORDER_CONTEXT_                                                      \
     8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, -2
 #elif defined(__riscv) && __SIZEOF_POINTER__ == 8
+#define RECORDER_REGISTERS_ 32
 enum { RECORDER_CONTEXT_SP_ = 2 };
 #define RECORDER_CONTEXT_                                                      \
     22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39,    \
@@ -320,6 +325,24 @@ enum { RECORDER_CONTEXT_SP_ = 2 };
 #else
 enum { RECORDER_CONTEXT_SP_ = -1 };
 #define RECORDER_CONTEXT_ -1
+#if defined(__riscv)
+#define RECORDER_REGISTERS_ 32
+#elif defined(__powerpc__)
+#define RECORDER_REGISTERS_ 48
+#elif defined(__s390x__)
+#define RECORDER_REGISTERS_ 27
+#elif defined(__mips__) && (__SIZEOF_POINTER__ == 8) == (_MIPS_SIM == _ABI64)
+#define RECORDER_REGISTERS_ 45
+#else
+#define RECORDER_REGISTERS_ 0
+#endif
+#endif
+#if __SIZEOF_POINTER__ == 8
+#define RECORDER_INFO_PID_ 24
+#elif defined(__powerpc__) || defined(__mips__) || defined(__riscv)
+#define RECORDER_INFO_PID_ 16
+#else
+#define RECORDER_INFO_PID_ 12
 #endif
 RECORDER_SELDOM_ int recorder_os_registers_(uintptr_t *to, const void *context)
 {

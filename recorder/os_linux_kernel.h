@@ -4,8 +4,7 @@
 #define RECORDER_OS_LINUX_KERNEL_H_
 
 #include "clock.h"
-#include "os.h"
-#include "text.h"
+#include "os_linux_file.h"
 
 RECORDER_C_BEGIN_
 
@@ -135,20 +134,6 @@ RECORDER_SELDOM_ bool recorder_perf_join_(int fd, int ring)
                (long)ring) == 0;
 }
 
-/* Reads a small file; returns its size, 0 where it cannot be read. */
-RECORDER_SELDOM_ size_t recorder_kernel_file_(const char *path, char *to,
-                                              size_t max)
-{
-    long fd = recorder_syscall_(SYS_openat, (long)RECORDER_AT_CWD_, path,
-                                (long)RECORDER_O_CLOEXEC_),
-         size;
-    if (fd < 0)
-        return 0;
-    size = recorder_os_read_((int)fd, to, max);
-    recorder_os_close_((int)fd);
-    return size > 0 ? (size_t)size : 0;
-}
-
 /* ---------------------------------------------------------------- others -- */
 
 /* Makes an event of samples out of the event of switches: `period` of them a
@@ -172,10 +157,10 @@ recorder_perf_stop_set_(struct recorder_perf_event_ *event)
     char text[16] = "";
     uint64_t number = 0;
     const char *at = text;
-    if (!recorder_kernel_file_(
+    if (!recorder_os_file_(
             "/sys/kernel/tracing/events/sched/sched_switch/id", text,
             sizeof text - 1) &&
-        !recorder_kernel_file_(
+        !recorder_os_file_(
             "/sys/kernel/debug/tracing/events/sched/sched_switch/id", text,
             sizeof text - 1))
         return false;

@@ -15,16 +15,6 @@ RECORDER_INLINE_ int32_t recorder_os_thread_(void)
 {
     return 0;
 }
-RECORDER_INLINE_ bool recorder_os_thread_ended_(intptr_t process, int32_t id)
-{
-    (void)process;
-    (void)id;
-    return false;
-}
-RECORDER_INLINE_ void recorder_os_get_thread_name_(char name[16])
-{
-    (void)name;
-}
 enum { RECORDER_OS_NAMES_ = 0 };
 RECORDER_INLINE_ bool recorder_os_get_name_of_(int32_t id, char name[16])
 {
@@ -41,17 +31,6 @@ RECORDER_INLINE_ const char *recorder_os_program_(void)
 }
 RECORDER_INLINE_ void recorder_os_yield_(void)
 {
-}
-RECORDER_INLINE_ void recorder_os_at_fork_(void (*prepare)(void),
-                                           void (*parent)(void),
-                                           void (*child)(void))
-{
-    (void)prepare, (void)parent, (void)child;
-}
-RECORDER_INLINE_ void recorder_os_exit_(int status)
-{
-    (void)status;
-    __builtin_trap();
 }
 
 /* ---------------------------------------------------------------- clocks -- */
@@ -78,6 +57,11 @@ RECORDER_INLINE_ int *recorder_os_errno_(void)
     static int error;
     return &error;
 }
+RECORDER_INLINE_ const char *recorder_os_error_text_(int error)
+{
+    (void)error;
+    return NULL;
+}
 
 /* ---------------------------------------------------------------- memory -- */
 
@@ -90,12 +74,6 @@ RECORDER_INLINE_ void *recorder_os_memory_(size_t bytes)
 RECORDER_INLINE_ int recorder_os_unmap_(void *at, size_t bytes)
 {
     (void)at, (void)bytes;
-    return -1;
-}
-RECORDER_INLINE_ int recorder_os_protect_(void *at, size_t bytes,
-                                          int protection)
-{
-    (void)at, (void)bytes, (void)protection;
     return -1;
 }
 #ifndef RECORDER_READABLE
@@ -189,11 +167,6 @@ RECORDER_INLINE_ int recorder_os_create_(const char *path, bool append)
     (void)path, (void)append;
     return -1;
 }
-RECORDER_INLINE_ int recorder_os_append_(const char *path)
-{
-    (void)path;
-    return -1;
-}
 RECORDER_INLINE_ void recorder_os_replace_(int fd, int by)
 {
     (void)fd, (void)by;
@@ -201,75 +174,9 @@ RECORDER_INLINE_ void recorder_os_replace_(int fd, int by)
 
 /* --------------------------------------------------------------- signals -- */
 
-struct recorder_signal_set_ {
-    char none;
-};
-struct recorder_action_ {
-    void (*handler)(int sig, void *info, void *context);
-    struct recorder_signal_set_ mask;
-    unsigned flags;
-};
-struct recorder_stack_of_signals_ {
-    void *base;
-    int flags;
-    size_t bytes;
-};
 struct recorder_held_ {
     char none;
 };
-RECORDER_INLINE_ int recorder_os_action_(int sig,
-                                         const struct recorder_action_ *action,
-                                         struct recorder_action_ *old)
-{
-    (void)sig, (void)action, (void)old;
-    return -1;
-}
-RECORDER_INLINE_ int
-recorder_os_stack_(const struct recorder_stack_of_signals_ *stack,
-                   struct recorder_stack_of_signals_ *old)
-{
-    (void)stack, (void)old;
-    return -1;
-}
-RECORDER_INLINE_ int recorder_os_mask_(int how,
-                                       const struct recorder_signal_set_ *set,
-                                       struct recorder_signal_set_ *old)
-{
-    (void)how, (void)set, (void)old;
-    return -1;
-}
-RECORDER_INLINE_ void recorder_os_block_(struct recorder_signal_set_ *before)
-{
-    (void)before;
-}
-RECORDER_INLINE_ void recorder_os_unblock_faults_(void)
-{
-}
-enum { RECORDER_OS_JUMPS_ = 0, RECORDER_MARK_BYTES_ = 16 };
-RECORDER_INLINE_ int recorder_os_mark_(const void *at)
-{
-    (void)at;
-    return 0;
-}
-RECORDER_INLINE_ void recorder_os_jump_(const void *at, int value)
-{
-    (void)at, (void)value;
-}
-RECORDER_INLINE_ bool recorder_os_ignores_(int sig)
-{
-    (void)sig;
-    return false;
-}
-RECORDER_INLINE_ void recorder_os_requeue_signal_(int sig, void *info)
-{
-    (void)sig, (void)info;
-}
-RECORDER_INLINE_ bool recorder_os_fault_again_(int sig, const void *info,
-                                               void *context)
-{
-    (void)sig, (void)info, (void)context;
-    return false;
-}
 RECORDER_INLINE_ void recorder_os_hold_signals_(struct recorder_held_ *held)
 {
     (void)held;
@@ -281,10 +188,6 @@ RECORDER_INLINE_ void recorder_os_release_signals_(struct recorder_held_ *held)
 
 /* ----------------------------------------------------------- environment -- */
 
-RECORDER_INLINE_ bool recorder_os_trusted_(void)
-{
-    return true;
-}
 RECORDER_INLINE_ char *recorder_os_environment_(const char *name)
 {
     (void)name;

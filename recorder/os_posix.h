@@ -119,6 +119,11 @@ RECORDER_INLINE_ int *recorder_os_errno_(void)
 {
     return &errno;
 }
+RECORDER_INLINE_ const char *recorder_os_error_text_(int error)
+{
+    (void)error;
+    return NULL;
+}
 
 /* --------------------------------------------------------------- threads --
  *

@@ -140,6 +140,11 @@ enum {
     RECORDER_ENOSYS_ = 40
 };
 extern int *recorder_os_errno_(void) RECORDER_LABEL_(_errno);
+RECORDER_INLINE_ const char *recorder_os_error_text_(int error)
+{
+    (void)error;
+    return NULL;
+}
 
 /* --------------------------------------------------------------- threads -- */
 

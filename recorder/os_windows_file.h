@@ -10,6 +10,12 @@ RECORDER_C_BEGIN_
 
 /* ---------------------------------------------------------------- system -- */
 
+#ifdef __x86_64__
+enum { RECORDER_WIN_MACHINE_ = 62, RECORDER_WIN_REGISTERS_ = 27 };
+#else /* aarch64 */
+enum { RECORDER_WIN_MACHINE_ = 183, RECORDER_WIN_REGISTERS_ = 34 };
+#endif
+
 extern void *recorder_win_create_(const char *path, unsigned access,
                                   unsigned share, void *security, unsigned how,
                                   unsigned flags, void *model)
@@ -65,6 +71,8 @@ extern int recorder_win_modules_(void *process, void **to, unsigned bytes,
                                  unsigned *needed)
     RECORDER_LABEL_(K32EnumProcessModules);
 
+#define RECORDER_REGISTERS_ RECORDER_WIN_REGISTERS_
+#define RECORDER_INFO_PID_ 24
 enum {
     RECORDER_O_NEW_ = 0x502, /* RDWR, CREAT, EXCL of the C library */
     RECORDER_O_NONBLOCK_ = 0,
@@ -384,11 +392,7 @@ RECORDER_SELDOM_ bool recorder_os_machine_(struct recorder_elf_ *to)
 {
     __builtin_memset(to, 0, sizeof *to);
     __builtin_memcpy(to->ident, "\177ELF\2\1\1", 7); /* 64 bits, little */
-#ifdef __x86_64__
-    to->machine = 62;
-#else
-    to->machine = 183; /* aarch64 */
-#endif
+    to->machine = RECORDER_WIN_MACHINE_;
     to->version = 1;
     return true;
 }

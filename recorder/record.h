@@ -354,18 +354,12 @@ RECORDER_CALLED_ size_t recorder_size_of_text_(const char *format,
  * segment that can be written; 1 if there is no header. */
 RECORDER_APART_ uintptr_t recorder_readonly_bytes_(const char *start)
 {
-    enum { IS_64 = __SIZEOF_POINTER__ == 8, WORDS = IS_64 ? 7 : 8 };
-    struct recorder_os_headers_ headers = {NULL, NULL, NULL, 0};
+    struct recorder_os_headers_ headers;
     struct recorder_os_segment_ segment;
-    uintptr_t offset, first = UINTPTR_MAX;
-    uint16_t count;
+    uintptr_t first = UINTPTR_MAX;
     if (!start || !recorder_past_(start, "\177ELF"))
         return 1;
-    __builtin_memcpy(&offset, start + (IS_64 ? 32 : 28), sizeof offset);
-    __builtin_memcpy(&count, start + (IS_64 ? 56 : 44), sizeof count);
-    headers.first = headers.next =
-        (const uintptr_t *)(const void *)(start + offset);
-    headers.end = headers.first + (size_t)count * WORDS;
+    headers = recorder_os_headers_of_(start);
     while (recorder_os_next_segment_(&headers, &segment)) {
         if (first == UINTPTR_MAX)
             first = segment.at;

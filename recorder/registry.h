@@ -73,26 +73,16 @@ RECORDER_INLINE_ bool recorder_life_is_(uint64_t address, uint64_t order)
 
 #if defined(RECORDER_IN_LIBRARY_) && defined(RECORDER_LINUX_)
 /* The linker's: the ELF header of this library. */
-extern const unsigned char recorder_image_[] __asm__("__ehdr_start")
+extern const char recorder_image_[] __asm__("__ehdr_start")
     __attribute__((visibility("hidden")));
 
 /* Returns how many bytes the segments of this library take. */
 RECORDER_SELDOM_ uintptr_t recorder_image_bytes_(void)
 {
-    enum { WORDS = __SIZEOF_POINTER__ == 8 ? 7 : 8 };
-    const uintptr_t *header = (const uintptr_t *)(const void *)recorder_image_;
-    struct recorder_os_headers_ headers;
+    struct recorder_os_headers_ headers =
+        recorder_os_headers_of_(recorder_image_);
     struct recorder_os_segment_ segment;
     uintptr_t bytes = 0;
-    uint16_t count;
-    __builtin_memcpy(&count, /* e_phnum; e_phoff is word 4, or 7 of 32 bits */
-                     recorder_image_ + (__SIZEOF_POINTER__ == 8 ? 56 : 44),
-                     sizeof count);
-    headers.bias = (uintptr_t)recorder_image_;
-    headers.first =
-        header + header[__SIZEOF_POINTER__ == 8 ? 4 : 7] / sizeof *header;
-    headers.next = headers.first;
-    headers.end = headers.first + (size_t)count * WORDS;
     while (recorder_os_next_segment_(&headers, &segment))
         if (segment.at + segment.bytes - headers.bias > bytes)
             bytes = segment.at + segment.bytes - headers.bias;
@@ -224,7 +214,6 @@ RECORDER_SELDOM_ void recorder_forked_(void)
     registry->pid = recorder_os_process_();
 }
 
-#ifdef RECORDER_IN_LIBRARY_
 /* Finds the main program's registry by its magic in the program's data: a
  * program that does not export its symbols hides it from the libraries that it
  * opens. Returns `own` where that is the program's, or where there is none. */
@@ -232,8 +221,11 @@ __attribute__((no_sanitize("address")))
 RECORDER_SELDOM_ struct recorder_registry *
 recorder_of_program_(struct recorder_registry *own)
 {
-    struct recorder_os_headers_ headers = recorder_os_headers_open_();
+    struct recorder_os_headers_ headers;
     struct recorder_os_segment_ data;
+    if (!RECORDER_LIBRARY_)
+        return own;
+    headers = recorder_os_headers_open_();
     while (recorder_os_next_segment_(&headers, &data)) {
         uintptr_t at = (data.at + RECORDER_CACHE_LINE - 1) &
                        ~(uintptr_t)(RECORDER_CACHE_LINE - 1);
@@ -256,24 +248,16 @@ recorder_of_program_(struct recorder_registry *own)
 /* Returns true where this module is the program, which is never closed. */
 RECORDER_SELDOM_ bool recorder_is_in_program_(void)
 {
-    struct recorder_os_headers_ headers = recorder_os_headers_open_();
+    struct recorder_os_headers_ headers;
     struct recorder_os_segment_ segment;
+    if (!RECORDER_LIBRARY_)
+        return true;
+    headers = recorder_os_headers_open_();
     while (recorder_os_next_segment_(&headers, &segment))
         if ((uintptr_t)&recorder_home_ - segment.at < segment.bytes)
             return true;
     return false;
 }
-#else
-RECORDER_INLINE_ bool recorder_is_in_program_(void)
-{
-    return true;
-}
-RECORDER_INLINE_ struct recorder_registry *
-recorder_of_program_(struct recorder_registry *own)
-{
-    return own;
-}
-#endif
 
 /* Chooses how orders are given, or finds how they are. `first`: no module has
  * started before. */
@@ -336,10 +320,8 @@ RECORDER_SELDOM_ void recorder_start_(void)
     }
     recorder_os_at_fork_(recorder_forks_, recorder_has_forked_,
                          recorder_forked_);
-#ifdef RECORDER_FILE_PRELOADED
-    first = true; /* of the process, too */
-#endif
-    recorder_life_begin_(first); /* before a file shows the library's words */
+    /* before a file shows the library's words */
+    recorder_life_begin_(first || RECORDER_PRELOADED_);
     recorder_file_tell_(RECORDER_FILE_MODULE_, &recorder_home_);
 }
 #else
@@ -396,12 +378,10 @@ RECORDER_CALLED_ void recorder_tweak_enter_(struct recorder_tweak *tweak)
     __atomic_store_n(link, tweak, __ATOMIC_RELEASE);
 }
 
-#if defined(RECORDER_IN_LIBRARY_) ||                                           \
-    (defined(RECORDER_COMPILE_ONCE) && defined(RECORDER_HOSTED_))
 /* Waits for a grace period: until no reader can hold an element that was taken
  * out of a list. Read-side sections last microseconds. After a second it
  * returns anyway, since a reader may have died in one. */
-RECORDER_SELDOM_ void recorder_readers_wait_(void)
+RECORDER_IF_CALLED_ void recorder_readers_wait_(void)
 {
     const struct recorder_registry *registry = recorder_home_.registry;
     uint64_t start = recorder_clock_ns_(RECORDER_MONOTONIC_);
@@ -430,19 +410,16 @@ RECORDER_CALLED_ void recorder_tweak_leave_(struct recorder_tweak *tweak)
     __atomic_store_n(link, tweak->next, __ATOMIC_SEQ_CST);
     recorder_readers_wait_();
 }
-#endif
 
-#ifdef RECORDER_IN_LIBRARY_
+#ifdef RECORDER_HOSTED_
 /* Starts a module that defines no recorder, too: it may use others'. */
-__attribute__((constructor(101), used)) RECORDER_UNSEEN_ static void
-recorder_start_library_(void)
+RECORDER_AT_OPEN_(101) recorder_start_library_(void)
 {
     recorder_start_();
 }
 /* Takes out the functions that number threads and give them lanes, if they are
  * this library's. */
-RECORDER_UNSEEN_ __attribute__((destructor(101), used)) static void
-recorder_stop_library_(void)
+RECORDER_AT_CLOSE_(101) recorder_stop_library_(void)
 {
     struct recorder_registry *registry = recorder_home_.registry;
     bool numbers = recorder_home_.numbers && registry->thread;

@@ -184,24 +184,13 @@ RECORDER_INLINE_ bool recorder_take_turn_(struct recorder_turn *turn,
 
 /* Raises `highest` to `lap`, unless it is equal or ahead: less than half of all
  * positions ahead, modulo the word. H1 keeps it from falling farther back. */
-#ifdef RECORDER_ENTER
-RECORDER_APART_ void recorder_raise_(struct recorder_turn *turn, uintptr_t lap)
-{
-    uintptr_t masked = RECORDER_ENTER();
-    if (recorder_get_(&turn->highest) - lap > UINTPTR_MAX >> 1)
-        recorder_put_(&turn->highest, lap);
-    RECORDER_LEAVE(masked);
-}
-#else
 RECORDER_APART_ void recorder_raise_(struct recorder_turn *turn, uintptr_t lap)
 {
     uintptr_t highest = recorder_get_(&turn->highest);
     while (highest - lap > UINTPTR_MAX >> 1 &&
-           !__atomic_compare_exchange_n(&turn->highest, &highest, lap, false,
-                                        __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+           !RECORDER_SWAP_(&turn->highest, &highest, lap, __ATOMIC_RELAXED))
         ;
 }
-#endif
 
 /* Gives the slot up in this lap, for good. */
 RECORDER_INLINE_ void recorder_give_up_(struct recorder_turn *turn,

@@ -130,26 +130,12 @@ RECORDER_SELDOM_ bool recorder_scratch_open_(struct recorder_scratch_ *s,
  * as the stack may be small. Other threads then use their stacks. */
 RECORDER_PROGRAM_ char recorder_spare_[RECORDER_SCRATCH_STACK_]
     __attribute__((aligned(16)));
-RECORDER_PROGRAM_ uint32_t recorder_spare_taken_ = 0;
+RECORDER_PROGRAM_ uintptr_t recorder_spare_taken_ = 0;
 
-#ifdef RECORDER_ENTER
-RECORDER_INLINE_ uint32_t recorder_spare_take_(void)
-{
-    uintptr_t masked = RECORDER_ENTER();
-    uint32_t was = recorder_spare_taken_;
-    recorder_spare_taken_ = 1;
-    RECORDER_LEAVE(masked);
-    return was;
-}
-#else
-RECORDER_INLINE_ uint32_t recorder_spare_take_(void)
-{
-    return __atomic_exchange_n(&recorder_spare_taken_, 1, __ATOMIC_ACQUIRE);
-}
-#endif
 RECORDER_SELDOM_ bool recorder_scratch_spare_(struct recorder_scratch_ *s)
 {
-    if (recorder_spare_take_())
+    uintptr_t taken = 0;
+    if (!recorder_swap_(&recorder_spare_taken_, &taken, 1))
         return false;
     recorder_scratch_open_(s, 0, recorder_spare_);
     s->spare = true;

@@ -344,7 +344,7 @@ RECORDER_CALLED_SELDOM_ int recorder_trace_set(const char *specification)
 
 RECORDER_PROGRAM_ bool recorder_set_started_ = false;
 
-#ifndef RECORDER_SET_LATER_ /* compat/recorder reads it on request */
+/* Where recorder_set_started_ is true, compat/recorder reads it on request. */
 RECORDER_UNSEEN_ __attribute__((constructor(103))) static void
 recorder_set_enter_(void)
 {
@@ -353,7 +353,6 @@ recorder_set_enter_(void)
     recorder_set_started_ = true;
     recorder_trace_set(recorder_os_environment_("RECORDER_TRACES"));
 }
-#endif
 
 RECORDER_C_END_
 #endif

@@ -438,12 +438,10 @@ RECORDER_ANY_ void recorder_dump_on_common_signals(unsigned add,
     }
 }
 
-#ifdef RECORDER_IN_LIBRARY_
 /* Restores the program's actions: the code of our handler goes with the
  * library. Other modules, and the program, make no system call at their end: a
  * seccomp filter may forbid it. */
-RECORDER_UNSEEN_ __attribute__((destructor(102))) static void
-recorder_signal_leave_(void)
+RECORDER_AT_CLOSE_(102) recorder_signal_leave_(void)
 {
     struct recorder_action_ now;
     int sig;
@@ -457,7 +455,6 @@ recorder_signal_leave_(void)
             recorder_home_.registry->taken[sig] = 0;
         }
 }
-#endif
 
 RECORDER_C_END_
 #endif

@@ -124,16 +124,10 @@ RECORDER_INLINE_ void recorder_span_result_(struct recorder_span_ *span,
     RECORDER_ASSERT_(sizeof #name == 0,                                        \
                      "RECORDER_SPAN: at most 11 arguments, as the result is "  \
                      "one more")
-#ifdef RECORDER_OFF
-#define RECORDER_SPAN_IS_OFF_(name) 1
-#else
-#define RECORDER_SPAN_IS_OFF_(name)                                            \
-    (__atomic_load_n(&recorder_for_##name.trace, __ATOMIC_RELAXED) < 0)
-#endif
 #define RECORDER_SPAN_OPEN_(name, check, count, format, ...)                   \
     RECORDER_SPAN_VARIABLE_(                                                   \
         recorder_span_of_##name,                                               \
-        RECORDER_SPAN_IS_OFF_(name)                                            \
+        RECORDER_IS_OFF_(name)                                                 \
             ? recorder_span_none_()                                            \
             : (check, recorder_span_open_(                                     \
                           &recorder_for_##name, RECORDER_FORMAT_("> " format), \

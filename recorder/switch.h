@@ -44,11 +44,7 @@ RECORDER_C_BEGIN_
 #define RECORDER_SWITCH_SPARE 8
 #endif
 #ifndef RECORDER_SWITCH_OFF_LIMIT
-#ifdef RECORDER_TIME_HZ
-#define RECORDER_SWITCH_OFF_LIMIT (RECORDER_TIME_HZ / 10000) /* 100 us */
-#else
-#define RECORDER_SWITCH_OFF_LIMIT 0
-#endif
+#define RECORDER_SWITCH_OFF_LIMIT (RECORDER_HZ_ / 10000) /* 100 us */
 #endif
 #ifndef RECORDER_CPU
 #define RECORDER_CPU() 0u
@@ -63,15 +59,10 @@ RECORDER_C_BEGIN_
 
 /* Each evaluates its arguments only if it records. It has no value, because a
  * port might lack one. */
-#ifdef RECORDER_OFF
-#define RECORDER_SWITCH_STOPPED_ 1
-#else
-#define RECORDER_SWITCH_STOPPED_                                               \
-    (__atomic_load_n(&recorder_for_switches.trace, __ATOMIC_RELAXED) < 0 ||    \
-     recorder_switch_is_full_(&recorder_for_switches))
-#endif
 #define RECORDER_SWITCH_(format, id, name, where, more)                        \
-    ((void)(RECORDER_SWITCH_STOPPED_                                           \
+    ((void)(RECORDER_IS_OFF_(switches)                                         \
+                    RECORDER_OFF_OR_(, || recorder_switch_is_full_(            \
+                                              &recorder_for_switches))         \
                 ? (uintptr_t)0                                                 \
                 : recorder_returned_(recorder_record_few_(                     \
                       &recorder_for_switches, format, (uintptr_t)(name),       \

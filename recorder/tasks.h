@@ -35,7 +35,6 @@ RECORDER_CALLED_SELDOM_ void recorder_tasks_enter(struct recorder_tasks *tasks)
     __atomic_store_n(link, tasks, __ATOMIC_RELEASE);
 }
 
-#if defined(RECORDER_IN_LIBRARY_) || defined(RECORDER_COMPILE_ONCE)
 RECORDER_CALLED_SELDOM_ void recorder_tasks_leave_(struct recorder_tasks *tasks)
 {
     struct recorder_tasks **link = recorder_tasks_first_();
@@ -44,7 +43,6 @@ RECORDER_CALLED_SELDOM_ void recorder_tasks_leave_(struct recorder_tasks *tasks)
     if (link && *link)
         __atomic_store_n(link, tasks->next, __ATOMIC_SEQ_CST);
 }
-#endif
 
 /* ----------------------------------------------------------------- table --
  *

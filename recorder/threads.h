@@ -25,14 +25,6 @@ RECORDER_C_BEGIN_
  * in lane.h).
  */
 
-#ifdef RECORDER_HOSTED_
-/* True if the program's thread of this kernel id has ended. It asks about the
- * process that has the registry: in a child of vfork(), its parent. */
-RECORDER_SELDOM_ bool recorder_thread_ended_(uintptr_t id)
-{
-    return recorder_os_thread_ended_(recorder_home_.registry->pid, (int32_t)id);
-}
-#endif
 /* Sets the name in a row, while readers may look at it. */
 RECORDER_SELDOM_ void recorder_thread_set_name_(struct recorder_thread_row *row,
                                                 const char *name)
@@ -45,6 +37,12 @@ RECORDER_SELDOM_ void recorder_thread_set_name_(struct recorder_thread_row *row,
 }
 
 #ifdef RECORDER_HOSTED_
+/* True if the program's thread of this kernel id has ended. It asks about the
+ * process that has the registry: in a child of vfork(), its parent. */
+RECORDER_SELDOM_ bool recorder_thread_ended_(uintptr_t id)
+{
+    return recorder_os_thread_ended_(recorder_home_.registry->pid, (int32_t)id);
+}
 /* Lanes that a thread looks at, at most: a system call for each. */
 #define RECORDER_OWNERS_TRIED_ 64
 #define RECORDER_THREAD() (recorder_self_() & RECORDER_THREAD_SHARED)

@@ -332,12 +332,12 @@ recorder_trigger_times_(struct recorder_trigger_ *trigger)
     struct recorder_clock_ clock;
     if (c->count == 1 && !c->after_ns)
         return NULL;
-#ifdef RECORDER_HOSTED_ /* else the port says the rate */
-    if (recorder_clock_ns_(RECORDER_MONOTONIC_) -
-            recorder_home_.registry->start.monotonic_ns <
-        3000000)
+    if (RECORDER_HOSTED_OR_(
+            recorder_clock_ns_(RECORDER_MONOTONIC_) -
+                    recorder_home_.registry->start.monotonic_ns <
+                3000000,
+            false)) /* the port says the rate */
         recorder_os_poll_(NULL, 0, 4);
-#endif
     recorder_clock_open_(&clock);
     trigger->within =
         c->within_ns ? recorder_trigger_ticks_(&clock, c->within_ns) : 0;
@@ -505,10 +505,8 @@ recorder_trigger_ask_(void)
     recorder_triggers_.asked = true;
     recorder_trigger(recorder_os_environment_("RECORDER_TRIGGERS"));
 }
-#ifdef RECORDER_IN_LIBRARY_
 /* Removes a closed library's hook, unless another one precedes it. */
-RECORDER_UNSEEN_ __attribute__((destructor(103))) static void
-recorder_trigger_leave_(void)
+RECORDER_AT_CLOSE_(103) recorder_trigger_leave_(void)
 {
     struct recorder_registry *registry = recorder_home_.registry;
     unsigned i;
@@ -521,7 +519,6 @@ recorder_trigger_leave_(void)
     recorder_triggers_.hooked = 0;
     recorder_action_mark_();
 }
-#endif
 
 RECORDER_C_END_
 #endif

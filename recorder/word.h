@@ -80,14 +80,16 @@ RECORDER_INLINE_ uintptr_t recorder_add_(uintptr_t *to, uintptr_t value)
     return __atomic_fetch_add(to, value, __ATOMIC_RELAXED);
 }
 #define RECORDER_ADD_(to, value, order) RECORDER_ADD_BY_(to, value, order)
+#define RECORDER_SWAP_(to, seen, value, order)                                 \
+    __atomic_compare_exchange_n(to, seen, value, false, order, order)
 /* Compares and swaps, for data outside the ring: settings, triggers. */
 RECORDER_INLINE_ bool recorder_swap_(uintptr_t *to, uintptr_t *seen,
                                      uintptr_t value)
 {
-    return __atomic_compare_exchange_n(to, seen, value, false, __ATOMIC_SEQ_CST,
-                                       __ATOMIC_SEQ_CST);
+    return RECORDER_SWAP_(to, seen, value, __ATOMIC_SEQ_CST);
 }
-#else /* these and recorder_raise_() read, then write */
+#else /* these read, then write */
+#define RECORDER_SWAP_(to, seen, value, order) recorder_swap_(to, seen, value)
 #define RECORDER_ADD_(to, value, order) recorder_add_(to, value)
 RECORDER_INLINE_ bool recorder_swap_(uintptr_t *to, uintptr_t *seen,
                                      uintptr_t value)

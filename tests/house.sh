@@ -197,8 +197,10 @@ includes()
 # asks, those that have recordings.
 systems()
 {
-    answers recorder/os.h 35 recorder/os_linux.h recorder/os_posix.h \
-        recorder/os_none.h "recorder/os_windows.h recorder/os_windows_signal.h"
+    answers recorder/os.h 36 recorder/os_linux.h recorder/os_posix.h \
+        "recorder/os_windows.h recorder/os_windows_signal.h"
+    sed '/^Of a system that is no port/,/^\*\//{/^\*\//!d}' recorder/os.h >"$scratch/os.h"
+    answers "$scratch/os.h" 20 recorder/os_none.h
     answers recorder/os_file.h 26 \
         "recorder/os_linux.h recorder/os_linux_file.h" \
         recorder/os_windows_file.h
@@ -258,7 +260,7 @@ conditionals()
     # shellcheck disable=SC2046
     set -- $(ls $doors $parts | grep -v '/os_\|/os\.h\|/clock\.h\|/language\.h')
     grep -hE '^ *# *(if|ifdef|ifndef|elif)\b' "$@" |
-        grep -vE '_H_? *$|__cplusplus *$' | wc -l | awk -v most=175 '
+        grep -vE '_H_? *$|__cplusplus *$' | wc -l | awk -v most=102 '
         $1 > most { print "recorder/: " $1 " conditionals, at most " most }'
     awk 'FNR == 1 { inside = 0 }
         /^{/ { inside = 1 }

@@ -587,6 +587,7 @@ RECORDER_1X_ void recorder_dump_on_common_signals(unsigned add, unsigned remove)
 __attribute__((constructor(101))) static void recorder_1x_enter(void)
 {
     recorder_start_();
+    recorder_set_started_ = true; /* RECORDER_TRACES is read on request */
     recorder_signal_handler_ = recorder_1x_on_signal;
     if (recorder_set_hooks_.dump)
         return;

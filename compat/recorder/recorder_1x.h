@@ -31,7 +31,6 @@ CONTENTS
 #include "../../recorder.h"
 #define RECORDER_1X_ extern
 #else
-#define RECORDER_SET_LATER_
 #define RECORDER_MARKS_ false /* lines look as in 1.x */
 #include "../../recorder_set.h"
 #if defined(RECORDER_COMPILE_HERE)
