@@ -195,7 +195,6 @@ RECORDER_FUNCTION_ void recorder_text_of_(struct recorder_scratch_ *s,
             token = 0;
         else if (token == 0)
             mark = "..."; /* the rest was not kept */
-        order = piece.order;
     }
     if (token && !*mark)
         mark = size ? "..." : "<lost>";

@@ -21,7 +21,7 @@ export SEED
 case ${RECORDER_TEST_SCALE:-1}$MODEL_DEEP in 0*) short=1 ;; *) short= ;; esac
 
 # What the mutants are of.
-parts_checked="word.h ring.h lane.h order.h"
+parts_checked="word.h ring.h lane.h order.h record.h strings.h"
 # slots writers records tickets readers words [parts] [how]
 configurations="order
 1 2 1 2 1 1 compare
@@ -67,6 +67,16 @@ lanes clock 3
 lanes clocks 2
 lanes counter 2
 lanes counter 5"
+# slots writers texts jump kept
+texts="texts 4 1 2 0 0
+texts 4 1 21 0 1
+texts 2 1 11 62 0
+texts 2 1 11 62 1
+texts 4 1 201 61 0
+texts 4 1 201 61 1
+texts 2 2 1 0 1
+texts 2 3 1 31 0 random 20000
+texts 4 2 21 0 1 random 20000"
 # program bits thread_bits slots writers tickets
 wraps="wraps 5 2 1 2 1
 wraps 5 2 2 2 2
@@ -75,7 +85,8 @@ wraps 6 3 1 2 2
 wraps 6 3 2 2 1
 wraps-masked 5 3 1 3 1
 wraps-masked 6 3 2 2 1"
-long="2 3 1 1 1 1 2
+long="texts 4 2 2 0 0
+2 3 1 1 1 1 2
 wraps 5 3 1 4 1
 wraps 6 2 1 2 1
 wraps 8 4 2 2 1"
@@ -101,6 +112,13 @@ lanes counter 5
 wraps 5 3 1 2 1
 wraps-masked 5 3 1 2 1
 1 3 1 2 1 1"
+# What mutants of record.h and strings.h must survive.
+trials_texts="texts 4 1 2 0 0
+texts 2 1 11 62 0
+texts 4 1 201 61 0
+texts 4 1 201 61 1
+texts 2 2 1 0 1
+texts 2 3 1 31 0 random 20000"
 # The same for mutants of an order or of a fence, where there is one processor.
 trials_one="one order
 one 2 2 2 1 1 1
@@ -128,6 +146,11 @@ words() # A configuration in words.
     esac
     set -- $1
     case $1,$2 in
+    texts,*)
+        echo "texts of $4 slots, slots $2, writers $3, jump $5," \
+            "$([ "$6" = 1 ] && echo "a copy of all" || echo "one by one")"
+        return
+        ;;
     lanes,handler)
         echo "a lane of $3 slots and a handler of its thread, parts $4"
         return
@@ -161,7 +184,7 @@ words() # A configuration in words.
 program() # Of a configuration: the program to run, and its arguments.
 {
     case $1 in
-    wraps* | lanes*) echo "$1" ;;
+    wraps* | lanes* | texts*) echo "$1" ;;
     one\ *) echo "ring-one ${1#one }" ;;
     *) echo "ring $1" ;;
     esac
@@ -279,9 +302,10 @@ try_mutant() # $1: trials. Runs it until it fails; prints that, or nothing.
             [ -x "$dir/wraps" ] || make_wraps "$dir" "$dir" 2>"$dir/log" ||
                 { echo "FAILED: $(head -n 1 "$dir/log")"; break; }
             ;;
-        lanes*)
-            [ -x "$dir/lanes" ] || $cc -I"$dir" lanes.c "$build/weak.o" \
-                -o "$dir/lanes" 2>"$dir/log" ||
+        lanes* | texts*)
+            made=${trial%% *}
+            [ -x "$dir/$made" ] || $cc -I"$dir" $made.c "$build/weak.o" \
+                -o "$dir/$made" 2>"$dir/log" ||
                 { echo "FAILED: $(head -n 1 "$dir/log")"; break; }
             ;;
         esac
@@ -319,6 +343,14 @@ mutant() # Makes mutant number $1 and tries to catch it; prints its line.
         echo "mutant: $name: $caught"
         return 1
     fi
+    for part in $parts_checked; do
+        sed -z 's/\n *RECORDER_STEP_(/ RECORDER_STEP_(/g' $root/recorder/$part |
+            cmp -s - "$dir/recorder/$part" || changed=$part
+    done
+    case $changed,$name in
+    record.h,* | strings.h,* | *" the end that it reads"*)
+        trials=$trials_texts ;;
+    esac
     caught=$(try_mutant "$trials")
     if [ -x "$dir/ring-one" ]; then
         by_one=$(try_mutant "$trials_one")
@@ -326,7 +358,7 @@ mutant() # Makes mutant number $1 and tries to catch it; prints its line.
     fi
     by_genmc=
     case $MODEL_DEEP,$caught in
-    ,* | *,*" bits, "* | *,*lane* | *,*clock*) ;; # GenMC sees no wraps and no lanes
+    ,* | *,*" bits, "* | *,*lane* | *,*clock* | *,*texts*) ;; # GenMC sees none of these
     *)
         command -v genmc >/dev/null && by_genmc=$(genmc_try_mutant)
         command -v genmc >/dev/null && [ -z "$by_genmc" ] &&
@@ -371,6 +403,7 @@ $cc -c weak.c -o "$build/weak.o" &&
     $cc -I$root ring.c "$build/weak.o" -o "$build/ring" &&
     $cc -DRECORDER_ONE_PROCESSOR "$one" -I$root ring.c "$build/weak.o" -o "$build/ring-one" &&
     $cc -I$root lanes.c "$build/weak.o" -o "$build/lanes" &&
+    $cc -I$root texts.c "$build/weak.o" -o "$build/texts" &&
     make_wraps $root "$build" || exit 1
 
 awk -v build="$build" '
@@ -381,7 +414,7 @@ awk -v build="$build" '
 skipped=0
 {
     echo "litmus"
-    printf '%s\n' "$configurations" "$lanes" "$wraps" |
+    printf '%s\n' "$configurations" "$lanes" "$texts" "$wraps" |
         sed "s/^/ring /; ${short:+s/ random 20000/ random 2000/}"
     [ -n "$short" ] || echo "$long" | sed 's/^/ring /'
     [ -z "$MODEL_DEEP" ] ||
