@@ -87,8 +87,8 @@ recorder_module_save_(struct recorder_recording_ *file,
         return false;
     to = recorder_core_take_(file, m->saved, false);
     return to && recorder_memory_copy_all_(to, m->start, m->saved) &&
-           recorder_core_add_segment_(file, m->start, to, m->saved,
-                                      RECORDER_ELF_R_);
+           recorder_core_add_header_(file, RECORDER_ELF_LOAD_, m->start, to,
+                                     m->saved, RECORDER_ELF_R_);
 }
 
 /* Hides the copies of closed libraries where another one is now: records'
@@ -138,12 +138,16 @@ recorder_file_fill_(struct recorder_recording_ *file,
     if (!recorder_core_begin_(file, program, headers) ||
         !recorder_core_add_notes_(file) ||
         !recorder_modules_add_note_(file, modules) ||
-        !recorder_core_add_segment_(file, (uintptr_t)part->memory, part->memory,
-                                    part->bytes, writable) ||
-        !recorder_core_add_segment_(file, (uintptr_t)registry, file->image,
-                                    sizeof *file->image, writable) ||
-        !recorder_core_add_segment_(file, (uintptr_t)registry->order,
-                                    file->order, sizeof *file->order, writable))
+        /* Not from the ELF head on: BFD would take its notes a second time. */
+        !recorder_core_add_header_(file, RECORDER_ELF_LOAD_,
+                                   (uintptr_t)file->headers, file->headers,
+                                   part->bytes - sizeof *file->elf, writable) ||
+        !recorder_core_add_header_(file, RECORDER_ELF_LOAD_,
+                                   (uintptr_t)registry, file->image,
+                                   sizeof *file->image, writable) ||
+        !recorder_core_add_header_(file, RECORDER_ELF_LOAD_,
+                                   (uintptr_t)registry->order, file->order,
+                                   sizeof *file->order, writable))
         return NULL;
     rows = (struct recorder_thread_row *)(void *)recorder_core_take_(
         file, recorder_file_rows_() * sizeof *rows, false);

@@ -237,14 +237,6 @@ recorder_core_add_header_(struct recorder_recording_ *file, uint32_t type,
                      __ATOMIC_RELEASE);
     return true;
 }
-RECORDER_SELDOM_ bool
-recorder_core_add_segment_(struct recorder_recording_ *file, uintptr_t address,
-                           const void *at, uintptr_t bytes, uint32_t flags)
-{
-    return recorder_core_add_header_(file, RECORDER_ELF_LOAD_, address, at,
-                                     bytes, flags);
-}
-
 enum { /* the words of the first note */
        RECORDER_OWNER_LAYOUT_,
        RECORDER_OWNER_REGISTRY_,

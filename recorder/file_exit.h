@@ -4,8 +4,9 @@
 PROMISES
     * The status of a note is the program's: of exit(), or of a return from
       main(). -> tests/outside/ended.c
-    * A note takes no system call: the program may have forbidden them.
-      -> tests/outside/ended.c
+    * A note takes no system call where the clock takes none: the program may
+      have forbidden them. -> tests/outside/ended.c
+    * All readers print the same times after it. -> tests/outside/ended.c
 
 LIMITS
     * _exit(), quick_exit() and a signal that no handler of ours catches leave
@@ -36,13 +37,15 @@ RECORDER_SELDOM_ uintptr_t *recorder_exit_word_(void)
                : NULL;
 }
 
-/* Notes an exit. */
+/* Notes an exit, and the moment, which fixes the times of all records. */
 RECORDER_SELDOM_ void recorder_exit_note_(int status, void *unused)
 {
     uintptr_t *word = recorder_exit_word_();
     (void)unused;
-    if (word)
+    if (word) {
         recorder_put_(word, RECORDER_ENDED_STATUS_ + ((unsigned)status & 255));
+        recorder_clock_note_();
+    }
 }
 
 /* Has the exit noted, once for each process with a recording, by a module that

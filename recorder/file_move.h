@@ -328,8 +328,9 @@ recorder_move_add_(struct recorder_recording_ *file,
     copy->next = NULL;
     if (!copy->name || !copy->description)
         return NULL;
-    recorder_core_add_segment_(file, (uintptr_t)recorder, copy, sizeof *copy,
-                               RECORDER_ELF_R_ | RECORDER_ELF_W_);
+    recorder_core_add_header_(file, RECORDER_ELF_LOAD_, (uintptr_t)recorder,
+                              copy, sizeof *copy,
+                              RECORDER_ELF_R_ | RECORDER_ELF_W_);
     recorder_move_show_(file, recorder, copy);
     __atomic_store_n(link, copy, __ATOMIC_RELEASE);
     file->last = copy;

@@ -403,9 +403,9 @@ RECORDER_SELDOM_ bool recorder_open_room_(struct recorder_recording_ *file,
     if (error < 0)
         return false;
     part = &file->parts[file->parts_count - 1];
-    return recorder_core_add_segment_(file, (uintptr_t)part->memory,
-                                      part->memory, part->bytes,
-                                      RECORDER_ELF_R_ | RECORDER_ELF_W_);
+    return recorder_core_add_header_(
+        file, RECORDER_ELF_LOAD_, (uintptr_t)part->memory, part->memory,
+        part->bytes, RECORDER_ELF_R_ | RECORDER_ELF_W_);
 }
 
 RECORDER_C_END_

@@ -79,6 +79,21 @@ Test(ended, is_the_programs_end)
     }
 }
 
+/* Goal: the recording of a program that exited fixes its times, so that all
+ * readers print the same ones. Method: three readings, apart in time, to the
+ * nanosecond. */
+Test(ended, fixes_the_times)
+{
+    build_needs("gcc");
+    ended_build("gcc");
+    run_ended("RECORDER_FILE=file", "exit", 3);
+    build_must("for i in 1 2 3; do " RECORDER " dump --line {seconds} file |"
+               " tail -n +3 >times$i; sleep 0.3; done; test -s times1;"
+               " cmp times1 times2; cmp times1 times3");
+    build_must("test $(stat -c %%Y file) -lt $(date +%%s) || sleep 1;" RECORDER
+               " dump --line {seconds} file | tail -n +3 | cmp - times1");
+}
+
 /* Goal: without on_exit(), an end by exit() has no status, and no other is made
  * up. Method: a program that is linked statically lacks that function. */
 Test(ended, has_no_status_without_on_exit)
