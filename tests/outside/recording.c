@@ -446,6 +446,18 @@ Test(recording, has_the_line_format)
                "/build/recorder dump f | tail -n +2 | diff 1 -");
 }
 
+/* Goal: the head has the time of the recording's end, whichever recorders are
+ * chosen. */
+Test(recording, has_one_end)
+{
+    build_once(COMPILE);
+    build_run("RECORDER_FILE=f ./r dump");
+    build_must("for names in \".*\" tiny shared nothing; do " TEST_ROOT
+               "/build/recorder dump --names \"$names\" f | head -n 1 |"
+               " sed \"s/, READ.*//\" >>ends; done;"
+               " test $(sort -u ends | grep -c \" AT 20\") = 1");
+}
+
 /* Goal: debuggers and ELF tools open it. */
 Test(recording, is_a_core_file)
 {
@@ -459,6 +471,8 @@ Test(recording, is_a_core_file)
         cr_assert_not_null(strstr(build_text, "\"The smallest\""));
         cr_assert_not_null(strstr(build_text, "AT_ENTRY"));
         cr_assert_null(strstr(build_text, "warning"), "%s", build_text);
+        build_must("gdb -batch -ex \"info threads\" r -c f 2>&1 |"
+                   " tee threads; test $(grep -c \"New LWP\" threads) = 1");
     }
     if (build_has("eu-readelf")) {
         build_must("eu-readelf -n f");

@@ -281,8 +281,6 @@ struct finding finding_of(const struct compare *, enum rule, double size,
                           size_t format, double good, double bad);
 /* Adds a finding; its text is the rule's sentence with these arguments. */
 void finding_add(struct compare *, struct finding, ...);
-/* After all are added: sorts them, and gives consequences their causes. */
-void findings_order(struct compare *);
 
 /* --------------------------------------------------------------- rules.c -- */
 

@@ -191,7 +191,7 @@ static bool is_consequence(const struct compare *c, const struct finding *a,
            c->of[BAD].events[ea].thread == c->of[BAD].events[eb].thread;
 }
 
-void findings_order(struct compare *c)
+static void findings_order(struct compare *c)
 {
     enum { MOST = 1000 }; /* that are compared with each other */
     size_t i, k, strong = 0;

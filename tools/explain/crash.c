@@ -65,7 +65,7 @@ static void frames_read(struct explain *x)
 
 /* ----------------------------------------------------------------- crash -- */
 
-const char *crash_register(const struct explain *x, int number)
+static const char *crash_register(const struct explain *x, int number)
 {
     static const char *const x86[] = {"rax", "rdx", "rcx", "rbx", "rsi", "rdi",
                                       "rbp", "rsp", "r8",  "r9",  "r10", "r11",
@@ -333,15 +333,4 @@ void crash_find(struct explain *x)
         value->used = true;
     for (unsigned i = 0; i < threads->machine->unwind.count; i++)
         register_add(x, (int)i, false);
-}
-
-void crash_named(struct explain *x, const char *text)
-{
-    struct value *v = value_add(x, VALUE_TEXT, "the message", 0, WEIGHT_SITE);
-    if (v)
-        v->text = need(strdup(text));
-    for (size_t i = 0; i < x->values_count; i++)
-        if (*x->values[i].name && x->values[i].kind == VALUE_NUMBER &&
-            strstr(text, x->values[i].name))
-            x->values[i].weight = WEIGHT_HOLDER;
 }

@@ -137,10 +137,6 @@ enum {
 
 /* Reads the signal and the stack of a source's crashed thread. */
 void crash_find(struct explain *);
-/* Adds the values that a text of the end names: an assertion, an exception. */
-void crash_named(struct explain *, const char *text);
-/* "rdi", by a DWARF number; null: unknown. */
-const char *crash_register(const struct explain *, int number);
 
 /* ---------------------------------------------------------------- ending -- */
 

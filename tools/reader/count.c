@@ -130,10 +130,36 @@ static void figures_kept(struct reader_recorder *r, const uint64_t *kept)
     r->figures.left_out = kept[KEPT_LEFT_OUT];
 }
 
+/* Finds the newest records of recorders that were not chosen: a recording ends
+ * with its newest record, whichever are. Looks at as many slots as fit in it. */
+static void newest_of_others(struct reader *reader)
+{
+    const struct memory *m = reader->memory;
+    const struct offsets *at = offsets_of(m);
+    unsigned char raw[RECORD_MAX_BYTES];
+    bool runs = m->live && !m->stale_order;
+    uint64_t left = runs ? 0 : m->size / at->record_size, slot, high, key;
+    for (size_t i = 0; i < reader->recorders_count; i++) {
+        struct reader_recorder *r = reader->recorders[i];
+        uint64_t size = r->figures.size;
+        uint64_t all = r->lane || r->wrong ? 0 : size * r->figures.lanes;
+        for (slot = high = 0; slot < all && left; slot++, left--) {
+            if (!slot_record(reader, r, slot / size, slot % size, raw) ||
+                recorder_is_text_(bytes_word(m, raw + at->record_format)))
+                continue;
+            key = order_key(reader, bytes_word(m, raw + at->record_order));
+            if (key >= high)
+                r->newest_ns = reader_time(reader, raw);
+            high = key > high ? key : high;
+        }
+    }
+}
+
 void reader_count(struct reader *reader)
 {
     struct reader_inside *inside = reader->inside;
     size_t i = 0;
+    newest_of_others(reader);
     while (i < inside->lanes_count) {
         struct reader_recorder *r = inside->lanes[i].recorder;
         uint64_t low = UINT64_MAX, high = 0;

@@ -240,7 +240,6 @@ static inline uint64_t ring_end_at(const struct reader *reader, uint64_t slots)
 char *bytes_string(struct memory *, uint64_t address, size_t max);
 
 void lives_refresh(struct reader *, const struct registry *);
-void lives_read(struct reader *);
 /* Reads the table again if a library was opened or closed since: after records
  * are taken, and after each read of bytes to which life_is() refers. */
 void lives_renew(struct reader *);
@@ -279,11 +278,7 @@ int64_t reader_time(const struct reader *,
 
 /* ----------------------------------------------------------------- lists -- */
 
-/* Makes a recorder, zeroed, and room for it among the reader's. */
-struct reader_recorder *list_recorder_new(struct reader *);
-/* Adds it to the reader's, as one without events yet. */
 bool list_is_chosen(const struct reader *, const struct reader_recorder *);
-void list_recorder_add(struct reader *, struct reader_recorder *);
 /* Read one list or table again. Return null, or the error. */
 const char *recorders_refresh(struct reader *, const struct registry *);
 const char *threads_refresh(struct reader *, const struct registry *);
@@ -338,6 +333,10 @@ uint64_t key_record(const struct reader *, const struct key *,
                     unsigned char raw[RECORD_MAX_BYTES]);
 /* Copies a slot's record if it is whole. Returns its commit word, else 0. */
 uint64_t lane_record(const struct reader *, const struct lane *, uint64_t slot,
+                     unsigned char raw[RECORD_MAX_BYTES]);
+/* The same of a recorder that was not chosen, so that it has no lane. */
+uint64_t slot_record(struct reader *, const struct reader_recorder *,
+                     uint64_t lane, uint64_t slot,
                      unsigned char raw[RECORD_MAX_BYTES]);
 void rings_close(struct reader *);
 /* count.c: slots of a recorder that are damaged in a recording made of events: all that

@@ -133,13 +133,6 @@ static struct reader_recorder *recorder_known(struct reader *reader,
     return NULL;
 }
 
-struct reader_recorder *list_recorder_new(struct reader *reader)
-{
-    ARRAY_NEED(reader->recorders, reader->recorders_count + 1,
-               reader->inside->recorders_max);
-    return need(calloc(1, sizeof **reader->recorders));
-}
-
 bool list_is_chosen(const struct reader *reader,
                     const struct reader_recorder *r)
 {
@@ -147,13 +140,6 @@ bool list_is_chosen(const struct reader *reader,
     return names ? recorder_regex_match_(names, r->name)
                  : !reader->inside->selection.for_people ||
                        strncmp(r->description, "internal: ", 10) != 0;
-}
-
-void list_recorder_add(struct reader *reader, struct reader_recorder *r)
-{
-    r->oldest_ns = r->newest_ns = r->complete_ns = RECORDER_TIME_UNKNOWN_;
-    r->chosen = list_is_chosen(reader, r);
-    reader->recorders[reader->recorders_count++] = r;
 }
 
 /* Adds a new recorder. */
@@ -166,7 +152,9 @@ static const char *recorder_append(struct reader *reader, uint64_t link,
     struct reader_recorder *r;
     if (reader->recorders_count == RECORDERS_MAX)
         return "its list of recorders has no end";
-    r = list_recorder_new(reader);
+    ARRAY_NEED(reader->recorders, reader->recorders_count + 1,
+               reader->inside->recorders_max);
+    r = need(calloc(1, sizeof *r));
     if (!texts_read(reader, link, now->address, at, texts)) {
         free(r);
         return "its list of recorders changes";
@@ -176,7 +164,9 @@ static const char *recorder_append(struct reader *reader, uint64_t link,
     r->description = texts[1] ? texts[1] : need(strdup(""));
     r->origin = r->address;
     r->wrong = figures_check(reader, r);
-    list_recorder_add(reader, r);
+    r->oldest_ns = r->newest_ns = r->complete_ns = RECORDER_TIME_UNKNOWN_;
+    r->chosen = list_is_chosen(reader, r);
+    reader->recorders[reader->recorders_count++] = r;
     return NULL;
 }
 

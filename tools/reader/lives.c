@@ -4,7 +4,7 @@
 
 enum { LIFE_WORDS = 4 };
 
-void lives_read(struct reader *reader)
+static void lives_read(struct reader *reader)
 {
     enum { TRIES = 100 };
     struct memory *m = reader->memory;

@@ -279,11 +279,9 @@ struct piece {
     unsigned char raw[RECORD_MAX_BYTES];
 };
 
-/* Copies a record of a recorder that was not chosen, so that it has no lane.
- * Returns its commit word, or 0. */
-static uint64_t slot_record(struct reader *reader,
-                            const struct reader_recorder *r, uint64_t lane,
-                            uint64_t slot, unsigned char raw[RECORD_MAX_BYTES])
+uint64_t slot_record(struct reader *reader, const struct reader_recorder *r,
+                     uint64_t lane, uint64_t slot,
+                     unsigned char raw[RECORD_MAX_BYTES])
 {
     struct memory *m = reader->memory;
     unsigned word = m->word_bytes;

@@ -188,7 +188,6 @@ static void later_settle(struct reader *reader, bool is_here,
     uint64_t noted_ns = later->monotonic_ns - start.monotonic_ns, span;
     uint64_t enough_ns = 0;
     recorder_now_(&now);
-    then = now;
     if (now.monotonic_ns - first.monotonic_ns > 1000000000)
         first = now;
     start.ticks <<= shift;
