@@ -32,7 +32,7 @@ export const tests = {
     must(of('treeitem').some(({name}) => name === 'recorder net, 64 events'),
       'what a lane is called');
     equal(of('grid').map(({name}) => name), ['Events'], 'a table');
-    equal(of('columnheader').map(({name}) => name), ['order', 'seconds',
+    equal(of('columnheader').map(({name}) => name), ['number', 'seconds',
       'thread', 'recorder', 'location', 'message'], 'its columns');
     must(of('row').length > 5 && of('gridcell').length > 30, 'its rows');
     for (const role of ['button', 'textbox', 'searchbox', 'combobox', 'grid',
@@ -44,7 +44,7 @@ export const tests = {
       (await window.recorder.eventOf(20)).message);
     await page.waitForFunction(words => {
       const {textContent: said} = document.getElementById('said');
-      return said.startsWith('order ') && said.endsWith(words);
+      return said.startsWith('number ') && said.endsWith(words);
     }, event);
     await soon(async () => (await told(page)).filter(node =>
       node.role === 'row' && node.selected).length, 1, 'the selected row');

@@ -89,7 +89,7 @@ function tell(text) {
   $('said').textContent = text;
 }
 function tellEvent(row, {message: words, thread}) {
-  tell(`order ${orderOf(row)}, ${timeOf(row)}${unitText()}, thread ${
+  tell(`number ${orderOf(row)}, ${timeOf(row)}${unitText()}, thread ${
     thread.shown}, recorder ${recorderOf(row).shown}: ${
     severityText(formatOf(row))}${words}`);
 }

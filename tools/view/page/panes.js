@@ -172,7 +172,7 @@ async function showRecord() {
   };
   const {thread} = event;
   if (about.sources) field('source', about.sources[thread.source].title);
-  field('order', String(event.order ?? '-'));
+  field('sequence number', String(event.order ?? '-'));
   field('time', event.ns === null ? 'unknown' : `${seconds(row)} s`);
   field('wall clock', event.realtime === null ? 'unknown'
     : `${wall(event.realtime)} UTC`);
