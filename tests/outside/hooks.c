@@ -52,6 +52,10 @@ Test(hooks, threadx)
 {
     kernel("threadx", "kernel.c hooks.c", 2);
 }
+Test(hooks, nuttx)
+{
+    kernel("nuttx", "kernel.c hooks.c", 2);
+}
 Test(hooks, zephyr)
 {
     kernel("zephyr", "kernel.c hooks.c", 2);
