@@ -96,7 +96,7 @@ fleet: packages-fleet build/recorder build/recorder-fleet
 build/fleet/%.o: fleet/%.c fleet/fleet.h $(HEADERS) $(wildcard tools/*.h tools/*/*.h)
 	@mkdir -p $(@D)
 	$(CC) $(TOOL_FLAGS) -Ifleet -c $< -o $@
-build/recorder-fleet: $(patsubst %.c,build/%.o,$(wildcard fleet/*.c)) build/tools.a
+build/recorder-fleet: $(patsubst %.c,build/%.o,$(wildcard fleet/*.c)) build/tools/trouble.o build/tools.a
 	$(CC) $^ -o $@ $(FLEET_LIBS) $(TOOL_LIBS)
 
 # The libraries that `recorder run` puts in front of a program: run/ for this machine, and for

@@ -12,8 +12,8 @@
 #include "fleet.h"
 #include "json.h"
 #include "proc.h"
-#include "service.h"
 #include "source.h"
+#include "watch.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,7 +22,6 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -31,8 +30,6 @@
 #include <unistd.h>
 
 #include "recorder/regex.h"
-
-extern char **environ;
 
 enum {
     AT_ONCE = 2,            /* saves */
@@ -65,6 +62,8 @@ static struct {
     size_t processes;
     int timer; /* ends when `due` may be taken */
 } state = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static struct watcher watcher; /* of the agent's thread */
 
 static bool is_known(const char *id)
 {
@@ -270,21 +269,19 @@ static bool freeze_all(struct hub *hub, const char *why, char id[65])
 
 /* ------------------------------------------------------------------ save -- */
 
-struct target {
+struct save {
     char snapshot[65], process[65];
     int pid, file;  /* file: its recording, to be closed; or -1 */
     uint64_t bytes; /* of its memory */
 };
 struct child {
-    struct target target;
+    struct save save;
     pid_t pid;
     int fd, said; /* fd: readable when it ended; said: its stderr */
-    uint64_t until_ns;
-    bool late;
     char path[4096];
 };
 static struct {
-    struct target *all; /* smallest first */
+    struct save *all; /* smallest first */
     size_t count, max;
     struct child children[AT_ONCE];
     size_t children_count;
@@ -301,34 +298,33 @@ static uint64_t memory_of(int pid)
 
 /* Names a process's file. A process that ended has another name: the snapshot
  * may hold a file of the time when the process ran. */
-static void target_name(char to[65], const struct process *p, bool ended)
+static void save_name(char to[65], const struct process *p, bool ended)
 {
     snprintf(to, 65, "%s.%d%s", p->program, p->pid, ended ? "-ended" : "");
 }
 
 /* `ended`: the process is gone, but its recording is not. */
-static void target_add(const char *snapshot, const struct process *p,
-                       bool ended)
+static void save_add(const char *snapshot, const struct process *p, bool ended)
 {
-    struct target *t;
+    struct save *t;
     size_t i = saves.count;
     saves.all =
         need(array_room(saves.all, &saves.max, i + 1, sizeof *saves.all));
     t = &saves.all[saves.count++];
-    *t = (struct target){.pid = p->pid, .file = -1};
+    *t = (struct save){.pid = p->pid, .file = -1};
     if (ended || p->by_file)
         t->file = fcntl(p->file, F_DUPFD_CLOEXEC, 0);
     t->bytes = ended ? 0 : memory_of(p->pid);
     snprintf(t->snapshot, sizeof t->snapshot, "%s", snapshot);
-    target_name(t->process, p, ended);
+    save_name(t->process, p, ended);
     for (; i && saves.all[i - 1].bytes > saves.all[i].bytes; i--) {
-        struct target other = saves.all[i];
+        struct save other = saves.all[i];
         saves.all[i] = saves.all[i - 1];
         saves.all[i - 1] = other;
     }
 }
 
-static void target_fail(const struct target *t, const char *why)
+static void save_fail(const struct save *t, const char *why)
 {
     metric_add(METRIC_SAVE_ERRORS, 1);
     spool_error(t->snapshot, t->process, why);
@@ -338,7 +334,7 @@ static void target_fail(const struct target *t, const char *why)
 
 /* Makes the labels of a recording. CLOCK_BOOTTIME relates its clock to the
  * hub's, even if the time is set before the recording is sent. */
-static void labels_make(char labels[LABELS][160], const struct target *t)
+static void labels_make(char labels[LABELS][160], const struct save *t)
 {
     const char *names[] = {"host", "service", "boot", "snapshot"};
     const char *texts[] = {options.host, options.service, boot_id(),
@@ -351,68 +347,43 @@ static void labels_make(char labels[LABELS][160], const struct target *t)
              clock_ns(CLOCK_BOOTTIME));
 }
 
-/* Starts `recorder save`; its stderr is `said`, a target's file its stdin. */
-static int save_start(const struct target *t, const char *path, int said,
-                      pid_t *pid)
+/* Starts `recorder save`; a recording is its stdin. */
+static void child_start(const struct save *s)
 {
+    struct child *c = &saves.children[saves.children_count];
     char labels[LABELS][160], source[16];
-    const char *arguments[6 + 2 * LABELS] = {options.recorder, "save", source,
-                                             "-o", path};
-    posix_spawn_file_actions_t files;
-    int count = 5, failed;
-    labels_make(labels, t);
-    if (t->file < 0)
-        snprintf(source, sizeof source, "%d", t->pid);
+    const char *arguments[5 + 2 * LABELS] = {"save", source, "-o", c->path};
+    *c = (struct child){.save = *s};
+    labels_make(labels, s);
+    if (s->file < 0)
+        snprintf(source, sizeof source, "%d", s->pid);
     else
         strcpy(source, "/dev/stdin");
     for (int i = 0; i < LABELS; i++) {
-        arguments[count++] = "--label";
-        arguments[count++] = labels[i];
-    }
-    posix_spawn_file_actions_init(&files);
-    if (t->file < 0)
-        posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
-    else
-        posix_spawn_file_actions_adddup2(&files, t->file, 0);
-    posix_spawn_file_actions_addopen(&files, 1, "/dev/null", O_WRONLY, 0);
-    posix_spawn_file_actions_adddup2(&files, said, 2);
-    failed = posix_spawnp(pid, options.recorder, &files, NULL,
-                          (char **)(uintptr_t)arguments, environ);
-    posix_spawn_file_actions_destroy(&files);
-    return failed;
-}
-
-static void child_start(const struct target *t)
-{
-    struct child *c = &saves.children[saves.children_count];
-    int failed, said[2];
-    *c = (struct child){.target = *t, .fd = -1};
-    if (pipe2(said, O_CLOEXEC | O_NONBLOCK) != 0) {
-        target_fail(t, strerror(errno));
-        return;
+        arguments[4 + 2 * i] = "--label";
+        arguments[5 + 2 * i] = labels[i];
     }
     spool_work(c->path);
-    failed = save_start(t, c->path, said[1], &c->pid);
-    close(said[1]);
-    if (failed) {
-        close(said[0]);
+    c->pid = watch_spawn(options.recorder, arguments, s->file, "/dev/null",
+                         true, (unsigned)(options.save_ns / SECOND), &c->said);
+    if (c->pid < 0) {
+        close(c->said);
         spool_work_end(c->path);
-        target_fail(t, strerror(failed));
+        save_fail(s, strerror(errno));
         return;
     }
-    c->said = said[0];
+    fcntl(c->said, F_SETFL, O_NONBLOCK);
     c->fd = (int)syscall(SYS_pidfd_open, c->pid, 0);
-    c->until_ns = now_ns() + options.save_ns;
     saves.children_count++;
 }
 
 static void children_start(void)
 {
     while (saves.count && saves.children_count < AT_ONCE) {
-        struct target t = saves.all[0];
+        struct save t = saves.all[0];
         bool alone = t.bytes > ALONE_BYTES;
         for (size_t i = 0; i < saves.children_count; i++)
-            alone |= saves.children[i].target.bytes > ALONE_BYTES;
+            alone |= saves.children[i].save.bytes > ALONE_BYTES;
         if (alone && saves.children_count)
             return;
         memmove(saves.all, saves.all + 1, --saves.count * sizeof *saves.all);
@@ -423,19 +394,20 @@ static void children_start(void)
 static void child_end(struct child *c, int status)
 {
     char text[512];
-    struct target *t = &c->target;
+    struct save *t = &c->save;
     const char *wrong = text;
     ssize_t size;
+    bool late = WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM;
     snprintf(text, sizeof text,
-             c->late ? "recorder save took more than %d s"
-                     : "recorder save failed, status %d",
-             c->late ? (int)(options.save_ns / SECOND) : status);
+             late ? "recorder save took more than %d s"
+                  : "recorder save failed, status %d",
+             late ? (int)(options.save_ns / SECOND) : status);
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
         wrong = spool_take(c->path, t->snapshot, t->process);
     else if ((size = read(c->said, text, sizeof text - 1)) > 0)
         text[size] = '\0';
     if (wrong)
-        target_fail(t, wrong);
+        save_fail(t, wrong);
     else if (t->file >= 0)
         close(t->file);
     spool_work_end(c->path);
@@ -449,9 +421,6 @@ static void children_wait(void)
     for (size_t i = saves.children_count; i-- > 0;) {
         struct child *c = &saves.children[i];
         int status;
-        c->late |= now_ns() > c->until_ns;
-        if (c->late)
-            kill(c->pid, SIGKILL);
         if (waitpid(c->pid, &status, WNOHANG) != c->pid)
             continue;
         child_end(c, status);
@@ -461,9 +430,12 @@ static void children_wait(void)
 
 /* ------------------------------------------------------------------ loop -- */
 
-static bool is_target(const struct process *p)
+static size_t processes_recording(const struct processes *in)
 {
-    return p->recorders && p->alive;
+    size_t count = 0;
+    for (size_t i = 0; i < in->count; i++)
+        count += in->all[i].recorders;
+    return count;
 }
 
 /* Notes all processes before the snapshot begins: a killed agent must not leave
@@ -473,8 +445,8 @@ static void due_begin(const struct processes *in, const struct due *d)
     char process[65];
     const char *wrong;
     for (size_t k = 0; k < in->count; k++)
-        if (is_target(&in->all[k])) {
-            target_name(process, &in->all[k], false);
+        if (in->all[k].recorders && in->all[k].alive) {
+            save_name(process, &in->all[k], false);
             spool_expect(d->id, process);
         }
     wrong = spool_begin(d->id, d->why, d->by, d->automatic,
@@ -482,8 +454,8 @@ static void due_begin(const struct processes *in, const struct due *d)
     if (wrong)
         say("%s/%s: %s: nothing is saved", options.spool, d->id, wrong);
     for (size_t k = 0; k < in->count && !wrong; k++)
-        if (is_target(&in->all[k]))
-            target_add(d->id, &in->all[k], false);
+        if (in->all[k].recorders && in->all[k].alive)
+            save_add(d->id, &in->all[k], false);
 }
 
 /* Takes the snapshots that are due, when the timer ran out or if `all`: adds a
@@ -500,22 +472,50 @@ static void due_take(const struct processes *in, bool all)
     pthread_mutex_unlock(&state.lock);
 }
 
+/* Freezes for a verdict of `recorder watch`, whose lines become one. */
+static bool freeze_judged(struct hub *hub, const struct process *p, char *words,
+                          char id[65])
+{
+    char why[WHY_MAX + 1];
+    for (char *at = words; (at = strchr(at, '\n'));)
+        *at = ' ';
+    snprintf(why, sizeof why, "%s.%d: %s", p->program, p->pid, words);
+    say("%s", why);
+    return freeze_all(hub, why, id);
+}
+
 /* Handles the end of a process. The snapshots that are due are taken first, as
  * their answers counted it; then one gets its recording, if it did not end as
  * programs are meant to. */
 static void process_ended(struct hub *hub, const struct processes *in,
                           struct process *p)
 {
-    char why[128], id[65];
-    bool died = p->file >= 0 && !options.no_deaths && !process_ended_well(p);
+    char words[1024], id[65];
+    bool died = p->file >= 0 && !options.no_deaths;
     due_take(in, true);
-    snprintf(why, sizeof why, "%s.%d ended", p->program, p->pid);
-    close(p->fd);
+    died = died && death_judge(&watcher, p->watched, words);
+    watched_free(p->watched);
+    p->watched = NULL;
     p->fd = -1;
     p->alive = p->recorders = false;
     p->retries = 7;
-    if (died && freeze_all(hub, why, id))
-        target_add(id, p, true);
+    if (died && freeze_judged(hub, p, words, id))
+        save_add(id, p, true);
+}
+
+/* Looks for hangs as `recorder watch` does. A look at a process that may hang
+ * delays saves by a tenth of a second. */
+static void hangs_look(struct hub *hub, const struct processes *in)
+{
+    char words[1024], id[65];
+    death_lines(&watcher);
+    for (size_t i = 0; i < in->count; i++) {
+        const struct process *p = &in->all[i];
+        int64_t now = watch_now();
+        if (p->alive && p->watched && look_take(&watcher, p->watched, now) &&
+            hang_judge(&watcher, p->watched, now, words) == VERDICT_SURE)
+            freeze_judged(hub, p, words, id);
+    }
 }
 
 static void triggers_look(struct hub *hub, struct processes *in)
@@ -608,13 +608,16 @@ int fleet_agent(void)
     static struct hub hub;
     struct processes in = {0};
     pthread_t shipper;
-    uint64_t scan_ns = 0, trigger_ns = 0, host_ns = 0;
+    uint64_t scan_ns = 0, trigger_ns = 0, host_ns = 0, hang_ns = 0;
     signal(SIGPIPE, SIG_IGN);
     mallopt(M_ARENA_MAX, 1); /* it sleeps most of the time: small, not fast */
     mallopt(M_MMAP_THRESHOLD, 65536);
     descriptors_raise(); /* each process that records needs two */
     spool_open();
     state.timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+    watch_command = options.recorder;
+    watcher.hang_ns = (int64_t)options.hang_ns;
+    death_open(&watcher);
     scan(&in);
     hub_connect(&hub, true);
     requests_listen(&hub);
@@ -639,12 +642,16 @@ int fleet_agent(void)
             triggers_look(&hub, &in);
             trigger_ns = now;
         }
+        if (options.hang_ns && now - hang_ns >= options.hang_ns / 4) {
+            hangs_look(&hub, &in);
+            hang_ns = now;
+        }
         due_take(&in, false);
         children_wait();
         children_start();
         agent_wait(&hub, &in,
-                   options.trigger        ? TRIGGER_MS
-                   : saves.children_count ? 1000
-                                          : SCAN_MS);
+                   options.trigger                           ? TRIGGER_MS
+                   : saves.children_count || options.hang_ns ? 1000
+                                                             : SCAN_MS);
     }
 }

@@ -15,7 +15,8 @@ struct options {
         *spool, *match, *trigger, *recorder, *why, *output, *hosts, *max, *age,
         *replicas, *metrics, *otlp;
     bool insecure, no_deaths, verbose, log_json;
-    uint64_t keep, largest, automatic, automatic_ns, join, save_ns, wait;
+    uint64_t keep, largest, automatic, automatic_ns, join, save_ns, hang_ns,
+        wait;
 };
 extern struct options options;
 
@@ -37,8 +38,6 @@ void *need(void *memory);
     ((list)->all = need(array_room((list)->all, &(list)->max,                  \
                                    (list)->count + 1, sizeof *(list)->all)),   \
      &(list)->all[(list)->count++])
-/* Reads a file's first bytes as text. Returns their number, at least 0. */
-size_t file_text(const char *path, char *to, size_t max);
 FILE *text_begin(char **text, size_t *size); /* a text that grows */
 void text_end(FILE *);
 /* Returns why write() wrote fewer bytes than `size`; null: it wrote all. */
@@ -94,7 +93,6 @@ void json_rows(const char *json, size_t size, const char *sql,
 
 /* ------------------------------------------------------------------ note -- */
 
-bool note_is_recording(int fd);
 /* False: the file lacks our note, or the label. */
 bool note_clock(int fd, int64_t offset_ns, int64_t error_ns);
 bool note_label(int fd, const char *label, char *to, size_t max);
@@ -191,10 +189,11 @@ jsStreamInfo *stream_info(struct hub *, const char *stream,
 /* ------------------------------------------------------------- processes -- */
 
 struct process {
-    int pid, fd;           /* fd: it is readable when the process ended */
-    uint64_t start;        /* in ticks since boot: with pid, which it is */
-    bool recorders, alive; /* it has some; it was there at the last look */
-    bool by_file;          /* only its recording may be read */
+    struct watched *watched; /* it has recorders: `recorder watch` judges it */
+    int pid, fd;             /* fd: it is readable when the process ended */
+    uint64_t start;          /* in ticks since boot: with pid, which it is */
+    bool recorders, alive;   /* it has some; it was there at the last look */
+    bool by_file;            /* only its recording may be read */
     char *executable, program[33];
     int file;          /* its recording, which outlives it; or -1 */
     uint64_t retry_ns; /* of one without: when to look again, */
@@ -212,11 +211,8 @@ struct processes {
 };
 /* Adds new processes, and drops processes whose end was handled. */
 void processes_scan(struct processes *);
-size_t processes_recording(const struct processes *);
 bool process_triggered(
     struct process *); /* a trigger's ring has a new record */
-/* True if it ended by exit(0), SIGTERM, SIGINT or SIGHUP, as far as is known. */
-bool process_ended_well(const struct process *);
 
 /* ----------------------------------------------------------------- spool -- */
 

@@ -216,20 +216,19 @@ void hub_close(struct hub *hub)
     natsConnection_Destroy(hub->connection);
 }
 
+static void replace(char to[65], const char *text, char old, char new)
+{
+    snprintf(to, 65, "%s", text);
+    while ((to = strchr(to, old)))
+        *to = new;
+}
 void hub_token(char to[65], const char *name)
 {
-    size_t i;
-    for (i = 0; name[i] && i < 64; i++)
-        to[i] = name[i] == '.' ? '=' : name[i];
-    to[i] = '\0';
+    replace(to, name, '.', '=');
 }
-
 void hub_name(char name[65], const char *token)
 {
-    size_t i;
-    for (i = 0; token[i] && i < 64; i++)
-        name[i] = token[i] == '=' ? '.' : token[i];
-    name[i] = '\0';
+    replace(name, token, '=', '.');
 }
 
 void hub_subject(char to[SUBJECT_MAX], const char *kind, const char *rest)

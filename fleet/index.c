@@ -1,11 +1,9 @@
 /* index.c - one entry for each snapshot and host, in a stream of the hub. */
 /* SPDX-License-Identifier: MIT */
 /*
-    A host adds an entry when all recordings that it names are stored; the sum
-    of
+    A host adds an entry when all recordings that it names are stored; the sum of
     a snapshot's entries is all information on the snapshot. Reading a snapshot
-    costs a request for each entry, whatever else the hub stores. The leader of
-    a
+    costs a request for each entry, whatever else the hub stores. The leader of a
     cluster knows the number of entries: another server that was away may lack
     some.
 */

@@ -24,25 +24,9 @@ struct options options = {.server = "nats://127.0.0.1:4222",
                           .automatic_ns = 60 * MINUTE,
                           .join = 30 * SECOND,
                           .save_ns = MINUTE,
+                          .hang_ns = 10 * SECOND,
                           .wait = 30 * SECOND,
                           .largest = UINT64_C(8) << 30};
-
-size_t file_text(const char *path, char *to, size_t max)
-{
-    FILE *from = fopen(path, "re");
-    size_t size = from ? fread(to, 1, max - 1, from) : 0;
-    if (from)
-        fclose(from);
-    to[size] = '\0';
-    return size;
-}
-
-void *need(void *memory)
-{
-    if (!memory)
-        give_up("there is no memory left");
-    return memory;
-}
 
 FILE *text_begin(char **text, size_t *size)
 {
@@ -133,6 +117,8 @@ static const struct row {
     ROW(trigger, TEXT, "REGEX", "agent: recorders whose records freeze"),
     {"no-deaths", NULL, "agent: a process's death freezes nothing", FLAG,
      &options.no_deaths},
+    {"hang", "SECONDS", "agent: a hang for so long freezes: 10; 0: none", TIME,
+     &options.hang_ns},
     {"save-limit", "SECONDS", "agent: for saving a process: 60", TIME,
      &options.save_ns},
     ROW(recorder, TEXT, "FILE", "agent: the recorder command"),

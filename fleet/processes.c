@@ -4,31 +4,20 @@
 #include "fleet.h"
 #include "proc.h"
 #include "source.h"
+#include "watch.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/uio.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "recorder/regex.h"
 
 enum { WRITES_MAX = 256 };
-
-/* Returns when a process started, in ticks since boot; 0: it is gone. */
-static uint64_t start_of(int pid)
-{
-    char text[2048];
-    return strtoull(proc_stat(pid, 0, 22, text), NULL, 10);
-}
 
 /* True if a process belongs to the service: --match fits it; without that, it
  * is our user's. */
@@ -41,92 +30,6 @@ static bool is_ours(int pid, char executable[PATH_MAX])
         return false;
     return program_path(pid, executable) &&
            (!options.match || recorder_regex_match_(options.match, executable));
-}
-
-/* A line of /proc/PID/maps of a shared, writable file. */
-struct mapping {
-    uint64_t from, to;
-    unsigned major, minor;
-    unsigned long inode;
-    char path[PATH_MAX];
-};
-
-/* Finds the next shared mapping; `writable`: only a writable one. */
-static bool mapping_next(FILE *maps, struct mapping *m, bool writable)
-{
-    char line[PATH_MAX + 256], mode[5];
-    int at;
-    while (maps && fgets(line, sizeof line, maps)) {
-        at = 0;
-        if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %*x %x:%x %lu %n",
-                   &m->from, &m->to, mode, &m->major, &m->minor, &m->inode,
-                   &at) < 6 ||
-            mode[3] != 's' || (writable && mode[1] != 'w') || line[at] != '/')
-            continue;
-        line[strcspn(line, "\n")] = '\0';
-        snprintf(m->path, sizeof m->path, "%s", line + at);
-        return true;
-    }
-    return false;
-}
-
-/* True if a file is the one of a mapping. stat() is not enough: some file
- * systems tell another device there than in /proc/PID/maps, so the file is
- * mapped here, and our own line compared. */
-static bool is_mapped(int fd, const struct mapping *m)
-{
-    size_t size = (size_t)sysconf(_SC_PAGESIZE);
-    void *at = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
-    FILE *maps = at == MAP_FAILED ? NULL : fopen("/proc/self/maps", "re");
-    struct mapping own;
-    bool same = false;
-    while (maps && !same && mapping_next(maps, &own, false))
-        same = own.from == (uintptr_t)at && own.inode == m->inode &&
-               own.major == m->major && own.minor == m->minor;
-    if (maps)
-        fclose(maps);
-    if (at != MAP_FAILED)
-        munmap(at, size);
-    return same;
-}
-
-/* Opens the file of a mapping, which is a recording; -1: it is something else.
- * Its path is of the process's mount namespace, where another file may
- * have it since, or none. */
-static int recording_open(int pid, const struct mapping *m)
-{
-    char path[PATH_MAX + 64];
-    struct stat is;
-    for (int i = 0; i < 2; i++) {
-        int fd;
-        if (i == 0)
-            snprintf(path, sizeof path,
-                     "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid, m->from,
-                     m->to);
-        else
-            snprintf(path, sizeof path, "/proc/%d/root%s", pid, m->path);
-        fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-        if (fd >= 0 && fstat(fd, &is) == 0 && S_ISREG(is.st_mode) &&
-            is_mapped(fd, m) && note_is_recording(fd))
-            return fd;
-        if (fd >= 0)
-            close(fd);
-    }
-    return -1;
-}
-
-/* Opens the recording that a process maps; -1: there is none. It stays open: it
- * can be read when the process, or its container, is gone. */
-static int file_of(int pid)
-{
-    struct mapping m;
-    int fd = -1;
-    FILE *maps = proc_open(pid, "maps");
-    while (fd < 0 && mapping_next(maps, &m, true))
-        fd = recording_open(pid, &m);
-    if (maps)
-        fclose(maps);
-    return fd;
 }
 
 /* Notes the write words of the rings that --trigger names. */
@@ -179,13 +82,14 @@ static void process_look(struct process *p)
     read = !source_open_process(&source, p->pid);
     p->recorders = read && source.registries;
     if ((p->recorders || !read) && p->file < 0)
-        p->file = file_of(p->pid);
+        p->file = recording_of(p->pid);
     p->by_file = !read && p->file >= 0;
     p->recorders |= p->by_file;
     if (p->recorders) {
         name_of(program, program_name(p->pid, name) ? name : "program");
         snprintf(p->program, sizeof p->program, "%.32s", program);
-        p->fd = (int)syscall(SYS_pidfd_open, p->pid, 0);
+        p->watched = watched_new(p->pid);
+        p->fd = p->watched ? p->watched->pidfd : -1;
     }
     if (p->recorders && read)
         triggers_of(p, &source);
@@ -195,22 +99,10 @@ static void process_look(struct process *p)
             p->pid, options.trigger ? ", and its triggers are not seen" : "");
 }
 
-bool process_ended_well(const struct process *p)
-{
-    int status, signal;
-    bool core;
-    if (!proc_status(p->pid, p->fd, !p->by_file, &status, &core))
-        return false;
-    signal = WTERMSIG(status);
-    return WIFEXITED(status)
-               ? WEXITSTATUS(status) == 0
-               : signal == SIGTERM || signal == SIGINT || signal == SIGHUP;
-}
-
 static void process_drop(struct process *p)
 {
-    if (p->fd >= 0)
-        close(p->fd);
+    if (p->watched)
+        watched_free(p->watched);
     if (p->file >= 0)
         close(p->file);
     free(p->executable);
@@ -245,7 +137,7 @@ static struct process *process_of(struct processes *in, int pid, uint64_t start,
 
 void processes_scan(struct processes *in)
 {
-    char executable[PATH_MAX];
+    char executable[PATH_MAX], text[2048];
     size_t count, kept = 0, i;
     int *pids;
     for (i = 0; i < in->count; i++)
@@ -255,7 +147,7 @@ void processes_scan(struct processes *in)
         uint64_t start;
         struct process *p;
         if (pids[i] == getpid() || !is_ours(pids[i], executable) ||
-            !(start = start_of(pids[i])))
+            !(start = strtoull(proc_stat(pids[i], 0, 22, text), NULL, 10)))
             continue;
         p = process_of(in, pids[i], start, executable);
         p->alive = true;
@@ -269,12 +161,4 @@ void processes_scan(struct processes *in)
         else
             process_drop(&in->all[i]);
     in->count = kept;
-}
-
-size_t processes_recording(const struct processes *in)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < in->count; i++)
-        count += in->all[i].recorders;
-    return count;
 }

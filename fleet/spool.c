@@ -9,6 +9,7 @@
 #include "array.h"
 #include "fleet.h"
 #include "json.h"
+#include "watch.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -72,18 +73,6 @@ static const char *kind_of(const char *name, char process[65])
     return NULL;
 }
 
-/* Removes a file, or a folder and the files in it. */
-static void work_remove(const char *path)
-{
-    struct dirent *entry;
-    DIR *folder = opendir(path);
-    while (folder && (entry = readdir(folder)))
-        unlinkat(dirfd(folder), entry->d_name, 0); /* neither . nor .. */
-    if (folder)
-        closedir(folder);
-    remove(path);
-}
-
 void spool_work(char to[4096])
 {
     static unsigned number;
@@ -97,7 +86,7 @@ void spool_work_end(const char *path)
     char folder[4096];
     snprintf(folder, sizeof folder, "%.*s", (int)(strrchr(path, '/') - path),
              path);
-    work_remove(folder);
+    folder_bytes(folder, true);
 }
 
 /* Writes a file whole, or not at all. Returns null, or why it could not. */
@@ -170,7 +159,7 @@ static void folder_clean(const char *path, bool is_spool)
         const char *name = entry->d_name;
         snprintf(file, sizeof file, "%.3800s/%s", path, name);
         if (is_spool && strncmp(name, ".save-", 6) == 0)
-            work_remove(file);
+            folder_bytes(file, true);
         else if (is_spool && is_name(name))
             folder_clean(file, false);
         else if (ends_with(name, BEGUN) && known)
@@ -254,7 +243,7 @@ static size_t about_read(const char *snapshot, char text[ABOUT_MAX])
 {
     char path[PATH_SIZE];
     spool_path(path, snapshot, "about", "");
-    return file_text(path, text, ABOUT_MAX);
+    return watch_text(path, text, ABOUT_MAX) ? strlen(text) : 0;
 }
 
 static void file_add(struct files *to, const struct file *like,
@@ -376,40 +365,6 @@ static uint64_t file_drop(const struct file *f)
                : f->bytes - (sizeof why - 1);
 }
 
-/* Drops files until at most --keep bytes are left: first the oldest recordings of
- * triggers and deaths, then recordings of people, then errors. */
-static void spool_keep(void)
-{
-    struct files in = {0};
-    uint64_t bytes;
-    pthread_mutex_lock(&lock);
-    in = spool_read();
-    bytes = files_bytes(&in);
-    for (int pass = 0; pass < 3; pass++)
-        for (size_t i = 0; i < in.count && bytes > options.keep; i++) {
-            const struct file *f = &in.all[i];
-            bool error = ends_with(f->name, ".error");
-            if (pass == (error ? 2 : !f->automatic))
-                bytes -= file_drop(f);
-        }
-    pthread_mutex_unlock(&lock);
-    free(in.all);
-}
-
-const char *spool_take(const char *path, const char *snapshot,
-                       const char *process)
-{
-    char to[PATH_SIZE];
-    spool_path(to, snapshot, process, ".rec");
-    if (rename(path, to) != 0)
-        return strerror(errno);
-    spool_expected(snapshot, process);
-    spool_keep(); /* here, as the thread that sends may wait for the hub */
-    return NULL;
-}
-
-/* ------------------------------------------------------------------ pack -- */
-
 /* Packs all that `from` has into `to`; the size is in the packed data. */
 static const char *pack_all(ZSTD_CStream *stream, int from, int to)
 {
@@ -466,12 +421,61 @@ static const char *pack(const char *path)
     return wrong;
 }
 
+/* Packs a recording that waits. Returns the bytes that this frees. */
+static uint64_t file_pack(struct file *f)
+{
+    char path[PATH_SIZE];
+    struct stat is;
+    uint64_t before = f->bytes;
+    spool_path(path, f->snapshot, f->name, "");
+    if (!ends_with(f->name, ".rec") || pack(path) ||
+        stat(strcat(path, ".zst"), &is) != 0)
+        return 0;
+    strcat(f->name, ".zst");
+    f->bytes = (uint64_t)is.st_size;
+    return before - f->bytes;
+}
+
+/* Packs, then drops files until at most --keep bytes are left: first the oldest
+ * recordings of triggers and deaths, then recordings of people, then errors. */
+static void spool_keep(void)
+{
+    struct files in = {0};
+    uint64_t bytes;
+    pthread_mutex_lock(&lock);
+    in = spool_read();
+    bytes = files_bytes(&in);
+    for (int pass = -1; pass < 3; pass++)
+        for (size_t i = 0; i < in.count && bytes > options.keep; i++) {
+            struct file *f = &in.all[i];
+            bool error = ends_with(f->name, ".error");
+            if (pass < 0)
+                bytes -= file_pack(f);
+            else if (pass == (error ? 2 : !f->automatic))
+                bytes -= file_drop(f);
+        }
+    pthread_mutex_unlock(&lock);
+    free(in.all);
+}
+
+const char *spool_take(const char *path, const char *snapshot,
+                       const char *process)
+{
+    char to[PATH_SIZE];
+    spool_path(to, snapshot, process, ".rec");
+    if (rename(path, to) != 0)
+        return strerror(errno);
+    spool_expected(snapshot, process);
+    spool_keep(); /* here, as the thread that sends may wait for the hub */
+    return NULL;
+}
+
 /* ------------------------------------------------------------------ ship -- */
 
 const char *boot_id(void)
 {
     static char text[40];
-    if (!file_text("/proc/sys/kernel/random/boot_id", text, 37))
+    if (!watch_text("/proc/sys/kernel/random/boot_id", text, 37))
         strcpy(text, "unknown");
     return text;
 }

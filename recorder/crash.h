@@ -162,7 +162,8 @@ RECORDER_SELDOM_ bool recorder_crash_path_(const char *pattern, char *to)
     struct recorder_string_ path =
         recorder_string_at_(to, RECORDER_CRASH_MAX_ - 1);
     const char *program = recorder_home_.registry->program;
-    recorder_add_path_(&path, pattern, program ? program : "program", NULL);
+    recorder_add_path_(&path, pattern, (uint64_t)recorder_os_process_(),
+                       program ? program : "program", NULL);
     to[path.size < path.max ? path.size : path.max] = '\0';
     return path.size <= path.max;
 }

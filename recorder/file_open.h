@@ -278,7 +278,7 @@ RECORDER_SELDOM_ bool recorder_open_path_(struct recorder_recording_ *file,
     if (size && host[size - 1] == '\n')
         size--;
     host[size] = '\0';
-    recorder_add_path_(&to, file->pattern,
+    recorder_add_path_(&to, file->pattern, (uint64_t)recorder_os_process_(),
                        recorder_path_basename_(file->program), host);
     if (number) {
         recorder_add_string_(&to, ".");

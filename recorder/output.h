@@ -23,13 +23,13 @@ struct recorder_output_ {
 /* Adds a path of its pattern: %p is the process id, %e the program's name, %h
  * the host's unless that is null, %t the seconds since 1970, %% a percent. */
 RECORDER_SELDOM_ void recorder_add_path_(struct recorder_string_ *to,
-                                         const char *pattern,
+                                         const char *pattern, uint64_t process,
                                          const char *program, const char *host)
 {
     for (; *pattern; pattern++) {
         char c = pattern[0] == '%' ? pattern[1] : '\0';
         if (c == 'p')
-            recorder_add_number_(to, (uint64_t)recorder_os_process_(), 10, 1);
+            recorder_add_number_(to, process, 10, 1);
         else if (c == 'e')
             recorder_add_string_(to, program);
         else if (c == 'h' && host)

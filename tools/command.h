@@ -136,6 +136,8 @@ uint64_t number_of(const struct call *, const char *text, const char *what,
                    uint64_t most);
 /* Reads "1.5s", "20ms", "-2m", "1h" as nanoseconds. False: it is none. */
 bool span_of(const char *text, int64_t *ns);
+/* Reads "64M", "2G" as bytes. 0: it is none. */
+uint64_t size_of(const char *text);
 
 /* Opens argument `i` as the call's source and reader, and applies the
  * selection. On failure, says why and exits with 1. */

@@ -151,6 +151,17 @@ uint64_t number_of(const struct call *call, const char *text, const char *what,
     return number;
 }
 
+uint64_t size_of(const char *text)
+{
+    static const char units[] = "KMGT";
+    char *end;
+    double value = strtod(text, &end);
+    const char *unit = *end ? strchr(units, *end) : NULL;
+    if (end == text || !unit || end[1] || value <= 0 || value > 1e9)
+        return 0;
+    return (uint64_t)(value * (double)((uint64_t)1024 << 10 * (unit - units)));
+}
+
 bool span_of(const char *text, int64_t *ns)
 {
     char bare[64];

@@ -235,6 +235,21 @@ Test(fleet, a_full_spool_keeps_what_persons_asked_for)
                "spool-web1/new-auto/p.1.rec.zst && grep -q \"old-auto/p.1.rec."
                "zst is thrown away\" web1.log");
 }
+
+/* Goal: what waits is packed before any is thrown away. Method: no hub; three
+ * recordings that are much smaller when they are packed. */
+Test(fleet, a_full_spool_packs_first)
+{
+    build_must(
+        "echo 1 >port; mkdir -p spool-web1/old; echo "
+        "\"{\\\"when_ns\\\":1,\\\"why\\\":\\\"x\\\",\\\"by\\\":\\\"y\\\","
+        "\\\"automatic\\\":1}\" >spool-web1/old/about; for i in 1 2 3; "
+        "do head -c 300000 /dev/zero >spool-web1/old/p.$i.rec; done");
+    agent_start("web1", "--keep 400K");
+    build_must(UNTIL("test $(ls spool-web1/old/*.rec.zst 2>said | wc -l) = 2"));
+    build_must("sleep 1; cat web1.log; ! grep thrown web1.log && test -e "
+               "spool-web1/old/p.3.rec");
+}
 Test(fleet, a_full_disk_is_said)
 {
     if (build_run("mkdir spool-web1 && mount -t tmpfs -o size=60k none "

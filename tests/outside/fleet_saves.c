@@ -87,7 +87,33 @@ Test(fleet, a_normal_exit_is_no_death, .init = build_long)
     build_must(UNTIL(FLEET " who shop " HUB "| grep \"^web1  *1 \""));
     build_must("touch go; " UNTIL(FLEET " list shop -v " HUB
                                         ">list; grep -q ends.*-ended list"));
-    build_must("cat list; test $(grep -c -e -ended list) = 1");
+    build_must("cat list; test $(grep -c -e -ended list) = 1 && grep "
+               "\"ends.[0-9]*: EXIT with status 3\" list");
+}
+
+/* Goal: a hang freezes, once, with the words of recorder watch; with --hang 0
+ * none does. Method: a thread waits for its own mutex. */
+Test(fleet, a_hang_freezes, .init = build_long)
+{
+    bucket_make();
+    build_must("cat >stuck.c <<END\n#include \"recorder_dump.h\"\n"
+               "#include <pthread.h>\n#include <stdio.h>\n"
+               "#include <unistd.h>\nRECORDER(stuck, 16)\n"
+               "static pthread_mutex_t table = PTHREAD_MUTEX_INITIALIZER;\n"
+               "int main(void)\n{ printf(\"PID %%d\\n\", (int)getpid()); "
+               "fflush(stdout);\nrecord(stuck, \"last\"); sleep(3);\n"
+               "pthread_mutex_lock(&table); pthread_mutex_lock(&table);\n"
+               "return 0; }\nEND\ngcc -g -O1 " BUILD_INCLUDE
+               "stuck.c -o here/stuck -lpthread");
+    program_start("here/stuck");
+    agent_start("web1", "--hang 2");
+    agent_start("web2", "--hang 0");
+    build_must(UNTIL(FLEET " list shop -v " HUB
+                           ">list; test $(grep -c web[12] list) = 2"));
+    build_must("sleep 8; " FLEET " list shop -v " HUB
+               ">list; cat list web1.log;"
+               " test $(grep -c ^2 list) = 1 && grep \"stuck.[0-9]*: DEADLOCK "
+               "of 1 .*mutex table\" list && ! grep DEADLOCK web2.log");
 }
 
 /* Goal: people's freezes have a limit, too, and a refusal is told. */

@@ -110,20 +110,54 @@ Test(watch_hangs, each_kind, .init = hangs_long)
     cr_assert_not_null(strstr(build_text, "waits for mutex"), "%s", build_text);
 }
 
+/* Goal: a watch that was killed and starts again keeps no second incident of the
+ * same hang, and sees its end. */
+Test(watch_hangs, one_incident_for_a_hang, .init = hangs_long)
+{
+    static const char *const names[] = {"mutexes", "idle_pool", "stops",
+                                        "spinning"};
+    enum { ALL = COUNT(names) };
+    char arguments[256] = "--hang 2s", text[64];
+    pid_t all[ALL], watch;
+    for (int i = 0; i < ALL; i++) {
+        snprintf(text, sizeof text, "./hangs %s", names[i]);
+        all[i] = command_start(text);
+        snprintf(arguments + strlen(arguments),
+                 sizeof arguments - strlen(arguments), " %d", (int)all[i]);
+    }
+    watch = watch_start(arguments);
+    for (int i = 0; i < ALL; i++) {
+        noticed(all[i], "(DEADLOCK|HANG|STOPPED|SPIN)");
+        build_must("until grep -q hang incidents/2*-%d/README; do sleep 0.1; "
+                   "done",
+                   (int)all[i]);
+    }
+    kill(watch, SIGKILL);
+    waitpid(watch, NULL, 0);
+    watch = watch_start(arguments);
+    sleep(10);
+    build_run("grep \": [A-Z]\" out; ls incidents | wc -l");
+    cr_assert_str_eq(build_text, "4\n", "%s", build_text);
+    kill(all[1], SIGUSR1);
+    kill(all[2], SIGCONT);
+    noticed(all[1], "goes on after");
+    noticed(all[2], "goes on after");
+    kill(watch, SIGTERM);
+    waitpid(watch, NULL, 0);
+    for (int i = 0; i < ALL; i++)
+        command_stop(all[i]);
+}
+
 /* Goal: each bad end is an incident with its status or signal, and no other is;
  * the rings of a killed program are kept. */
 Test(watch_hangs, deaths)
 {
-    static const char *const ends[][2] = {{"e1", "EXIT with status 1"},
-                                          {"e42", "EXIT with status 42"},
-                                          {"s6", "CRASH by SIGABRT"},
-                                          {"s8", "CRASH by SIGFPE"},
-                                          {"s13", "CRASH by SIGPIPE"},
-                                          {"null", "CRASH by SIGSEGV"},
-                                          {"thread", "CRASH by SIGSEGV"},
-                                          {"killed", "KILLED by SIGKILL"},
-                                          {"e0", "ended with status 0"},
-                                          {"s15", "ended by SIGTERM"}};
+    static const char *const ends[][2] = {
+        {"e1", "EXIT with status 1"},   {"e42", "EXIT with status 42"},
+        {"s6", "CRASH by SIGABRT"},     {"s8", "CRASH by SIGFPE"},
+        {"s13", "CRASH by SIGPIPE"},    {"null", "CRASH by SIGSEGV"},
+        {"thread", "CRASH by SIGSEGV"}, {"killed", "KILLED by SIGKILL"},
+        {"e0", "ended with status 0"},  {"s15", "ended by SIGTERM"}};
     enum { GOOD = 2, ENDS = COUNT(ends) };
     char pids[1024] = "--hang 1s", text[128];
     pid_t all[ENDS], watch;
@@ -181,6 +215,8 @@ Test(watch_hangs, absence)
                  {"http: open>200ms", "http: > request id=50\n"},
                  {"http: id=50 open>150ms", "http: > request id=50\n"},
                  {"net: >5/s", "net: >5/s: "},
+                 {"net: 1<=50 for 200ms", "net: packet 0\n"},
+                 {"net: \"never\" <1/100ms for 300ms", "300ms: 0 records\n"},
                  {"net: \"never\" <1/s", "<1/s: 0 records\n"}};
     pid_t pid, watch;
     char arguments[128];
@@ -193,7 +229,13 @@ Test(watch_hangs, absence)
         cr_assert_not_null(strstr(build_text, cases[i].says), "%s: %s",
                            cases[i].condition, build_text);
     }
+    /* Packet 41 ends it. */
+    cr_assert_eq(build_run("timeout 4 " RECORDER
+                           " watch %d --when \"net: 1<=40 for 2s\"",
+                           (int)pid),
+                 124);
     cr_assert_eq(command("watch %d --when \"net: silent 5\"", pid), 2);
+    cr_assert_eq(command("watch %d --when \"net: silent 5s for 1s\"", pid), 2);
     cr_assert_eq(command("watch %d -o x --when \"process: rss>\"", pid), 2);
     snprintf(arguments, sizeof arguments,
              "%d --hang 1s --when \"process: descriptors>2 for 1s\"", (int)pid);

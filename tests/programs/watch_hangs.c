@@ -61,7 +61,8 @@ static void clients_start(void)
     if (fork() == 0) {
         close(served[0]);
         for (int i = 0; getppid() != 1; i++) {
-            int fd = i % 4 ? -1 : socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+            int fd =
+                i % 4 ? -1 : socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
             if (send(served[1], "x", 1, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 &&
                 errno == EPIPE)
                 _exit(0);
@@ -341,12 +342,20 @@ static void *idles(void *of)
         pthread_cond_wait(&came, &first);
     return of;
 }
-static void idle_pool(void) /* waits where it was idle; another thread runs */
+static volatile sig_atomic_t resumed;
+static void resume(int number)
 {
+    resumed = number;
+}
+/* Waits where it was idle; another thread runs. SIGUSR1 ends the hang. */
+static void idle_pool(void)
+{
+    signal(SIGUSR1, resume);
     go(idles, NULL);
     serve(6000);
     pthread_cond_signal(&came);
-    ticks(NULL);
+    while (!resumed)
+        nap(200);
 }
 static void held_ticking(void) /* another thread still runs */
 {

@@ -110,3 +110,19 @@ size_t proc_threads(int pid, int32_t **ids)
         closedir(tasks);
     return count;
 }
+
+bool proc_mapping_next(FILE *maps, struct proc_mapping *m)
+{
+    char line[PATH_MAX + 256];
+    while (maps && fgets(line, sizeof line, maps)) {
+        int at = 0;
+        if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %15s %lu %n",
+                   &m->start, &m->end, m->mode, &m->offset, m->device,
+                   &m->inode, &at) < 6)
+            continue;
+        line[strcspn(line, "\n")] = '\0';
+        snprintf(m->path, sizeof m->path, "%s", line + at);
+        return true;
+    }
+    return false;
+}

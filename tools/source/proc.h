@@ -18,6 +18,15 @@ const char *proc_stat(int pid, int thread, int field, char text[2048]);
  * meanwhile, and whether it wrote a core file. `may_read`: its stat has no 0 in
  * place of a secret. False: unknown. */
 bool proc_status(int pid, int pidfd, bool may_read, int *status, bool *core);
+/* A line of /proc/PID/maps; without a path, "". */
+struct proc_mapping {
+    uint64_t start, end, offset;
+    char mode[5], device[16];
+    unsigned long inode;
+    char path[PATH_MAX];
+};
+/* Reads the next of a file of proc_open(), which may be null. */
+bool proc_mapping_next(FILE *maps, struct proc_mapping *);
 /* The ids of a process's threads, to be freed; returns their number, which is
  * 0 if it has ended. */
 size_t proc_threads(int pid, int32_t **ids);

@@ -97,21 +97,13 @@ static bool process_thread(struct memory *memory, int32_t id, char name[16])
 static void constants_read(struct process *process)
 {
     struct ranges ranges = {0}, before = process->constants;
-    char *line = NULL;
-    size_t line_max = 0;
+    struct proc_mapping m;
     FILE *maps = proc_open(process->pid, "maps");
     if (!maps)
         return;
-    while (getline(&line, &line_max, maps) > 0) {
-        unsigned long long start, end;
-        char flags[5];
-        int at = 0;
-        if (sscanf(line, "%llx-%llx %4s %*s %*s %*s %n", &start, &end, flags,
-                   &at) == 3 &&
-            flags[1] != 'w' && flags[3] == 'p' && line[at] == '/')
-            range_add(&ranges, start, end);
-    }
-    free(line);
+    while (proc_mapping_next(maps, &m))
+        if (m.mode[1] != 'w' && m.mode[3] == 'p' && *m.path == '/')
+            range_add(&ranges, m.start, m.end);
     fclose(maps);
     if (ranges.count) {
         process->constants = ranges;
@@ -204,65 +196,42 @@ static int other_thread(int pid)
     return found;
 }
 
-/* Opens a file if it is the one that was mapped; otherwise returns -1. */
-static int share_open(const char *path, unsigned long inode, uint64_t end)
+/* Keeps open a file that the process maps shared. */
+static void share(struct process *process, const struct proc_mapping *m)
 {
+    uint64_t size = m->end - m->start;
+    int fd = mapping_open(process->pid, m);
     struct stat stat;
-    int fd = regular_open(path);
-    if (fd < 0 || (fstat(fd, &stat) == 0 && stat.st_ino == inode &&
-                   end <= (uint64_t)stat.st_size))
-        return fd;
-    close(fd);
-    return -1;
-}
-
-/* Keeps open a file that the process maps shared: found at its path, or below
- * /proc/PID/root, as the process may see other mounts. */
-static void share(struct process *process, uint64_t start, uint64_t size,
-                  uint64_t offset, unsigned long inode, const char *path)
-{
-    char inside[PATH_MAX];
-    int fd = share_open(path, inode, offset + size);
-    if (fd < 0 && snprintf(inside, sizeof inside, "/proc/%d/root%s",
-                           process->pid, path) < (int)sizeof inside)
-        fd = share_open(inside, inode, offset + size);
-    if (fd >= 0)
+    if (fd >= 0 && fstat(fd, &stat) == 0 &&
+        m->offset + size <= (uint64_t)stat.st_size)
         process->shared[process->shared_count++] =
-            (struct shared){start, size, offset, fd};
+            (struct shared){m->start, size, m->offset, fd};
+    else if (fd >= 0)
+        close(fd);
 }
 
 /* Keeps the mapped files, and looks for registries in those parts of them that
  * are the program's variables. */
 static const char *maps_read(struct source *source, int pid)
 {
-    char *line = NULL;
-    size_t line_max = 0, i;
+    struct process *process = (struct process *)source->memory;
+    struct proc_mapping m;
     FILE *maps = proc_open(pid, "maps");
     if (!maps)
         return source_wrong(source, "%s", strerror(errno));
-    while (getline(&line, &line_max, maps) > 0) {
-        struct process *process = (struct process *)source->memory;
-        unsigned long long start, end, offset;
-        unsigned long inode;
-        char flags[5];
-        int at = 0;
-        if (sscanf(line, "%llx-%llx", &start, &end) == 2)
-            source->memory->size += end - start;
-        if (sscanf(line, "%llx-%llx %4s %llx %*s %lu %n", &start, &end, flags,
-                   &offset, &inode, &at) < 5 ||
-            line[at] != '/')
+    while (proc_mapping_next(maps, &m)) {
+        source->memory->size += m.end - m.start;
+        if (*m.path != '/')
             continue;
-        line[strcspn(line, "\n")] = '\0';
-        if (flags[1] == 'w' && flags[3] == 's' &&
+        if (m.mode[1] == 'w' && m.mode[3] == 's' &&
             process->shared_count <
                 sizeof process->shared / sizeof *process->shared)
-            share(process, start, end - start, offset, inode, line + at);
-        source_module(source, start, end, offset, line + at, strlen(line + at),
-                      flags[1] == 'w' && flags[3] == 'p');
+            share(process, &m);
+        source_module(source, m.start, m.end, m.offset, m.path, strlen(m.path),
+                      m.mode[1] == 'w' && m.mode[3] == 'p');
     }
-    free(line);
     fclose(maps);
-    for (i = 0; i < source->modules_count; i++)
+    for (size_t i = 0; i < source->modules_count; i++)
         if (source->modules[i].writable)
             source_scan(source, source->modules[i].start,
                         source->modules[i].end);

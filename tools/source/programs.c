@@ -38,12 +38,6 @@ static bool executable_name(int pid, char to[PROGRAM_NAME_MAX])
     return true;
 }
 
-/* The name that a process gave itself, or has of its file: 15 bytes. */
-static bool own_name(int pid, char to[PROGRAM_NAME_MAX])
-{
-    return proc_name(pid, 0, to);
-}
-
 /* Returns a variable of a process's environment, as of its start, to be freed.
  * Null: it had none, or may not be read. */
 static char *environment_of(int pid, const char *name)
@@ -117,7 +111,14 @@ size_t programs_all(int **all)
 
 bool program_name(int pid, char to[PROGRAM_NAME_MAX])
 {
-    return executable_name(pid, to) || own_name(pid, to);
+    return executable_name(pid, to) || proc_name(pid, 0, to);
+}
+
+bool program_is(int pid, const char *name)
+{
+    char text[PROGRAM_NAME_MAX];
+    return (executable_name(pid, text) && strcmp(text, name) == 0) ||
+           (proc_name(pid, 0, text) && strcmp(text, name) == 0);
 }
 
 /* True if a process has recorders. */
@@ -141,12 +142,9 @@ static bool has_recorders(int pid)
 static size_t named_all(const char *name, int **all)
 {
     size_t count = programs_all(all), named = 0;
-    char text[PROGRAM_NAME_MAX];
     for (size_t i = 0; i < count; i++) {
         int pid = (*all)[i];
-        if (pid != getpid() &&
-            ((executable_name(pid, text) && strcmp(text, name) == 0) ||
-             (own_name(pid, text) && strcmp(text, name) == 0)))
+        if (pid != getpid() && program_is(pid, name))
             (*all)[named++] = pid;
     }
     return named;

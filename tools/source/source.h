@@ -47,7 +47,12 @@ struct source_note {
  * by `recorder save` has the first three: the others are the claim of a process
  * that writes the file, which may remove its older file there. */
 #define NOTE_OWNER "RECORDER"
-enum { NOTE_TYPE = 1, NOTE_SOURCE_TYPE, NOTE_FUNCTIONS_TYPE, NOTE_REQUESTS_TYPE };
+enum {
+    NOTE_TYPE = 1,
+    NOTE_SOURCE_TYPE,
+    NOTE_FUNCTIONS_TYPE,
+    NOTE_REQUESTS_TYPE
+};
 enum note_word {
     NOTE_LAYOUT,
     NOTE_REGISTRY,
@@ -170,6 +175,19 @@ bool program_path(int pid, char to[PATH_MAX]);
 enum { PROGRAM_NAME_MAX = 256 };
 /* Reads the name of a process's program. False: it has ended. */
 bool program_name(int pid, char to[PROGRAM_NAME_MAX]);
+/* True if its program's file, or its own name, is `name`. */
+bool program_is(int pid, const char *name);
+/* recording_of.c: opens the recording that a process maps; -1: it has none. It
+ * can be read when the process, or its container, is gone. */
+int recording_of(int pid);
+/* Opens the file of a shared mapping; -1: it is something else. Its path is of the
+ * process's mount namespace, where another file may have it since. */
+struct proc_mapping;
+int mapping_open(int pid, const struct proc_mapping *);
+/* Finds a note of ours; returns its place in the file, and its size. 0: the file
+ * has none. */
+enum { RECORDING_NOTE_MAX = 16 << 20 };
+uint64_t recording_note(int fd, int type, size_t *size, bool *big_endian);
 /* A sentence on why RECORDER_FILE in a process's environment made no recording;
  * null: not set, or the process has one. The caller frees. */
 struct reader;

@@ -99,8 +99,8 @@ static bool command_writable(void *of, size_t i, uint64_t *start, uint64_t *end)
 {
     struct tasks_command *command = of;
     const struct source *source = command->source;
-    char line[512], flags[5], rest[8];
     const struct file *file;
+    struct proc_mapping m;
     bool found = false;
     FILE *maps;
     if (!source->pid) {
@@ -115,16 +115,13 @@ static bool command_writable(void *of, size_t i, uint64_t *start, uint64_t *end)
         return true;
     }
     maps = proc_open(source->pid, "maps");
-    while (maps && !found && fgets(line, sizeof line, maps)) {
-        *rest = '\0';
-        if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %*s %*s %*s %7s", start,
-                   end, flags, rest) < 3 ||
-            flags[1] != 'w' || *rest == '/' || strncmp(rest, "[stack", 6) == 0)
-            continue;
-        found = i-- == 0;
-    }
+    while (!found && proc_mapping_next(maps, &m))
+        found = m.mode[1] == 'w' && *m.path != '/' &&
+                strncmp(m.path, "[stack", 6) != 0 && i-- == 0;
     if (maps)
         fclose(maps);
+    *start = found ? m.start : *start;
+    *end = found ? m.end : *end;
     return found;
 }
 
@@ -135,7 +132,7 @@ static bool command_mapping(void *of, uint64_t address, uint64_t *start,
 {
     struct tasks_command *command = of;
     const struct source *source = command->source;
-    char line[512];
+    struct proc_mapping m;
     bool found = false;
     FILE *maps;
     if (!source->pid) {
@@ -145,11 +142,12 @@ static bool command_mapping(void *of, uint64_t address, uint64_t *start,
         return false;
     }
     maps = proc_open(source->pid, "maps");
-    while (maps && !found && fgets(line, sizeof line, maps))
-        found = sscanf(line, "%" SCNx64 "-%" SCNx64, start, end) == 2 &&
-                address >= *start && address < *end;
+    while (!found && proc_mapping_next(maps, &m))
+        found = m.start <= address && address < m.end;
     if (maps)
         fclose(maps);
+    *start = found ? m.start : *start;
+    *end = found ? m.end : *end;
     return found;
 }
 

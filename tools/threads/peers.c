@@ -91,7 +91,7 @@ void peers_close(struct threads *threads)
 /* A piece of a file, or of shared memory, that a process has mapped. */
 struct piece {
     char device[16];
-    unsigned long long inode;
+    unsigned long inode;
     uint64_t offset;
 };
 
@@ -99,27 +99,22 @@ struct piece {
  * the piece is mapped there. -1: its memory is not readable. */
 static int piece_find(int32_t pid, uint64_t address, struct piece *piece)
 {
-    char line[4352];
+    struct proc_mapping m;
     int found = 0;
     FILE *maps = proc_open(pid, "maps");
     if (!maps)
         return -1;
-    while (!found && fgets(line, sizeof line, maps)) {
-        uint64_t start, end, offset;
-        struct piece at;
-        if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*3cs %" SCNx64 " %15s %llu",
-                   &start, &end, &offset, at.device, &at.inode) != 5)
-            continue;
-        if (address) {
-            found = start <= address && address < end;
-            at.offset = offset + (address - start);
-            if (found)
-                *piece = at;
-        } else {
-            found = at.inode == piece->inode &&
-                    strcmp(at.device, piece->device) == 0 &&
-                    offset <= piece->offset &&
-                    piece->offset - offset < end - start;
+    while (!found && proc_mapping_next(maps, &m)) {
+        bool shared = m.mode[3] == 's';
+        if (address && m.start <= address && address < m.end && shared) {
+            found = 1;
+            *piece = (struct piece){"", m.inode, m.offset + address - m.start};
+            strcpy(piece->device, m.device);
+        } else if (!address) {
+            found = shared && m.inode == piece->inode &&
+                    strcmp(m.device, piece->device) == 0 &&
+                    m.offset <= piece->offset &&
+                    piece->offset - m.offset < m.end - m.start;
         }
     }
     fclose(maps);

@@ -9,18 +9,6 @@
 
 enum { OPTION_CHUNK = OPTION_OWN, OPTION_KEEP, OPTION_RESTARTS, OPTION_UNIT };
 
-/* "64M", "2G": bytes; 0: it is none. */
-static uint64_t bytes_of(const char *text)
-{
-    static const char units[] = "KMGT";
-    char *end;
-    double value = strtod(text, &end);
-    const char *unit = *end ? strchr(units, *end) : NULL;
-    if (end == text || !unit || end[1] || value <= 0 || value > 1e9)
-        return 0;
-    return (uint64_t)(value * (double)((uint64_t)1024 << 10 * (unit - units)));
-}
-
 static int log_one(struct call *call)
 {
     const char *folder = call_option(call, 'o');
@@ -30,13 +18,13 @@ static int log_one(struct call *call)
     int64_t ns;
     if (!folder || strcmp(folder, "-") == 0)
         misuse(call, "-o DIR is missing");
-    if (keep && !(limits.keep_bytes = bytes_of(keep))) {
+    if (keep && !(limits.keep_bytes = size_of(keep))) {
         if (!span_of(keep, &ns) || ns <= 0)
             misuse(call, "--keep %s: is no size (2G) and no time (1h)", keep);
         limits.keep_ns = (uint64_t)ns;
     }
     if (chunk)
-        limits.chunk_bytes = bytes_of(chunk);
+        limits.chunk_bytes = size_of(chunk);
     else if (limits.keep_bytes && limits.keep_bytes / 8 < limits.chunk_bytes)
         limits.chunk_bytes = limits.keep_bytes / 8;
     if (chunk && limits.chunk_bytes < LOG_CHUNK_MIN)
@@ -53,14 +41,12 @@ static int log_one(struct call *call)
 
 static int log_run(struct call *call)
 {
-    struct target targets[64];
-    if (!call_option(call, OPTION_RESTARTS) && !call_option(call, OPTION_UNIT) &&
-        call->arguments_count < 2)
+    if (!call_option(call, OPTION_RESTARTS) &&
+        !call_option(call, OPTION_UNIT) && call->arguments_count < 2)
         return log_one(call);
     if (!call_option(call, 'o'))
         misuse(call, "-o DIR is missing");
-    return logs_follow(call, targets,
-                       targets_read(call, OPTION_UNIT, targets, 64), log_one);
+    return logs_follow(call, OPTION_UNIT, log_one);
 }
 
 static const struct option_row rows[] = {

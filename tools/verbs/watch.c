@@ -9,6 +9,8 @@
 #include "settings.h"
 #include "shown.h"
 
+#include "recorder/output.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
@@ -108,33 +110,15 @@ static bool when_rate(struct when *when, const struct reader_event *event)
 
 /* --------------------------------------------------------------- actions -- */
 
-/* A path of its pattern: %p is the program's id, %e its name, %h this machine's
- * name, %t the time in seconds since 1970, %% a percent. To be freed. */
-static char *path_of(const struct call *call, const char *pattern)
+/* A path of its pattern, of the program that is watched. */
+static void path_of(const struct call *call, const char *pattern,
+                    char path[PATH_MAX])
 {
-    char *path, number[32];
-    size_t size;
-    FILE *to = need(open_memstream(&path, &size));
-    struct utsname machine;
-    for (; *pattern; pattern++) {
-        const char *text = number;
-        switch (pattern[0] == '%' ? pattern[1] : '\0') {
-        case 'p':
-            snprintf(number, sizeof number, "%d", call->source.pid);
-            break;
-        case 'e': text = call_program(call); break;
-        case 'h': text = uname(&machine) == 0 ? machine.nodename : ""; break;
-        case 't':
-            snprintf(number, sizeof number, "%lld", (long long)time(NULL));
-            break;
-        case '%': text = "%"; break;
-        default: fputc(*pattern, to); continue;
-        }
-        fputs(text, to);
-        pattern++;
-    }
-    fclose(to);
-    return path;
+    struct recorder_string_ to = recorder_string_at_(path, PATH_MAX - 1);
+    struct utsname machine = {0};
+    uname(&machine);
+    recorder_add_path_(&to, pattern, (uint64_t)call->source.pid,
+                       call_program(call), machine.nodename);
 }
 
 /* Runs a program to its end, with `input` as its stdin; false, and says why: it
@@ -178,17 +162,15 @@ static bool run(const struct call *call, const char *what, const char *path,
 static bool do_save(struct call *call, const char *pattern)
 {
     const char *registry = call_option(call, OPTION_REGISTRY);
-    char *path = path_of(call, pattern), pid[16];
+    char path[PATH_MAX] = "", pid[16];
     char *arguments[] = {"recorder", "save", pid, "-o", path, NULL, NULL, NULL};
-    bool good;
+    path_of(call, pattern, path);
     snprintf(pid, sizeof pid, "%d", call->source.pid);
     if (registry) {
         arguments[5] = "--registry";
         arguments[6] = (char *)(uintptr_t)registry;
     }
-    good = run(call, "save", "/proc/self/exe", arguments, "");
-    free(path);
-    return good;
+    return run(call, "save", "/proc/self/exe", arguments, "");
 }
 
 static bool do_run(struct call *call, const char *command, const char *line)
@@ -372,6 +354,7 @@ static int records_watch(struct call *call)
     for (size_t i = 0; i < watch.whens_count; i++) {
         free(watch.whens[i].times);
         free(watch.whens[i].absence.opens);
+        free(watch.whens[i].absence.line);
         where_free(watch.whens[i].where);
     }
     free(names);
@@ -381,16 +364,15 @@ static int records_watch(struct call *call)
 /* --keep 50 or 2G: incidents, or their bytes. */
 static void keep_read(struct watcher *w, const char *text)
 {
+    uint64_t size = size_of(text);
     char *end;
-    double number = strtod(text, &end);
-    int shift = *end == 'K' ? 10 : *end == 'M' ? 20 : *end == 'G' ? 30 : 0;
-    if (end == text || number < 1 || number > 1e6 ||
-        (*end && (!shift || end[1])))
+    unsigned long number = strtoul(text, &end, 10);
+    if (size)
+        w->size = size;
+    else if (*end || *text < '1' || *text > '9' || number > 1000000)
         misuse(w->call, "--keep %s: is no number (50) and no size (2G)", text);
-    if (shift)
-        w->size = (uint64_t)(number * (double)(1 << shift));
     else
-        w->keep = (unsigned long)number;
+        w->keep = number;
 }
 
 /* Watches processes from outside, for hangs and deaths. */
@@ -454,7 +436,8 @@ static const struct option_row rows[] = {
      "beginning of its format), sw2 (its least severity), 1>50 (an argument "
      "compared by > < = != or &), 10x1s (the 10th in a second), after=20ms "
      "(act this much later), silent 5s (no such record for 5 s), >10/s or "
-     "<10/s (a rate), open>100ms (a span is open longer); process: rss>1G for "
+     "<10/s (a rate), open>100ms (a span is open longer), for 5s (all records "
+     "of one format, or the rate, meet it so long); process: rss>1G for "
      "1min (with -o or NAME; also threads, descriptors); as often as needed"},
     {OPTION_DO, "do", "ACTION",
      "freeze (turns all recorders off; recorder set PID .*=thaw), save=PATH (a "

@@ -4,6 +4,7 @@
 #include "array.h"
 #include "proc.h"
 #include "spans.h"
+#include "watch.h"
 
 #include <dirent.h>
 
@@ -42,6 +43,8 @@ static const char *word_read(struct absence *a, const char *at)
     if (strncmp(at, "silent", 6) == 0 && strchr(" =", at[6]) && at[6]) {
         end = recorder_number_time_(blanks(at + 7), &a->ns);
         a->kind = end ? ABSENCE_SILENT : a->kind;
+    } else if (strncmp(at, "for ", 4) == 0) {
+        end = recorder_number_time_(blanks(at + 4), &a->for_ns);
     } else if (strncmp(at, "open", 4) == 0 && *blanks(at + 4) == '>') {
         end = recorder_number_time_(blanks(blanks(at + 4) + 1), &a->ns);
         a->kind = end ? ABSENCE_OPEN : a->kind;
@@ -62,10 +65,14 @@ const char *absence_read(struct absence *a, char *text, uint64_t now)
         if (!end)
             continue;
         if (*end && !strchr(" \t", *end))
-            return "a blank is missing after silent, open or a rate";
+            return "a blank is missing after silent, open, for or a rate";
         memset(at + 1, ' ', (size_t)(end - at - 1));
         at = end - 1;
     }
+    if (a->for_ns && (a->kind == ABSENCE_SILENT || a->kind == ABSENCE_OPEN))
+        return "silent and open have their own time";
+    if (a->for_ns && !a->kind)
+        a->kind = ABSENCE_HOLDS;
     return NULL;
 }
 
@@ -86,6 +93,21 @@ static size_t open_of(const struct absence *a, const char *format, uint64_t id,
     return SIZE_MAX;
 }
 
+/* Notes if the condition holds: it did not before, or does no more. */
+static void holds_note(struct absence *a, bool holds, uint64_t since)
+{
+    a->since_ns = !holds ? 0 : a->since_ns ? a->since_ns : since;
+    a->said &= holds;
+}
+
+/* True once, when it has held for the time of `for`. */
+static bool holds_due(struct absence *a, uint64_t now)
+{
+    bool due = a->since_ns && !a->said && now - a->since_ns >= a->for_ns;
+    a->said |= due;
+    return due;
+}
+
 void absence_note(struct absence *a, struct reader *reader,
                   struct reader_event *event, bool meets, uint64_t now)
 {
@@ -94,6 +116,17 @@ void absence_note(struct absence *a, struct reader *reader,
     struct open open;
     uint64_t id;
     size_t i;
+    if (a->kind == ABSENCE_HOLDS) {
+        format = reader_format(reader, &event->event, &location);
+        if (meets && !a->since_ns) {
+            free(a->line);
+            a->line = need(strdup(reader_line(reader, event, NULL, NULL)));
+            a->format = format;
+        }
+        if (meets || (a->since_ns && format == a->format))
+            holds_note(a, meets, now);
+        return;
+    }
     if (meets && a->kind != ABSENCE_OPEN) {
         a->count++;
         if (a->kind == ABSENCE_SILENT) {
@@ -134,15 +167,24 @@ char *absence_due(struct absence *a, const char *text, uint64_t now)
             a->opens[i].line = NULL;
             return line;
         }
-    if (a->kind == ABSENCE_OPEN || now - a->begun_ns < a->ns || a->said)
+    if (a->kind == ABSENCE_HOLDS && holds_due(a, now))
+        return need(strdup(a->line));
+    if (a->kind == ABSENCE_OPEN || a->kind == ABSENCE_HOLDS ||
+        now - a->begun_ns < a->ns)
         return NULL;
     if (a->kind == ABSENCE_SILENT) {
+        if (a->said)
+            return NULL;
         a->said = true;
     } else {
+        holds_note(
+            a, a->kind == ABSENCE_MORE ? count > a->limit : count < a->limit,
+            a->begun_ns);
         a->begun_ns = now;
         a->count = 0;
-        if (a->kind == ABSENCE_MORE ? count <= a->limit : count >= a->limit)
+        if (!holds_due(a, now))
             return NULL;
+        a->said = a->for_ns; /* without `for`, each time is reported */
     }
     if (asprintf(&line, "%s: %llu records\n", text,
                  (unsigned long long)(a->kind == ABSENCE_SILENT ? 0 : count)) <
@@ -182,7 +224,6 @@ bool figure_read(struct call *call, struct figure *f, const char *text)
 bool figure_is(const struct figure *f, int pid, uint64_t *value)
 {
     char text[8192], path[32];
-    const char *at;
     DIR *files;
     if (*f->name == 'd') {
         snprintf(path, sizeof path, "/proc/%d/fd", pid);
@@ -194,12 +235,10 @@ bool figure_is(const struct figure *f, int pid, uint64_t *value)
         *value -= 2; /* . and .. */
         closedir(files);
     } else {
-        proc_text(pid, 0, "status", text, sizeof text);
-        at = strstr(text, *f->name == 'r' ? "\nVmRSS:" : "\nThreads:");
-        if (!at)
+        if (!proc_text(pid, 0, "status", text, sizeof text))
             return false;
-        *value = strtoull(strchr(at, ':') + 1, NULL, 10) *
-                 (*f->name == 'r' ? 1024 : 1);
+        *value = *f->name == 'r' ? number_after(text, "\nVmRSS:") * 1024
+                                 : number_after(text, "\nThreads:");
     }
     return f->less ? *value < f->limit : *value > f->limit;
 }

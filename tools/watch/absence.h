@@ -4,6 +4,8 @@
     net: silent 5s             no record meets the rest for so long
     http: open>100ms           a span that a record began is still open
     errors: sw2 >10/s          more than 10 in a second; <10/s: fewer
+    pool: 1>90 for 5s          each record met the rest for so long, of those
+                               that have the same format; also with a rate
     process: rss>1G for 1min   also descriptors and threads: figures of /proc,
                                without `for` at once; only with -o or a NAME
 
@@ -19,12 +21,16 @@ struct absence {
         ABSENCE_SILENT,
         ABSENCE_OPEN,
         ABSENCE_MORE,
-        ABSENCE_FEWER
+        ABSENCE_FEWER,
+        ABSENCE_HOLDS
     } kind;
-    uint64_t ns, limit; /* its time; of a rate, the number of records */
-    uint64_t begun_ns;  /* of the silence, or of the window of a rate */
-    uint64_t count;     /* of records in the window */
-    bool said;          /* this silence */
+    uint64_t ns, limit;        /* its time; of a rate, the number of records */
+    uint64_t begun_ns;         /* of the silence, or of the window of a rate */
+    uint64_t count;            /* of records in the window */
+    bool said;                 /* this silence, or what holds */
+    uint64_t for_ns, since_ns; /* since when it holds; 0: it does not */
+    const char *format;        /* of the record that began it, */
+    char *line;                /* and that record */
     struct open {
         const char *format; /* of the record that began the span */
         uint64_t id, ns;    /* its first argument, of ">>"; or its thread */

@@ -40,6 +40,7 @@ void death_open(struct watcher *w)
          "sig==6||sig==9||sig==15||sig==19||sig==20"},
         {"events/signal/signal_generate/enable", "1"}};
     int folder;
+    bool good = true;
     w->kernel = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (w->kernel >= 0)
         lseek(w->kernel, 0, SEEK_END);
@@ -50,14 +51,16 @@ void death_open(struct watcher *w)
     if (mkdir(w->tracer, 0700) != 0)
         return;
     folder = open(w->tracer, O_PATH | O_CLOEXEC);
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 3 && good; i++) {
         int fd = openat(folder, files[i][0], O_WRONLY | O_CLOEXEC);
-        if (write(fd, files[i][1], strlen(files[i][1])) < 0)
-            warn(w->call, "the tracer's %s: %s", files[i][0], strerror(errno));
+        good = write(fd, files[i][1], strlen(files[i][1])) > 0;
         close(fd);
     }
-    w->signals =
-        openat(folder, "trace_pipe", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (good)
+        w->signals =
+            openat(folder, "trace_pipe", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    else
+        rmdir(w->tracer);
     close(folder);
 }
 
@@ -98,10 +101,10 @@ void death_lines(struct watcher *w)
         text[got] = '\0';
         message = strchr(text, ';');
         text[strcspn(text, "\n")] = '\0';
-        if (message++) {
+        if (message) {
+            *message = '\n';
             append(w->kernel_text, sizeof w->kernel_text, message,
                    strlen(message));
-            append(w->kernel_text, sizeof w->kernel_text, "\n", 1);
         }
     }
     while (w->signals >= 0 && (got = read(w->signals, text, sizeof text)) > 0)
@@ -150,31 +153,38 @@ uint64_t death_ooms(int pid)
 
 /* ------------------------------------------------------------------ status -- */
 
-/* Finds the status as wait() has it; false: not known. */
-static bool status_find(const struct process *p, int *status, bool *core)
+/* Finds the status as wait() has it, while its parent may still read it; false:
+ * not known. */
+static bool status_find(const struct watched *p, int *status, bool *core)
 {
-    for (int i = 0; i < TRIES; i++) {
+    bool waits = true;
+    for (int i = 0; i < TRIES && waits; i++) {
+        if (i)
+            usleep(50000);
+        waits = kill(p->pid, 0) == 0 || errno == EPERM;
         if (proc_status(p->pid, p->pidfd, geteuid() == 0, status, core))
             return true;
-        usleep(50000);
     }
     return false;
 }
 
 /* Finds the core file: by its pattern, in the process's folder, and new. */
-static void core_find(struct process *p)
+static void core_find(struct watched *p, bool is_there)
 {
-    char pattern[256], path[4096], folder[4096];
+    char pattern[256], path[4096], *folder = p->core;
     struct stat is;
     size_t at = 0;
-    snprintf(folder, sizeof folder, "%s", p->core);
-    *p->core = '\0';
-    if (!watch_text("/proc/sys/kernel/core_pattern", pattern, sizeof pattern) ||
-        *pattern == '|')
+    p->core = NULL;
+    if (!is_there || !folder ||
+        !watch_text("/proc/sys/kernel/core_pattern", pattern, sizeof pattern) ||
+        *pattern == '|') {
+        free(folder);
         return;
+    }
     pattern[strcspn(pattern, "\n")] = '\0';
     if (*pattern != '/')
         at = (size_t)snprintf(path, sizeof path, "%.3000s/", folder);
+    free(folder);
     for (const char *c = pattern; *c && at + 64 < sizeof path; c++) {
         if (*c != '%')
             path[at++] = *c;
@@ -189,7 +199,7 @@ static void core_find(struct process *p)
     for (int i = 0; i < 2; i++) { /* core_uses_pid adds the id */
         if (stat(path, &is) == 0 && S_ISREG(is.st_mode) && is.st_size &&
             time(NULL) - is.st_mtime < 60) {
-            snprintf(p->core, sizeof p->core, "%s", path);
+            p->core = need(strdup(path));
             return;
         }
         snprintf(path + at, sizeof path - at, ".%d", p->pid);
@@ -197,7 +207,7 @@ static void core_find(struct process *p)
 }
 
 /* The kernel's words for an OOM kill or a crash of a process. */
-static bool kernel_words(struct watcher *w, const struct process *p,
+static bool kernel_words(struct watcher *w, const struct watched *p,
                          const char *before, char to[512])
 {
     char what[64], *line;
@@ -208,16 +218,13 @@ static bool kernel_words(struct watcher *w, const struct process *p,
     return line != NULL;
 }
 
-enum verdict death_judge(struct watcher *w, struct process *p, char to[1024])
+enum verdict death_judge(struct watcher *w, struct watched *p, char to[1024])
 {
     char words[512] = "", who[128];
     int status, number;
     bool by, core, known = status_find(p, &status, &core);
     death_lines(w);
-    if (core || !known)
-        core_find(p);
-    else
-        *p->core = '\0';
+    core_find(p, core || !known);
     if (kernel_words(w, p, "Killed process %d (", words)) {
         snprintf(to, 1024, "OOM KILL: the kernel ended it for memory: %s",
                  words);
@@ -226,7 +233,7 @@ enum verdict death_judge(struct watcher *w, struct process *p, char to[1024])
     if (!known) {
         snprintf(to, 1024, "ENDED, and its status is not known%s%s",
                  kernel_words(w, p, "[%d]:", words) ? ": " : "", words);
-        return *words || *p->core ? VERDICT_SURE : VERDICT_PERHAPS;
+        return *words || p->core ? VERDICT_SURE : VERDICT_PERHAPS;
     }
     if (WIFEXITED(status)) {
         snprintf(to, 1024,
@@ -256,6 +263,7 @@ enum verdict death_judge(struct watcher *w, struct process *p, char to[1024])
              number == SIGKILL ? ""
              : core            ? ", core dumped"
                                : ", no core file",
-             *p->core ? " into " : "", p->core, *words ? ": " : "", words);
+             p->core ? " into " : "", p->core ? p->core : "",
+             *words ? ": " : "", words);
     return VERDICT_SURE;
 }

@@ -13,27 +13,29 @@
    idle. So is one that waits for any of several files. If only idle threads
    rest, or a socket's peer does not read, the verdict is PERHAPS.
 */
+#include "texts.h"
 #include "watch.h"
 
 /* A look at a process, summed up. */
 struct state {
     struct watcher *w;
-    struct process *p;
+    struct watched *p;
     int64_t now, age;  /* how long the odd thread rests */
     char *to;          /* the verdict in words, 1024 bytes */
-    char before[1024]; /* the unconfirmed verdict of the last look */
+    uint64_t before;   /* the unconfirmed verdict of the last look */
     struct task *odd;  /* stopped last where that is unusual; null: none */
     struct task *busy; /* runs without a wait for long; null: none */
     bool still;        /* no thread has run for long */
     bool fresh;        /* a thread is odd since this look */
 };
 
-static int64_t seconds(int64_t ns)
+static long long seconds(int64_t ns)
 {
     return ns / 1000000000;
 }
 
-static bool goes_on(const struct process *p)
+/* True while the hang of the last verdict lasts. */
+static bool lasts(const struct watched *p)
 {
     if (p->hung <= 0)
         return (p->hung ? p->unmoved_ns : p->stopped_ns) == p->hung_ns;
@@ -42,6 +44,30 @@ static bool goes_on(const struct process *p)
             return p->tasks[i].still_ns == p->hung_ns ||
                    p->tasks[i].busy_ns == p->hung_ns;
     return false;
+}
+
+/* How often a thread waited. It does not change while the thread hangs. */
+static uint64_t waits_of(int pid, int thread)
+{
+    char text[4096];
+    proc_text(pid, thread, "status", text, sizeof text);
+    return number_after(text, "\nvoluntary_ctxt_switches:");
+}
+
+void hang_again(struct watched *p, int hung, uint64_t mark, enum verdict is)
+{
+    bool same = hung >= 0 && waits_of(p->pid, hung ? hung : p->pid) == mark &&
+                (hung || p->stopped_ns);
+    if (hung < 0)
+        queues_look(p, p->look_ns);
+    for (size_t i = 0; hung < 0 && i < p->queues_count; i++)
+        same |= p->queues[i].inode == mark && p->queues[i].bytes;
+    if (!same)
+        return;
+    p->hung = hung;
+    p->hung_mark = mark;
+    p->hung_ns = p->look_ns;
+    p->hung_verdict = is;
 }
 
 /* Makes a verdict; `hung` and `since` tell when it is over. */
@@ -56,6 +82,8 @@ verdict_is(struct state *s, enum verdict is, int hung, int64_t since,
     vsnprintf(s->to, 1024, format, list);
     va_end(list);
     s->p->hung = hung;
+    if (hung >= 0)
+        s->p->hung_mark = waits_of(s->p->pid, hung ? hung : s->p->pid);
     s->p->hung_ns = since;
     s->p->hung_verdict = is;
     return is;
@@ -64,13 +92,13 @@ verdict_is(struct state *s, enum verdict is, int hung, int64_t since,
 /* True if the last look had the same result; otherwise the next may. */
 static bool agrees(struct state *s, const char *key)
 {
-    snprintf(s->p->verdict, sizeof s->p->verdict, "%s", key);
-    return strcmp(s->before, key) == 0;
+    s->p->verdict = text_digest(0, key, strlen(key)) | 1;
+    return s->before == s->p->verdict;
 }
 
 /* The wait of a thread in words, with its holder: "12 worker waits for mutex
  * table of 13 flusher". */
-static void wait_words(const struct process *p, const struct task *t,
+static void wait_words(const struct watched *p, const struct task *t,
                        char to[512])
 {
     char pid[16], id[16], name[17];
@@ -93,7 +121,7 @@ static void wait_words(const struct process *p, const struct task *t,
 
 static enum verdict stopped_judge(struct state *s)
 {
-    struct process *p = s->p;
+    struct watched *p = s->p;
     char who[128], text[4096];
     int tracer;
     if (s->now - p->stopped_ns < s->w->hang_ns)
@@ -104,14 +132,13 @@ static enum verdict stopped_judge(struct state *s)
         proc_name(tracer, 0, who);
         return verdict_is(s, VERDICT_PERHAPS, 0, p->stopped_ns,
                           "STOPPED for %lld s by a debugger, %d %s",
-                          (long long)seconds(s->now - p->stopped_ns), tracer,
-                          who);
+                          seconds(s->now - p->stopped_ns), tracer, who);
     }
     if (!death_sender(s->w, p->pid, SIGSTOP, who))
         snprintf(who, sizeof who, "a sender that is not known");
     return verdict_is(s, VERDICT_SURE, 0, p->stopped_ns,
                       "STOPPED for %lld s by a signal of %s",
-                      (long long)seconds(s->now - p->stopped_ns), who);
+                      seconds(s->now - p->stopped_ns), who);
 }
 
 static bool is_frozen(int pid)
@@ -124,12 +151,12 @@ static bool is_frozen(int pid)
 
 static enum verdict kernel_judge(struct state *s)
 {
-    struct process *p = s->p;
+    struct watched *p = s->p;
     char channel[128], words[512], text[2048];
     if (s->still && is_frozen(p->pid) && agrees(s, "frozen"))
         return verdict_is(s, VERDICT_SURE, p->tasks[0].id, p->tasks[0].still_ns,
                           "STOPPED for %lld s: its control group is frozen",
-                          (long long)seconds(s->age));
+                          seconds(s->age));
     for (size_t i = 0; i < p->tasks_count; i++) {
         struct task *t = &p->tasks[i];
         if (t->idle || s->now - t->still_ns < s->w->hang_ns ||
@@ -140,8 +167,7 @@ static enum verdict kernel_judge(struct state *s)
         return verdict_is(s, VERDICT_SURE, t->id, t->still_ns,
                           "D STATE for %lld s: in %s of the kernel, which no "
                           "signal ends: %s",
-                          (long long)seconds(s->now - t->still_ns), channel,
-                          words);
+                          seconds(s->now - t->still_ns), channel, words);
     }
     return VERDICT_NONE;
 }
@@ -152,12 +178,12 @@ static enum verdict kernel_judge(struct state *s)
  * often, while nothing changes. */
 static enum verdict deadlock_judge(struct state *s)
 {
-    struct process *p = s->p;
+    struct watched *p = s->p;
     char text[16384], key[1024], pid[16];
     const char *arguments[] = {"threads", pid, "--locks", "--check", NULL};
     size_t size;
-    bool again = strncmp(s->before, "DEADLOCK", 8) == 0 ||
-                 strncmp(s->before, "KIND", 4) == 0;
+    bool again = p->deadlock;
+    p->deadlock = false;
     if (!s->fresh && !again && s->now < p->threads_ns)
         return VERDICT_NONE;
     p->threads_ns = s->now + (s->age > s->w->hang_ns ? s->age : s->w->hang_ns);
@@ -168,6 +194,7 @@ static enum verdict deadlock_judge(struct state *s)
     for (int i = 0; i < 4 && text[size] == '\n' && text[size + 1] != '\n'; i++)
         size += 1 + strcspn(text + size + 1, "\n");
     snprintf(key, sizeof key, "%.*s", (int)size, text);
+    p->deadlock = true;
     if (!agrees(s, key))
         return VERDICT_NONE;
     return verdict_is(s, VERDICT_SURE, s->odd->id, s->odd->still_ns, "%s%s",
@@ -181,7 +208,7 @@ static enum verdict deadlock_judge(struct state *s)
 
 static enum verdict queues_judge(struct state *s)
 {
-    struct process *p = s->p;
+    struct watched *p = s->p;
     const struct queue *q = queues_look(p, s->now);
     const struct task *t = s->odd ? s->odd : s->busy ? s->busy : p->tasks;
     char words[512], what[256];
@@ -196,7 +223,7 @@ static enum verdict queues_judge(struct state *s)
         return verdict_is(s, VERDICT_SURE, t->id, t->still_ns,
                           "HANG for %lld s: its output waits and nobody reads: "
                           "%s",
-                          (long long)seconds(s->age), words);
+                          seconds(s->age), words);
     }
     idle = !s->odd && (s->still || !p->runs);
     if (!q || (idle && q->listens)) /* others may accept */
@@ -206,15 +233,16 @@ static enum verdict queues_judge(struct state *s)
         if (!agrees(s, "waits"))
             return VERDICT_NONE;
         wait_words(p, t, words);
-        return verdict_is(
-            s, s->odd && !full ? VERDICT_SURE : VERDICT_PERHAPS, t->id,
-            t->still_ns, "HANG: no thread has run for %lld s, but %s: %s",
-            (long long)seconds(s->now - t->still_ns), what, words);
+        return verdict_is(s, s->odd && !full ? VERDICT_SURE : VERDICT_PERHAPS,
+                          t->id, t->still_ns,
+                          "HANG: no thread has run for %lld s, but %s: %s",
+                          seconds(s->now - t->still_ns), what, words);
     }
     if (s->now - p->unmoved_ns < s->w->hang_ns ||
         s->now - q->since_ns < s->w->hang_ns ||
         (idle && q->since_ns < p->unmoved_ns)) /* other work was taken since */
         return VERDICT_NONE;
+    p->hung_mark = q->inode;
     if (s->odd)
         wait_words(p, t, words);
     else
@@ -222,14 +250,14 @@ static enum verdict queues_judge(struct state *s)
                  idle ? "threads wait as if idle" : "threads run");
     return verdict_is(s, full || idle ? VERDICT_PERHAPS : VERDICT_SURE, -1,
                       p->unmoved_ns, "HANG: for %lld s %s: %s",
-                      (long long)seconds(s->now - q->since_ns), what, words);
+                      seconds(s->now - q->since_ns), what, words);
 }
 
 /* ----------------------------------------------------------------- verdict -- */
 
 static void state_find(struct state *s)
 {
-    struct process *p = s->p;
+    struct watched *p = s->p;
     s->still = p->tasks_count > 0;
     for (size_t i = 0; i < p->tasks_count; i++) {
         struct task *t = &p->tasks[i];
@@ -252,20 +280,23 @@ static void state_find(struct state *s)
     }
 }
 
-enum verdict hang_judge(struct watcher *w, struct process *p, int64_t now,
+enum verdict hang_judge(struct watcher *w, struct watched *p, int64_t now,
                         char to[1024])
 {
     struct state s = {.w = w, .p = p, .now = now, .to = to};
     enum verdict is = VERDICT_NONE, spin;
     int64_t least = w->hang_ns / 2, cost = 2000 * p->queues_cost_ns;
+    bool due = now - p->queues_ns > (cost > least ? cost : least);
     char words[512];
-    memcpy(s.before, p->verdict, sizeof s.before);
-    *p->verdict = '\0';
-    if (p->hung_ns && !goes_on(p)) {
-        watch_say(p, "goes on after %lld s",
-                  (long long)seconds(now - p->hung_ns));
+    s.before = p->verdict;
+    p->verdict = 0;
+    if (p->hung_ns && p->hung < 0 && due)
+        queues_look(p, now);
+    if (p->hung_ns && !lasts(p)) {
+        snprintf(to, 1024, "goes on after %lld s", seconds(now - p->hung_ns));
         p->hung_ns = 0;
         p->hung_verdict = VERDICT_NONE;
+        return VERDICT_OVER;
     }
     if (p->stopped_ns)
         return stopped_judge(&s);
@@ -274,25 +305,23 @@ enum verdict hang_judge(struct watcher *w, struct process *p, int64_t now,
         return VERDICT_NONE;
     if (s.still || s.odd)
         is = kernel_judge(&s);
-    if (!is && !*p->verdict && s.odd)
+    if (!is && !p->verdict && s.odd)
         is = deadlock_judge(&s);
-    if (!is && !*p->verdict &&
-        (s.fresh || *s.before ||
-         now - p->queues_ns > (cost > least ? cost : least)))
+    if (!is && !p->verdict && (s.fresh || s.before || due))
         is = queues_judge(&s);
     if (!is && s.busy && (spin = spin_find(p, s.busy, words)))
         is = verdict_is(&s, s.busy->slept ? spin : VERDICT_PERHAPS, s.busy->id,
                         s.busy->busy_ns,
                         "SPIN for %lld s without a wait or a system call: %s",
-                        (long long)seconds(now - s.busy->busy_ns), words);
-    if (!is && !*p->verdict && s.still && s.odd && p->learned &&
+                        seconds(now - s.busy->busy_ns), words);
+    if (!is && !p->verdict && s.still && s.odd && p->learned &&
         s.age > 2 * w->hang_ns) {
         wait_words(p, s.odd, words);
         s.odd->idle = true;
         is = verdict_is(&s, VERDICT_PERHAPS, s.odd->id, s.odd->still_ns,
                         "HANG: no thread has run for %lld s, the longest wait "
                         "in this place: %s",
-                        (long long)seconds(s.age), words);
+                        seconds(s.age), words);
     }
     return is;
 }

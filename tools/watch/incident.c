@@ -20,11 +20,14 @@
 #include <sys/wait.h>
 
 enum { FILE_MAX = 64 << 20 };
+/* The thread that hangs (0: all, -1: queues) and its mark. */
+#define HANG_AT "hang       "
+#define HANG_LINE HANG_AT "%d at %llu\n"
 
 /* ------------------------------------------------------------------- run -- */
 
-pid_t watch_spawn(const char *program, const char *const *arguments,
-                  const char *path, unsigned seconds, int *from)
+pid_t watch_spawn(const char *program, const char *const *arguments, int in,
+                  const char *path, bool says, unsigned seconds, int *from)
 {
     const char *all[80] = {"recorder"};
     int fds[2] = {-1, -1};
@@ -33,9 +36,9 @@ pid_t watch_spawn(const char *program, const char *const *arguments,
         all[i + 1] = arguments[i];
     if (child == 0) {
         int null = open("/dev/null", O_RDWR);
-        dup2(null, 0);
+        dup2(in < 0 ? null : in, 0);
         dup2(path ? open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600) : fds[1], 1);
-        dup2(null, 2);
+        dup2(says ? fds[1] : null, 2);
         alarm(seconds); /* ends it then */
         prctl(PR_SET_PDEATHSIG, SIGTERM);
         execvp(program, (char **)(uintptr_t)all);
@@ -46,6 +49,8 @@ pid_t watch_spawn(const char *program, const char *const *arguments,
     return child;
 }
 
+const char *watch_command = "/proc/self/exe";
+
 static int run(const char *program, const char *const *arguments,
                const char *path, char *to, size_t size, unsigned seconds)
 {
@@ -53,7 +58,8 @@ static int run(const char *program, const char *const *arguments,
     size_t used = 0;
     ssize_t got;
     int from, status = -1;
-    pid_t child = watch_spawn(program, arguments, path, seconds, &from);
+    pid_t child =
+        watch_spawn(program, arguments, -1, path, false, seconds, &from);
     while (child > 0 && (got = read(from, buffer, sizeof buffer)) > 0) {
         size_t more = (size_t)got < size - used ? (size_t)got : size - used;
         memcpy(to + used, buffer, more);
@@ -70,7 +76,7 @@ static int run(const char *program, const char *const *arguments,
 int watch_run(const char *const *arguments, const char *path, char *to,
               size_t size, unsigned seconds)
 {
-    return run("/proc/self/exe", arguments, path, to, size, seconds);
+    return run(watch_command, arguments, path, to, size, seconds);
 }
 
 /* ----------------------------------------------------------------- limits -- */
@@ -96,8 +102,7 @@ static int incident_order(const struct dirent **a, const struct dirent **b)
                      (left.st_mtim.tv_nsec < right.st_mtim.tv_nsec);
 }
 
-/* The bytes of a folder's files; `deletes`: removes folder and files. */
-static uint64_t folder_bytes(const char *path, bool deletes)
+uint64_t folder_bytes(const char *path, bool deletes)
 {
     struct dirent *entry;
     uint64_t bytes = 0;
@@ -114,7 +119,7 @@ static uint64_t folder_bytes(const char *path, bool deletes)
     if (folder)
         closedir(folder);
     if (deletes)
-        rmdir(path);
+        remove(path);
     return bytes;
 }
 
@@ -142,7 +147,7 @@ void incidents_forget(unsigned long keep, uint64_t size)
 
 /* ------------------------------------------------- files, in this folder -- */
 
-static void resources_write(const struct process *p)
+static void resources_write(const struct watched *p)
 {
     static const char *const names[] = {
         "%d/status",    "%d/limits",   "%d/io",
@@ -171,7 +176,7 @@ static void resources_write(const struct process *p)
 }
 
 /* Copies the file of rings that the program left. */
-static void recording_copy(const struct process *p)
+static void recording_copy(const struct watched *p)
 {
     char buffer[65536];
     ssize_t got;
@@ -187,7 +192,7 @@ static void recording_copy(const struct process *p)
 
 /* Saves the records of a process, and looks at its threads three times; of one
  * that died, its file of rings, and a look at its core file. */
-static void process_write(const struct process *p, bool died)
+static void process_write(const struct watched *p, bool died)
 {
     char pid[16], name[] = "threads-1.txt";
     const char *save[] = {"save", pid, "-o", "000001.rec", NULL};
@@ -195,7 +200,7 @@ static void process_write(const struct process *p, bool died)
     snprintf(pid, sizeof pid, "%d", p->pid);
     if (died && p->recording >= 0)
         recording_copy(p);
-    if (died && *p->core)
+    if (died && p->core)
         watch_run(threads, name, NULL, 0, 60);
     if (!died)
         watch_run(save, "/dev/null", NULL, 0, 60);
@@ -214,15 +219,18 @@ static void text_write(const char *name, const char *text)
     }
 }
 
-static void readme_write(const struct process *p, const char *verdict)
+static void readme_write(const struct watched *p, const char *verdict)
 {
-    char when[64], host[256] = "", text[8192];
+    char when[64], host[256] = "", hang[96] = "", text[8192];
     time_t now = time(NULL);
     struct tm tm;
+    if (p->hung_ns)
+        snprintf(hang, sizeof hang, HANG_LINE, p->hung,
+                 (unsigned long long)p->hung_mark);
     strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S %z", localtime_r(&now, &tm));
     gethostname(host, sizeof host - 1);
     snprintf(text, sizeof text,
-             "%s\n\nprocess    %d %s%s%s, started at tick %llu\n"
+             "%s\n\nprocess    %d %s%s%s, started at tick %llu\n%s"
              "program    %s\n"
              "noticed    %s, on %s, after a watch of %lld s\n\n"
              "threads-N.txt    threads, locks and stacks: three moments, or "
@@ -232,14 +240,14 @@ static void readme_write(const struct process *p, const char *verdict)
              "resources.txt, journal.txt, kernel.txt, signals.txt: if they "
              "could be read\n",
              verdict, p->pid, p->name, *p->unit ? ", of " : "", p->unit,
-             (unsigned long long)p->started, p->command, when, host,
+             (unsigned long long)p->started, hang, p->command, when, host,
              (long long)((watch_now() - p->begun_ns) / 1000000000));
     text_write("README", text);
 }
 
 /* ---------------------------------------------------------------- incident -- */
 
-_Noreturn static void incident_write(struct watcher *w, struct process *p,
+_Noreturn static void incident_write(struct watcher *w, struct watched *p,
                                      const char *verdict, bool died)
 {
     const char *journal[] = {"-u", p->unit, "-n", "200", "--no-pager", NULL};
@@ -267,7 +275,7 @@ _Noreturn static void incident_write(struct watcher *w, struct process *p,
     _exit(0);
 }
 
-bool incident_keep(struct watcher *w, struct process *p, const char *verdict,
+bool incident_keep(struct watcher *w, struct watched *p, const char *verdict,
                    bool died)
 {
     pid_t child;
@@ -277,6 +285,29 @@ bool incident_keep(struct watcher *w, struct process *p, const char *verdict,
         incident_write(w, p, verdict, died);
     w->incidents += child > 0;
     return child > 0;
+}
+
+void incident_again(const struct watcher *w, struct watched *p)
+{
+    char path[4096], text[8192], start[64];
+    struct dirent **all;
+    int count = w->folder ? scandir(w->folder, &all, is_incident, NULL) : 0;
+    snprintf(start, sizeof start, "started at tick %llu\n" HANG_AT,
+             (unsigned long long)p->started);
+    for (int i = 0; i < count; i++) {
+        const char *at;
+        int hung;
+        unsigned long long mark;
+        snprintf(path, sizeof path, "%.3000s/%s/README", w->folder,
+                 all[i]->d_name);
+        at = watch_text(path, text, sizeof text) ? strstr(text, start) : NULL;
+        if (at && sscanf(strstr(at, HANG_AT), HANG_LINE, &hung, &mark) == 2)
+            hang_again(p, hung, mark,
+                       *text == 'P' ? VERDICT_PERHAPS : VERDICT_SURE);
+        free(all[i]);
+    }
+    if (count > 0)
+        free(all);
 }
 
 bool incident_show(const char *folder)

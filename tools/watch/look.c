@@ -50,7 +50,7 @@ uint64_t number_after(const char *text, const char *name)
 }
 
 /* Notes how long a thread rested in a place. */
-static void rest_note(struct process *p, uint64_t place, int64_t ns)
+static void rest_note(struct watched *p, uint64_t place, int64_t ns)
 {
     struct rest *shortest = p->rests;
     for (size_t i = 0; i < p->rests_count; i++) {
@@ -69,27 +69,23 @@ static void rest_note(struct process *p, uint64_t place, int64_t ns)
 
 static enum rest_call call_class(int64_t number)
 {
-    static const char *const names[][16] = {
-        [CALL_IDLE] = {"epoll_wait", "epoll_pwait", "epoll_pwait2", "poll",
-                       "ppoll", "select", "pselect6", "accept", "accept4",
-                       "rt_sigtimedwait", "rt_sigsuspend", "pause", "wait4",
-                       "waitid", "io_getevents"},
-        [CALL_LOCK] = {"futex", "flock", "fcntl", "futex_wait"},
-        [CALL_WRITE] = {"write", "writev", "sendto", "sendmsg", "sendfile"}};
-    enum rest_call is = CALL_OTHER;
-    char *name =
-        seccomp_syscall_resolve_num_arch(SCMP_ARCH_NATIVE, (int)number);
-    for (int i = CALL_IDLE; name && i <= CALL_WRITE; i++)
-        for (int k = 0; k < 16 && names[i][k]; k++)
-            if (strcmp(name, names[i][k]) == 0)
-                is = (enum rest_call)i;
-    free(name);
-    return is;
+    static const char idle[] =
+        " epoll_wait epoll_pwait epoll_pwait2 poll ppoll select pselect6 accept"
+        " accept4 rt_sigtimedwait rt_sigsuspend pause wait4 waitid"
+        " io_getevents ";
+    static const char writes[] = " write writev sendto sendmsg sendfile ";
+    char name[64],
+        *call = seccomp_syscall_resolve_num_arch(SCMP_ARCH_NATIVE, (int)number);
+    snprintf(name, sizeof name, " %s ", call ? call : "?");
+    free(call);
+    return strstr(idle, name)     ? CALL_IDLE
+           : strstr(writes, name) ? CALL_WRITE
+                                  : CALL_OTHER;
 }
 
 /* Finds where a thread rests: its system call, and the lowest bits of program
  * counter and stack, which threads with equal stacks share. */
-static void rest_find(struct watcher *w, struct process *p, struct task *t)
+static void rest_find(struct watcher *w, struct watched *p, struct task *t)
 {
     char text[256];
     uint64_t first = 0, sp = 0, pc = 0;
@@ -113,7 +109,7 @@ static void rest_find(struct watcher *w, struct process *p, struct task *t)
 }
 
 /* Notes since when a thread that used the processor runs without a wait. */
-static void busy_look(struct process *p, struct task *t, int64_t now)
+static void busy_look(struct watched *p, struct task *t, int64_t now)
 {
     char text[4096];
     uint64_t waits;
@@ -124,13 +120,12 @@ static void busy_look(struct process *p, struct task *t, int64_t now)
     if (waits != t->waits || !t->busy_ns) {
         t->busy_ns = now;
         t->spun_ns = 0;
-        t->busy_system =
-            strtoull(proc_stat(p->pid, t->id, 15, text), NULL, 10);
+        t->busy_system = strtoull(proc_stat(p->pid, t->id, 15, text), NULL, 10);
     }
     t->waits = waits;
 }
 
-static void task_look(struct watcher *w, struct process *p, struct task *t,
+static void task_look(struct watcher *w, struct watched *p, struct task *t,
                       int64_t now)
 {
     char text[4096], *at;
@@ -167,7 +162,7 @@ static void task_look(struct watcher *w, struct process *p, struct task *t,
 }
 
 /* The thread with this id, from `at` on; another one otherwise. */
-static struct task *task_of(struct process *p, size_t at, int id, int64_t now)
+static struct task *task_of(struct watched *p, size_t at, int id, int64_t now)
 {
     for (size_t i = at; i < p->tasks_count; i++)
         if (p->tasks[i].id == id) {
@@ -182,7 +177,7 @@ static struct task *task_of(struct process *p, size_t at, int id, int64_t now)
     return &p->tasks[at];
 }
 
-bool look_take(struct watcher *w, struct process *p, int64_t now)
+bool look_take(struct watcher *w, struct watched *p, int64_t now)
 {
     char text[2048];
     int32_t *ids;

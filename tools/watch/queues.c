@@ -52,7 +52,7 @@ static const struct queue *queue_of(const struct queue *all, size_t count,
 }
 
 /* Lists the queues of a process. */
-static struct queue *queues_list(struct process *p, size_t *count)
+static struct queue *queues_list(struct watched *p, size_t *count)
 {
     char path[64], target[64];
     struct queue *all = NULL;
@@ -89,7 +89,7 @@ static struct queue *queues_list(struct process *p, size_t *count)
 
 /* True if a queue is surely another one's to read: of a pipe, the process
  * itself writes to it. */
-static bool is_own(const struct process *p, const struct queue *q)
+static bool is_own(const struct watched *p, const struct queue *q)
 {
     return q->is_pipe && queue_of(p->queues, p->queues_count, q->inode, true);
 }
@@ -101,7 +101,7 @@ int64_t watch_cpu(void)
     return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
 }
 
-const struct queue *queues_look(struct process *p, int64_t now)
+const struct queue *queues_look(struct watched *p, int64_t now)
 {
     int64_t begun = watch_cpu();
     size_t count;

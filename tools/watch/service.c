@@ -1,13 +1,10 @@
 /* service.c - a command that runs as a service of systemd. */
 /* SPDX-License-Identifier: MIT */
-#include "service.h"
+#include "watch.h"
 
 #include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <unistd.h>
 
 void service_notify(const char *state)
 {

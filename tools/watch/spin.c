@@ -25,7 +25,7 @@ static bool same_function(const char *a, const char *b)
 }
 
 /* True if a thread spent its time in the kernel, too: it does call. */
-static bool calls(const struct process *p, const struct task *t)
+static bool calls(const struct watched *p, const struct task *t)
 {
     char text[2048], *end;
     uint64_t user = strtoull(proc_stat(p->pid, t->id, 14, text), &end, 10);
@@ -33,9 +33,8 @@ static bool calls(const struct process *p, const struct task *t)
     return !user || now - t->busy_system > user / 50 + 2;
 }
 
-enum verdict spin_find(struct process *p, struct task *t, char to[512])
+enum verdict spin_find(struct watched *p, struct task *t, char to[512])
 {
-    const struct timespec pause = {0, 100000000};
     char pid[16], id[16], name[17], text[LOOKS][16384], *first[FRAMES];
     const char *arguments[] = {"threads", pid, "--thread", id, "--stop", NULL};
     int common = 0;
@@ -56,7 +55,7 @@ enum verdict spin_find(struct process *p, struct task *t, char to[512])
             k++;
         leaf &= !i || (k == count && k == common);
         common = i ? k : count;
-        nanosleep(&pause, NULL);
+        usleep(100000);
     }
     if (proc_text(p->pid, t->id, "status", text[1], sizeof text[1]))
         t->waits = number_after(text[1], "\nvoluntary_ctxt_switches:");

@@ -5,14 +5,6 @@
 
 #include <sys/syscall.h>
 
-/* True if a program's file or name is `name`. */
-static bool is_named(int pid, const char *name)
-{
-    char own[17], text[PROGRAM_NAME_MAX];
-    return (proc_name(pid, 0, own) && strcmp(own, name) == 0) ||
-           (program_name(pid, text) && strcmp(text, name) == 0);
-}
-
 /* True if a process is in the control group of a unit. */
 static bool is_of_unit(int pid, const char *unit)
 {
@@ -34,7 +26,7 @@ int target_next(const struct target *t, int *pids, size_t count, size_t *at)
     while (*at < count) {
         int pid = pids[(*at)++];
         if (pid != getpid() &&
-            (t->is_unit ? is_of_unit(pid, t->text) : is_named(pid, t->text)))
+            (t->is_unit ? is_of_unit(pid, t->text) : program_is(pid, t->text)))
             return pid;
     }
     return 0;
@@ -65,51 +57,19 @@ size_t targets_read(struct call *call, int unit_option, struct target *to,
     return count;
 }
 
-/* Opens the file in which a program has its rings: they outlive it. */
-static int recording_open(int pid)
+struct watched *watched_new(int pid)
 {
-    char line[PATH_MAX + 128], path[64], mode[5];
-    FILE *maps = proc_open(pid, "maps");
-    int fd = -1;
-    while (maps && fd < 0 && fgets(line, sizeof line, maps)) {
-        unsigned char head[18] = {0};
-        unsigned long from, to;
-        if (sscanf(line, "%lx-%lx %4s", &from, &to, mode) != 3 ||
-            strcmp(mode, "rw-s") != 0 || !strchr(line, '/'))
-            continue;
-        snprintf(path, sizeof path, "/proc/%d/map_files/%lx-%lx", pid, from,
-                 to);
-        fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-        if (fd >= 0 &&
-            (pread(fd, head, sizeof head, 0) != sizeof head ||
-             memcmp(head, "\177ELF", 4) != 0 || head[16] + head[17] != 4)) {
-            close(fd);
-            fd = -1;
-        }
-    }
-    if (maps)
-        fclose(maps);
-    return fd;
-}
-
-static void process_add(struct watcher *w, size_t target, int pid)
-{
-    struct process *p = need(calloc(1, sizeof *p));
-    char text[4096], *at;
+    struct watched *p = need(calloc(1, sizeof *p));
+    char text[4096], link[32], *at;
     size_t size;
-    int parent;
-    bool again = false;
-    *p = (struct process){.pid = pid,
-                          .target = target,
-                          .begun_ns = watch_now(),
-                          .recording = -1,
-                          .conditions = -1};
+    *p = (struct watched){
+        .pid = pid, .begun_ns = watch_now(), .recording = -1, .conditions = -1};
     p->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
     p->started = strtoull(proc_stat(pid, 0, 22, text), NULL, 10);
     if (p->pidfd < 0 || !proc_name(pid, 0, p->name) ||
         *proc_stat(pid, 0, 3, text) == 'Z') {
-        process_free(p);
-        return;
+        watched_free(p);
+        return NULL;
     }
     if (proc_text(pid, 0, "cgroup", text, sizeof text) &&
         (at = strstr(text, ".service"))) {
@@ -122,12 +82,24 @@ static void process_add(struct watcher *w, size_t target, int pid)
             p->command[i] = ' ';
     while (size && p->command[size - 1] == ' ')
         p->command[--size] = '\0';
-    snprintf(text, sizeof text, "/proc/%d/cwd", pid);
-    if (readlink(text, p->core, sizeof p->core - 1) < 0)
-        *p->core = '\0';
-    p->recording = recording_open(pid);
+    snprintf(link, sizeof link, "/proc/%d/cwd", pid);
+    size = (size_t)(readlink(link, text, sizeof text - 1) + 1);
+    p->core = size ? need(strndup(text, size - 1)) : NULL;
     p->oom_kills = death_ooms(pid);
     p->look_ns = p->begun_ns;
+    return p;
+}
+
+static void process_add(struct watcher *w, size_t target, int pid)
+{
+    struct watched *p = watched_new(pid);
+    char text[2048];
+    int parent;
+    bool again = false;
+    if (!p)
+        return;
+    p->target = target;
+    p->recording = recording_of(pid);
     parent = atoi(proc_stat(pid, 0, 4, text));
     for (size_t i = 0; i < w->count; i++) {
         again |= w->all[i]->target == target;
@@ -135,20 +107,21 @@ static void process_add(struct watcher *w, size_t target, int pid)
     }
     ARRAY_NEED(w->all, w->count + 1, w->max);
     w->all[w->count++] = p;
-    if (!again || !w->scan_ns)
+    if (w->hang_ns && (!again || !w->scan_ns))
         watch_say(p, "is watched%s%s", *p->unit ? ", of " : "", p->unit);
 }
 
-void process_free(struct process *p)
+void watched_free(struct watched *p)
 {
     if (p->pidfd >= 0)
         close(p->pidfd);
     if (p->recording >= 0)
         close(p->recording);
-    if (p->conditions_pid)
-        kill(p->conditions_pid, SIGTERM);
+    if (p->child)
+        kill(p->child, SIGTERM);
     if (p->conditions >= 0)
         close(p->conditions);
+    free(p->core);
     free(p->tasks);
     free(p->queues);
     free(p);

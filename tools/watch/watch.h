@@ -23,7 +23,7 @@
 
 #include <signal.h>
 
-enum verdict { VERDICT_NONE, VERDICT_PERHAPS, VERDICT_SURE };
+enum verdict { VERDICT_NONE, VERDICT_OVER, VERDICT_PERHAPS, VERDICT_SURE };
 
 /* A thread. It rests while its CPU time does not change. */
 struct task {
@@ -41,7 +41,7 @@ struct task {
     bool looked;            /* this rest was looked at */
     bool slept;             /* it has waited since the watch began */
 };
-enum rest_call { CALL_UNKNOWN, CALL_IDLE, CALL_LOCK, CALL_WRITE, CALL_OTHER };
+enum rest_call { CALL_UNKNOWN, CALL_IDLE, CALL_WRITE, CALL_OTHER };
 
 /* A place of rests of a process's threads, and the longest of them. */
 struct rest {
@@ -61,9 +61,10 @@ struct queue {
     int64_t since_ns; /* and since when none of them was read */
 };
 
-struct process {
+struct watched {
     int pid, pidfd;
-    char name[17], unit[128], command[256], core[4096], state;
+    char name[17], unit[128], command[256], state;
+    char *core; /* its folder; later its core file; null: none */
     size_t target;
     bool is_child;    /* of a watched process, whose matter its status is */
     uint64_t started; /* in clock ticks since boot */
@@ -82,16 +83,20 @@ struct process {
     int64_t stopped_ns; /* since when its state is T */
     int64_t threads_ns; /* the next look for a deadlock */
     unsigned agreed;    /* looks that agree on the verdict */
-    char verdict[1024]; /* of them */
+    uint64_t verdict;   /* the digest of it; 0: none */
+    bool deadlock;      /* it is of a deadlock */
     int hung;           /* the thread of the last verdict; 0: all; -1: queues */
     int64_t hung_ns;    /* that thread's still_ns, then; 0: no verdict */
+    uint64_t hung_mark; /* its number of waits, then; of queues, an inode */
     enum verdict hung_verdict;
     bool learned;
     int recording; /* the program's file of rings; -1: it has none */
     int conditions; /* the output of a watch for records; -1: none runs, -2: no more */
-    pid_t conditions_pid;  /* 0: it has ended */
-    int64_t beyond_ns[16]; /* the figure's start; 0: none, -1: it was reported */
-    uint64_t oom_kills;    /* in its control group, before */
+    pid_t child; /* its watch for records, or its log; 0: it has ended */
+    bool logged;
+    int64_t
+        beyond_ns[16];  /* the figure's start; 0: none, -1: it was reported */
+    uint64_t oom_kills; /* in its control group, before */
 };
 
 struct target {
@@ -112,7 +117,7 @@ struct watcher {
     size_t figures_count;
     struct target targets[64];
     size_t targets_count;
-    struct process **all;
+    struct watched **all;
     size_t count, max, incidents;
     int64_t scan_ns, scan_cost_ns;
     char tracer[64];
@@ -124,6 +129,9 @@ struct watcher {
 /* ------------------------------------------------------------------ parts -- */
 
 int64_t watch_now(void);
+/* Notes signals that end a command. */
+extern volatile sig_atomic_t watch_stopped;
+void watch_stops(void);
 int64_t watch_cpu(void); /* the CPU time of this process */
 /* Reads a small file; false: it cannot be read. */
 bool watch_text(const char *path, char *to, size_t size);
@@ -132,21 +140,26 @@ bool watch_group(int pid, const char *controller, const char *file_1,
                  const char *file_2, char *to, size_t size);
 /* The number after a name in a text of lines "Name: 12"; 0: none. */
 uint64_t number_after(const char *text, const char *name);
-/* Runs this command with these arguments, at most `seconds` long; its output
- * goes to `path`, or at most `size` bytes of it to `to`. Its status; -1: it did
- * not end, or not well. */
+/* Runs the command with these arguments, at most `seconds` long; its output goes
+ * to `path`, or at most `size` bytes of it to `to`. Its status; -1: it did not
+ * end, or not well. */
+extern const char *watch_command; /* this one, unless another program sets it */
 int watch_run(const char *const *arguments, const char *path, char *to,
               size_t size, unsigned seconds);
-/* Starts a program, with its output in *from or a file; 0 seconds: no limit. */
-pid_t watch_spawn(const char *program, const char *const *arguments,
-                  const char *path, unsigned seconds, int *from);
+/* Starts a program, which SIGALRM ends after some seconds, 0: no limit. Its stdin
+ * is `in`, -1: empty. Its output is in *from or a file; stderr is in *from if it
+ * `says`, and lost otherwise. */
+pid_t watch_spawn(const char *program, const char *const *arguments, int in,
+                  const char *path, bool says, unsigned seconds, int *from);
 /* One line to stdout: the time, the process, and this. */
-void watch_say(const struct process *, const char *format, ...)
+void watch_say(const struct watched *, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* targets.c: adds processes that are new. */
 void targets_scan(struct watcher *);
-void process_free(struct process *);
+/* Null: it has ended. */
+struct watched *watched_new(int pid);
+void watched_free(struct watched *);
 /* The next process of a target, from *at on; 0: no more. */
 int target_next(const struct target *, int *pids, size_t count, size_t *at);
 /* Reads targets of a call: arguments from the first, and --unit. */
@@ -154,18 +167,21 @@ size_t targets_read(struct call *, int unit_option, struct target *to,
                     size_t max);
 
 /* look.c: looks at all threads. False: the process has ended. */
-bool look_take(struct watcher *, struct process *, int64_t now);
+bool look_take(struct watcher *, struct watched *, int64_t now);
 /* queues.c: looks at all queues. Returns the one whose bytes wait, or null. */
-const struct queue *queues_look(struct process *, int64_t now);
+const struct queue *queues_look(struct watched *, int64_t now);
 /* The words for it. */
 void queue_words(const struct queue *, char to[256]);
 
-/* hang.c: makes a verdict; `to` gets it in words. */
-enum verdict hang_judge(struct watcher *, struct process *, int64_t now,
+/* hang.c: makes a verdict; `to` gets it in words. OVER: the last one's hang. */
+enum verdict hang_judge(struct watcher *, struct watched *, int64_t now,
                         char to[1024]);
+/* After the first look: the hang of an earlier watch lasts, if the mark is still
+ * the same. */
+void hang_again(struct watched *, int hung, uint64_t mark, enum verdict);
 /* spin.c: looks three times at a thread that runs: SURE, if its innermost
  * function is the same each time; NONE: it waits, or calls the kernel. */
-enum verdict spin_find(struct process *, struct task *, char to[512]);
+enum verdict spin_find(struct watched *, struct task *, char to[512]);
 
 /* death.c */
 void death_open(struct watcher *);
@@ -176,13 +192,17 @@ bool death_sender(struct watcher *, int pid, int number, char to[128]);
 /* The number of OOM kills in a process's control group; 0: not known. */
 uint64_t death_ooms(int pid);
 /* How a process ended. */
-enum verdict death_judge(struct watcher *, struct process *, char to[1024]);
+enum verdict death_judge(struct watcher *, struct watched *, char to[1024]);
 
 /* incident.c: keeps an incident, in a child; true if it did. */
-bool incident_keep(struct watcher *, struct process *, const char *verdict,
+bool incident_keep(struct watcher *, struct watched *, const char *verdict,
                    bool died);
+/* Finds an incident of an earlier watch whose hang lasts. */
+void incident_again(const struct watcher *, struct watched *);
 /* The name of a new folder: "20261124-140305-NAME-PID". */
 void incident_name(char to[64], const char *name, int pid);
+/* The bytes of a folder's files; `deletes`: removes them and it, or a file. */
+uint64_t folder_bytes(const char *path, bool deletes);
 /* Deletes the oldest folders so named here, beyond a number and a size. */
 void incidents_forget(unsigned long keep, uint64_t size);
 /* Prints the README and the stacks of an incident; false: it is none. */
@@ -190,7 +210,14 @@ bool incident_show(const char *folder);
 
 /* logs.c: calls one() in a child for each process of the targets, with its id
  * as the argument and a folder in the call's as the output. */
-int logs_follow(struct call *, const struct target *, size_t count,
-                int (*one)(struct call *));
+int logs_follow(struct call *, int unit_option, int (*one)(struct call *));
+/* service.c: sends "READY=1" or "WATCHDOG=1" to systemd, if it started this process.
+ * sd_notify(3) defines the protocol: one datagram. */
+void service_notify(const char *state);
 /* watcher.c: the loop; the exit status. */
 int watcher_run(struct watcher *);
+/* True if a target is a name or a unit: it may have processes still. */
+bool watch_names(const struct watcher *);
+void children_reap(struct watcher *);
+/* Frees all, and waits for the children. */
+void watcher_end(struct watcher *);

@@ -1,6 +1,5 @@
 /* watcher.c - the loop of `recorder watch`: looks, and waits for deaths. */
 /* SPDX-License-Identifier: MIT */
-#include "service.h"
 #include "watch.h"
 
 #include <poll.h>
@@ -9,15 +8,23 @@
 
 enum { STATUS_INCIDENT = 3 };
 
-static volatile sig_atomic_t stopped;
+volatile sig_atomic_t watch_stopped;
 
 static void stop(int number)
 {
     (void)number;
-    stopped = 1;
+    watch_stopped = 1;
 }
 
-void watch_say(const struct process *p, const char *format, ...)
+void watch_stops(void)
+{
+    const struct sigaction action = {.sa_handler = stop};
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGHUP, &action, NULL);
+}
+
+void watch_say(const struct watched *p, const char *format, ...)
 {
     char when[32];
     time_t now = time(NULL);
@@ -35,7 +42,7 @@ void watch_say(const struct process *p, const char *format, ...)
 /* --------------------------------------------------------------- verdicts -- */
 
 /* Says a verdict, and keeps its incident. */
-static void verdict_act(struct watcher *w, struct process *p, enum verdict is,
+static void verdict_act(struct watcher *w, struct watched *p, enum verdict is,
                         const char *words, bool died)
 {
     bool keeps =
@@ -51,7 +58,7 @@ static void verdict_act(struct watcher *w, struct process *p, enum verdict is,
 /* A process has ended: notes how, and forgets it. */
 static void death_act(struct watcher *w, size_t i)
 {
-    struct process *p = w->all[i];
+    struct watched *p = w->all[i];
     char words[1024];
     enum verdict is = death_judge(w, p, words);
     bool others = false;
@@ -60,7 +67,7 @@ static void death_act(struct watcher *w, size_t i)
         others |= w->all[k]->target == p->target;
     if (is || !others)
         verdict_act(w, p, is, words, true);
-    process_free(p);
+    watched_free(p);
     w->scan_ns = 0; /* another may have taken its place */
 }
 
@@ -68,7 +75,7 @@ static void death_act(struct watcher *w, size_t i)
 
 /* Starts a watch for records, which ends at the first that meets a
  * condition. */
-static void conditions_start(struct watcher *w, struct process *p)
+static void conditions_start(struct watcher *w, struct watched *p)
 {
     const char *arguments[80] = {"watch", NULL};
     int count = 2;
@@ -81,12 +88,12 @@ static void conditions_start(struct watcher *w, struct process *p)
         arguments[count++] = "--when";
         arguments[count++] = w->conditions[i];
     }
-    p->conditions_pid =
-        watch_spawn("/proc/self/exe", arguments, NULL, 0, &p->conditions);
+    p->child = watch_spawn(watch_command, arguments, -1, NULL, false, 0,
+                           &p->conditions);
 }
 
 /* The watch for records has ended: with a record's line, or without. */
-static void conditions_act(struct watcher *w, struct process *p)
+static void conditions_act(struct watcher *w, struct watched *p)
 {
     char line[900], words[1024];
     ssize_t got = read(p->conditions, line, sizeof line - 1);
@@ -102,7 +109,7 @@ static void conditions_act(struct watcher *w, struct process *p)
 }
 
 /* Acts for figures that are beyond their limits. */
-static void figures_act(struct watcher *w, struct process *p, int64_t now)
+static void figures_act(struct watcher *w, struct watched *p, int64_t now)
 {
     for (size_t i = 0; i < w->figures_count; i++) {
         const struct figure *f = &w->figures[i];
@@ -128,7 +135,7 @@ static void figures_act(struct watcher *w, struct process *p, int64_t now)
 /* Waits for the next look, or less long if a process ends. */
 static void wait_until(struct watcher *w, int64_t due)
 {
-    while (!stopped) {
+    while (!watch_stopped) {
         struct pollfd *polled = need(calloc(2 * w->count + 1, sizeof *polled));
         int64_t left = (due - watch_now()) / 1000000;
         bool died = false;
@@ -155,10 +162,9 @@ static void wait_until(struct watcher *w, int64_t due)
     }
 }
 
-/* True while one target may have processes still. */
-static bool goes_on(const struct watcher *w)
+bool watch_names(const struct watcher *w)
 {
-    bool named = w->count > 0;
+    bool named = false;
     for (size_t i = 0; i < w->targets_count; i++)
         named |= !w->targets[i].pid;
     return named;
@@ -179,11 +185,14 @@ static void look_at_all(struct watcher *w)
 {
     char words[1024];
     for (size_t i = 0; i < w->count; i++) {
-        struct process *p = w->all[i];
+        struct watched *p = w->all[i];
         int64_t now = watch_now();
         enum verdict is;
+        bool first = p->look_ns == p->begun_ns;
         if (!look_take(w, p, now))
             continue; /* it has ended: its pidfd is readable */
+        if (first)
+            incident_again(w, p);
         is = hang_judge(w, p, now, words);
         if (is)
             verdict_act(w, p, is, words, false);
@@ -192,28 +201,34 @@ static void look_at_all(struct watcher *w)
     }
 }
 
-static void children_reap(struct watcher *w)
+void children_reap(struct watcher *w)
 {
     pid_t child;
     while ((child = waitpid(-1, NULL, WNOHANG)) > 0)
         for (size_t i = 0; i < w->count; i++)
-            if (w->all[i]->conditions_pid == child)
-                w->all[i]->conditions_pid = 0;
+            if (w->all[i]->child == child)
+                w->all[i]->child = 0;
+}
+
+void watcher_end(struct watcher *w)
+{
+    while (w->count)
+        watched_free(w->all[--w->count]);
+    while (waitpid(-1, NULL, 0) > 0)
+        ; /* incidents that are being written */
+    free(w->all);
 }
 
 int watcher_run(struct watcher *w)
 {
-    struct sigaction action = {.sa_handler = stop};
     int64_t due = 0;
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-    sigaction(SIGHUP, &action, NULL);
+    watch_stops();
     death_open(w);
     targets_scan(w);
-    if (!goes_on(w))
+    if (!w->count && !watch_names(w))
         fail(w->call, "there is no such process, or no right to watch it");
     service_notify("READY=1");
-    while (!stopped && goes_on(w)) {
+    while (!watch_stopped && (w->count || watch_names(w))) {
         int64_t now = watch_now();
         int64_t cost = 2000 * w->scan_cost_ns, least = 2 * w->every_ns;
         if (now - w->scan_ns > (cost > least ? cost : least) || is_missing(w)) {
@@ -234,11 +249,7 @@ int watcher_run(struct watcher *w)
         service_notify("WATCHDOG=1");
     }
     service_notify("STOPPING=1");
-    while (w->count)
-        process_free(w->all[--w->count]);
-    while (waitpid(-1, NULL, 0) > 0)
-        ; /* incidents that are being written */
+    watcher_end(w);
     death_close(w);
-    free(w->all);
     return w->incidents ? STATUS_INCIDENT : 0;
 }
