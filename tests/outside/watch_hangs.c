@@ -77,6 +77,7 @@ static const struct kind {
              {"sleeps", "HANG.*sleeps"},
              {"spinning", "(HANG|SPIN)"},
              {"livelock", "(HANG|SPIN)"},
+             {"polls", "PERHAPS SPIN"},
              {"vforks", "D STATE.*vfork"},
              {"stops", "STOPPED"}};
 
@@ -102,6 +103,8 @@ Test(watch_hangs, each_kind, .init = hangs_long)
         command_stop(all[i]);
     kill(watch, SIGTERM);
     waitpid(watch, NULL, 0);
+    cr_assert_neq(build_run("grep \"find.*polling\" incidents/*/README"), 0,
+                  "%s", build_text);
     /* The first line of a README is the verdict; explain shows the rest. */
     build_must("for i in incidents/*; do head -n 1 $i/README; done | sort "
                "| uniq -c");

@@ -288,6 +288,24 @@ __attribute__((noinline)) static void find(long key)
     while (found != key)
         key |= 1;
 }
+/* Polls while main() works, as the I/O threads of redis do. */
+static void *polling(void *of)
+{
+    struct timespec at;
+    for (int i = 0; i < 40; i++) {
+        long end = (clock_gettime(CLOCK_MONOTONIC, &at), at.tv_nsec / 50000000);
+        while (clock_gettime(CLOCK_MONOTONIC, &at),
+               at.tv_nsec / 50000000 == end)
+            ;
+        nap(50);
+    }
+    find(2);
+    return of;
+}
+static void polls(void)
+{
+    go(polling, NULL);
+}
 static void spinning(void)
 {
     find(3);
@@ -385,6 +403,7 @@ static const struct {
              {"pipe_cycle", pipe_cycle},
              {"socket_cycle", socket_cycle},
              {"sleeps", sleeps},
+             {"polls", polls},
              {"spinning", spinning},
              {"livelock", livelock},
              {"vforks", vforks},

@@ -7,7 +7,7 @@
     HANG        work waits in a queue, and nobody takes it: no thread runs; or a
                 thread waits where it never waited so long; or threads run
     SPIN        a thread that used to wait runs in one innermost function, and
-                neither waits nor calls the kernel; in several: PERHAPS
+                neither waits nor calls the kernel; in several, or while others run: PERHAPS
 
    A thread that rests where threads of the process rested as long before is
    idle. So is one that waits for any of several files. If only idle threads
@@ -309,11 +309,15 @@ enum verdict hang_judge(struct watcher *w, struct watched *p, int64_t now,
         is = deadlock_judge(&s);
     if (!is && !p->verdict && (s.fresh || s.before || due))
         is = queues_judge(&s);
-    if (!is && s.busy && (spin = spin_find(p, s.busy, words)))
-        is = verdict_is(&s, s.busy->slept ? spin : VERDICT_PERHAPS, s.busy->id,
+    if (!is && s.busy && (spin = spin_find(p, s.busy, words))) {
+        bool polls = !s.busy->slept; /* for work of threads that run */
+        for (size_t i = 0; i < p->tasks_count; i++)
+            polls |= &p->tasks[i] != s.busy && p->tasks[i].still_ns == now;
+        is = verdict_is(&s, polls ? VERDICT_PERHAPS : spin, s.busy->id,
                         s.busy->busy_ns,
                         "SPIN for %lld s without a wait or a system call: %s",
                         seconds(now - s.busy->busy_ns), words);
+    }
     if (!is && !p->verdict && s.still && s.odd && p->learned &&
         s.age > 2 * w->hang_ns) {
         wait_words(p, s.odd, words);
