@@ -24,6 +24,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <sys/wait.h>
@@ -278,6 +279,8 @@ struct child {
     struct save save;
     pid_t pid;
     int fd, said; /* fd: readable when it ended; said: its stderr */
+    uint64_t until_ns;
+    bool late;
     char path[4096];
 };
 static struct {
@@ -365,7 +368,7 @@ static void child_start(const struct save *s)
     }
     spool_work(c->path);
     c->pid = watch_spawn(options.recorder, arguments, s->file, "/dev/null",
-                         true, (unsigned)(options.save_ns / SECOND), &c->said);
+                         true, 0, &c->said);
     if (c->pid < 0) {
         close(c->said);
         spool_work_end(c->path);
@@ -373,6 +376,7 @@ static void child_start(const struct save *s)
         return;
     }
     fcntl(c->said, F_SETFL, O_NONBLOCK);
+    c->until_ns = now_ns() + options.save_ns;
     c->fd = (int)syscall(SYS_pidfd_open, c->pid, 0);
     saves.children_count++;
 }
@@ -397,11 +401,10 @@ static void child_end(struct child *c, int status)
     struct save *t = &c->save;
     const char *wrong = text;
     ssize_t size;
-    bool late = WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM;
     snprintf(text, sizeof text,
-             late ? "recorder save took more than %d s"
-                  : "recorder save failed, status %d",
-             late ? (int)(options.save_ns / SECOND) : status);
+             c->late ? "recorder save took more than %d s"
+                     : "recorder save failed, status %d",
+             c->late ? (int)(options.save_ns / SECOND) : status);
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
         wrong = spool_take(c->path, t->snapshot, t->process);
     else if ((size = read(c->said, text, sizeof text - 1)) > 0)
@@ -421,6 +424,9 @@ static void children_wait(void)
     for (size_t i = saves.children_count; i-- > 0;) {
         struct child *c = &saves.children[i];
         int status;
+        c->late |= now_ns() > c->until_ns;
+        if (c->late) /* SIGALRM does not end one that is stopped */
+            kill(c->pid, SIGKILL);
         if (waitpid(c->pid, &status, WNOHANG) != c->pid)
             continue;
         child_end(c, status);
@@ -429,14 +435,6 @@ static void children_wait(void)
 }
 
 /* ------------------------------------------------------------------ loop -- */
-
-static size_t processes_recording(const struct processes *in)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < in->count; i++)
-        count += in->all[i].recorders;
-    return count;
-}
 
 /* Notes all processes before the snapshot begins: a killed agent must not leave
  * a snapshot that lacks some without a word. */
@@ -449,8 +447,7 @@ static void due_begin(const struct processes *in, const struct due *d)
             save_name(process, &in->all[k], false);
             spool_expect(d->id, process);
         }
-    wrong = spool_begin(d->id, d->why, d->by, d->automatic,
-                        processes_recording(in));
+    wrong = spool_begin(d->id, d->why, d->by, d->automatic, state.processes);
     if (wrong)
         say("%s/%s: %s: nothing is saved", options.spool, d->id, wrong);
     for (size_t k = 0; k < in->count && !wrong; k++)
@@ -533,7 +530,9 @@ static void triggers_look(struct hub *hub, struct processes *in)
 /* Sets the number of processes in answers. */
 static void processes_set(const struct processes *in)
 {
-    size_t count = processes_recording(in);
+    size_t count = 0;
+    for (size_t i = 0; i < in->count; i++)
+        count += in->all[i].recorders;
     metric_set(METRIC_PROCESSES, count);
     pthread_mutex_lock(&state.lock);
     state.processes = count;
@@ -598,8 +597,7 @@ static void requests_listen(struct hub *hub)
  * `recorder save` work. */
 static void nice_be(void)
 {
-    errno = 0;
-    if (nice(NICE) == -1 && errno)
+    if (setpriority(PRIO_PROCESS, 0, NICE) != 0)
         say("nice: %s", strerror(errno));
 }
 
@@ -642,7 +640,7 @@ int fleet_agent(void)
             triggers_look(&hub, &in);
             trigger_ns = now;
         }
-        if (options.hang_ns && now - hang_ns >= options.hang_ns / 4) {
+        if (options.hang_ns && now - hang_ns >= options.hang_ns / 2) {
             hangs_look(&hub, &in);
             hang_ns = now;
         }

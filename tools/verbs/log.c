@@ -16,8 +16,6 @@ static int log_one(struct call *call)
     const char *keep = call_option(call, OPTION_KEEP);
     struct log_limits limits = {.chunk_bytes = (uint64_t)64 << 20};
     int64_t ns;
-    if (!folder || strcmp(folder, "-") == 0)
-        misuse(call, "-o DIR is missing");
     if (keep && !(limits.keep_bytes = size_of(keep))) {
         if (!span_of(keep, &ns) || ns <= 0)
             misuse(call, "--keep %s: is no size (2G) and no time (1h)", keep);
@@ -41,11 +39,12 @@ static int log_one(struct call *call)
 
 static int log_run(struct call *call)
 {
+    const char *folder = call_option(call, 'o');
+    if (!folder || strcmp(folder, "-") == 0)
+        misuse(call, "-o DIR is missing");
     if (!call_option(call, OPTION_RESTARTS) &&
         !call_option(call, OPTION_UNIT) && call->arguments_count < 2)
         return log_one(call);
-    if (!call_option(call, 'o'))
-        misuse(call, "-o DIR is missing");
     return logs_follow(call, OPTION_UNIT, log_one);
 }
 
