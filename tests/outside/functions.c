@@ -85,6 +85,17 @@ Test(functions, calls_that_are_left_are_marked)
     cr_expect_str_eq(build_text, "4\n", "of the child: %s", build_text);
 }
 
+/* Goal: the calls of tasks that take turns nest in each task's own tree. */
+Test(functions, tasks_have_trees_of_their_own)
+{
+#define TREE "outer()\n.inner()\n.inner()\nouter()\n.inner()\n.inner()\n"
+    build_must("gcc -O1 -g -finstrument-functions " BUILD_INCLUDE
+               "-o program " BUILD_PROGRAMS "/functions_tasks.c && "
+               "RECORDER_FILE=a.rec ./program && " RECORDER
+               "functions a.rec" ROWS);
+    cr_expect_str_eq(build_text, TREE TREE, "%s", build_text);
+}
+
 /* Goal: exceptions, and names of C++: with gcc each function returns, with
  * clang those that were left are marked. */
 Test(functions, exceptions_and_demangled_names)
