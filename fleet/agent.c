@@ -10,7 +10,7 @@
 */
 #include "array.h"
 #include "fleet.h"
-#include "json.h"
+#include "print.h"
 #include "proc.h"
 #include "source.h"
 #include "watch.h"

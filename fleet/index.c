@@ -9,7 +9,7 @@
 */
 #include "array.h"
 #include "fleet.h"
-#include "json.h"
+#include "print.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

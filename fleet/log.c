@@ -1,8 +1,7 @@
 /* log.c - messages for people, or with --log-json for programs. */
 /* SPDX-License-Identifier: MIT */
 #include "fleet.h"
-#include "json.h"
-#include "shown.h"
+#include "print.h"
 
 #include <pthread.h>
 #include <stdarg.h>

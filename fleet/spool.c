@@ -8,7 +8,7 @@
 */
 #include "array.h"
 #include "fleet.h"
-#include "json.h"
+#include "print.h"
 #include "watch.h"
 
 #include <dirent.h>

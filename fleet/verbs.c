@@ -2,8 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "array.h"
 #include "fleet.h"
-#include "json.h"
-#include "shown.h"
+#include "print.h"
 
 #include <errno.h>
 #include <fcntl.h>

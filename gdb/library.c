@@ -7,11 +7,10 @@
 
 #include "handle.h"
 #include "inside.h"
+#include "print.h"
 #include "settings.h"
 #include "show.h"
-#include "shown.h"
 #include "source.h"
-#include "tables.h"
 #include "tasks.h"
 
 /* Begins a call: if there is no memory in it, it returns `failed`. */

@@ -1,7 +1,7 @@
 /* columns.c - many records at once, a column for each of their fields. */
 /* SPDX-License-Identifier: MIT */
-#include "fields.h"
 #include "handle.h"
+#include "print.h"
 
 enum { MOST = 12 }; /* arguments of a record */
 

@@ -44,5 +44,5 @@ void cut_end(void);
 /* Sets the flag for reads of lost pages by this thread, or null. */
 void cut_watch(bool *cut);
 
-/* The next event and its fields, as print/fields.h has them. */
+/* The next event and its fields, as print/print.h has them. */
 bool library_next(struct recorder_reader *, struct reader_argument *fields);

@@ -1,7 +1,7 @@
 /* reader.c - sources, records, recorders and threads, as C functions. */
 /* SPDX-License-Identifier: MIT */
-#include "fields.h"
 #include "filters.h"
+#include "print.h"
 #define RECORDER_OFF /* for its version only */
 #include "recorder.h"
 

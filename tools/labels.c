@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "labels.h"
 #include "array.h"
-#include "fields.h"
+#include "print.h"
 
 enum { NAME_MAX_BYTES_ = 32, VALUE_MAX_BYTES = 1024, LABELS_MAX = 64 };
 

@@ -1,11 +1,10 @@
 /* options.c - the command line of verbs: options, sources, selections. */
 /* SPDX-License-Identifier: MIT */
-#include "command.h"
 #include "contexts.h"
-#include "fields.h"
 #include "filters.h"
 #include "folder.h"
 #include "labels.h"
+#include "print.h"
 #include "threads.h"
 
 #include "recorder/regex.h"

@@ -2,8 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "sources.h"
 #include "labels.h"
-#include "shown.h"
-#include "tables.h"
+#include "print.h"
 
 static int status;
 

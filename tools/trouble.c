@@ -1,7 +1,6 @@
 /* trouble.c - how the command, or the call of a library, says what is wrong. */
 /* SPDX-License-Identifier: MIT */
-#include "command.h"
-#include "shown.h"
+#include "print.h"
 
 #include <setjmp.h>
 

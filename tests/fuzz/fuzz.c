@@ -17,9 +17,7 @@
 #include <unistd.h>
 
 #include "command.h"
-#include "csv.h"
-#include "json.h"
-#include "tables.h"
+#include "print.h"
 #include "tests/harness/shown.h"
 
 /* The reader waits where a list of a running program is being changed; what

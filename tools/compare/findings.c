@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "shown.h"
+#include "print.h"
 
 enum { FORMAT_SHOWN = 48, TEXTS = 64, TEXT_MAX = 1024 };
 

@@ -3,7 +3,7 @@
 #include "array.h"
 #include "buffer.h"
 #include "explain.h"
-#include "line.h"
+#include "print.h"
 
 #include "recorder/format.h"
 

@@ -8,7 +8,7 @@
     sources are a trace each, in separate folders: readers open them all.
 */
 #include "export.h"
-#include "shown.h"
+#include "print.h"
 
 enum { PACKET_BYTES = 65536 }; /* an index of packets makes viewers quick */
 

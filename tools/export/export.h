@@ -3,10 +3,7 @@
 #pragma once
 
 #include "buffer.h"
-#include "fields.h"
-#include "json.h"
-#include "output.h"
-#include "text.h"
+#include "print.h"
 #include "timeline.h"
 #include "value.h"
 

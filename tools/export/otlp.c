@@ -1,8 +1,8 @@
 /* otlp.c - the tree of a request as OTLP in JSON, for OpenTelemetry. */
 /* SPDX-License-Identifier: MIT */
 #include "contexts.h"
-#include "json.h"
 #include "labels.h"
+#include "print.h"
 #include "sources.h"
 #include "trace_tree.h"
 

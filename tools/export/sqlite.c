@@ -3,8 +3,7 @@
 #include "array.h"
 #include "export.h"
 #include "labels.h"
-#include "names.h"
-#include "shown.h"
+#include "print.h"
 #include "sources.h"
 
 #include <math.h>

@@ -4,7 +4,7 @@
 
 #include "array.h"
 #include "buffer.h"
-#include "progress.h"
+#include "print.h"
 #include "switches.h"
 
 /* An event that others with earlier times may still follow. */

@@ -1,6 +1,6 @@
 /* timeline_values.c - the values of a timeline, and names of arguments. */
 /* SPDX-License-Identifier: MIT */
-#include "fields.h"
+#include "print.h"
 #include "timeline.h"
 #include "value.h"
 

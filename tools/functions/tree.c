@@ -3,8 +3,7 @@
 #include "tree.h"
 #include "array.h"
 #include "ids.h"
-#include "json.h"
-#include "tables.h"
+#include "print.h"
 
 enum row_state {
     ROW_RECORD,   /* of another recorder: no call */

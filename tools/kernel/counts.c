@@ -4,9 +4,8 @@
 #include "kernel.h"
 
 #include "array.h"
-#include "json.h"
+#include "print.h"
 #include "proc.h"
-#include "tables.h"
 
 struct thread_counts {
     int id;

@@ -1,13 +1,8 @@
 /* csv.c - events as comma-separated values, RFC 4180. */
 /* SPDX-License-Identifier: MIT */
-#include "csv.h"
-#include "fields.h"
-#include "json.h"
 #include "labels.h"
-#include "names.h"
-#include "shown.h"
+#include "print.h"
 #include "sources.h"
-#include "text.h"
 
 /* Writes a text, in quotes if a reader would take the bare text for another. A
  * spreadsheet would compute a text that begins with = + - or @: an apostrophe

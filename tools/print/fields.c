@@ -1,6 +1,6 @@
 /* fields.c - an event as one row of named values. */
 /* SPDX-License-Identifier: MIT */
-#include "fields.h"
+#include "print.h"
 
 #include "recorder/text.h"
 

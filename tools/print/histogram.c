@@ -1,9 +1,8 @@
 /* histogram.c - how long many things took. */
 /* SPDX-License-Identifier: MIT */
-#include "histogram.h"
+#include "print.h"
 
 #include "array.h"
-#include "tables.h"
 
 void histogram_sort(uint64_t *ns, size_t count)
 {

@@ -1,7 +1,6 @@
 /* json.c - strings and arguments as JSON. */
 /* SPDX-License-Identifier: MIT */
-#include "json.h"
-#include "text.h"
+#include "print.h"
 
 #include <math.h>
 

@@ -1,8 +1,7 @@
 /* json_event.c - sources and events as JSON. */
 /* SPDX-License-Identifier: MIT */
-#include "fields.h"
-#include "json.h"
 #include "labels.h"
+#include "print.h"
 #include "sources.h"
 
 void json_source(FILE *file, const struct call *call)

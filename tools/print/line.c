@@ -1,7 +1,6 @@
 /* line.c - lines of events on stdout, with colours on a terminal. */
 /* SPDX-License-Identifier: MIT */
-#include "line.h"
-#include "shown.h"
+#include "print.h"
 
 bool line_color(const struct call *call, const char *when)
 {

@@ -1,10 +1,9 @@
 /* names.c - the names that formats give their arguments, of all events. */
 /* SPDX-License-Identifier: MIT */
-#include "names.h"
+#include "print.h"
 
 #include "array.h"
 #include "buffer.h"
-#include "fields.h"
 
 static void name_add(struct names *names, const char *name)
 {

@@ -1,6 +1,6 @@
 /* output.c - files and folders that appear only when they are whole. */
 /* SPDX-License-Identifier: MIT */
-#include "output.h"
+#include "print.h"
 
 #include <dirent.h>
 #include <signal.h>

@@ -1,6 +1,6 @@
 /* progress.c - shows how far a verb is, on a terminal. */
 /* SPDX-License-Identifier: MIT */
-#include "progress.h"
+#include "print.h"
 
 static double seconds(void)
 {

@@ -1,6 +1,6 @@
 /* shown.c - escapes texts of a source, for people to read. */
 /* SPDX-License-Identifier: MIT */
-#include "shown.h"
+#include "print.h"
 
 #include "recorder/text.h"
 

@@ -1,7 +1,6 @@
 /* tables.c - recorders, threads and tweaks, as text in columns. */
 /* SPDX-License-Identifier: MIT */
-#include "tables.h"
-#include "shown.h"
+#include "print.h"
 
 /* Names the state of a recorder: "on", "off", "trace", or "trace 5"; and the
  * state that triggers set: "frozen", "watched", "trace 5, watched". */

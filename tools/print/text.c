@@ -1,7 +1,6 @@
 /* text.c - text for other programs: UTF-8, and numbers as text. */
 /* SPDX-License-Identifier: MIT */
-#include "text.h"
-#include "command.h"
+#include "print.h"
 
 #include <math.h>
 

@@ -17,7 +17,7 @@
 #include "log.h"
 #include "array.h"
 #include "made.h"
-#include "output.h"
+#include "print.h"
 
 #include <dirent.h>
 #include <signal.h>

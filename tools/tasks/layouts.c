@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "array.h"
 #include "inside.h"
-#include "shown.h"
+#include "print.h"
 #include "tasks.h"
 
 /* The words of struct recorder_tasks and of struct recorder_task_row. */
@@ -18,7 +18,7 @@ enum {
     TASKS_WORDS
 };
 enum { ROW_WHAT, ROW_OFFSET, ROW_BYTES, ROW_MORE, ROW_WORDS };
-enum { ROWS_MAX = 256 };
+enum { LAYOUT_ROWS_MAX = 256 };
 
 void tasks_warn(struct tasks *tasks, const char *format, ...)
 {
@@ -158,7 +158,7 @@ static bool rows_read(struct tasks *tasks, struct layout *layout, uint64_t at,
     struct memory *m = &tasks->cache.memory;
     unsigned char bytes[ROW_WORDS * 8];
     uint64_t word[ROW_WORDS];
-    if (count > ROWS_MAX)
+    if (count > LAYOUT_ROWS_MAX)
         return false;
     for (uint64_t i = 0; i < count; i++) {
         size_t size = ROW_WORDS * m->word_bytes;

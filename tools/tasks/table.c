@@ -1,7 +1,6 @@
 /* table.c - tasks and groups, as text in columns. */
 /* SPDX-License-Identifier: MIT */
-#include "shown.h"
-#include "tables.h"
+#include "print.h"
 #include "tasks.h"
 
 enum { TEXT_WIDTH = 44 }; /* of a last record */

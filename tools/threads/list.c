@@ -1,8 +1,8 @@
 /* list.c - all threads in words: their actions and stacks. */
 /* SPDX-License-Identifier: MIT */
 #include "array.h"
+#include "print.h"
 #include "show.h"
-#include "tables.h"
 
 bool show_chosen(const struct thread *thread, const char *wanted)
 {

@@ -1,9 +1,9 @@
 /* locks.c - the locks that threads wait for, in words. */
 /* SPDX-License-Identifier: MIT */
 #include "array.h"
+#include "print.h"
 #include "recorded.h"
 #include "show.h"
-#include "tables.h"
 
 /* ------------------------------------------------------------------ text -- */
 

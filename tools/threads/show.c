@@ -1,10 +1,9 @@
 /* show.c - threads, stacks and deadlocks in words. */
 /* SPDX-License-Identifier: MIT */
 #include "show.h"
-#include "json.h"
+#include "print.h"
 #include "proc.h"
 #include "recorded.h"
-#include "shown.h"
 
 void show_numbers(struct threads *threads, struct reader *reader)
 {
@@ -26,9 +25,7 @@ void show_numbers(struct threads *threads, struct reader *reader)
 
 void show_text(FILE *to, const char *text)
 {
-    size_t size = strlen(text);
-    text = text_shown(text, &size);
-    fwrite(text, 1, size, to);
+    table_column(to, text, 0);
 }
 
 /* ----------------------------------------------------------------- waits -- */

@@ -1,9 +1,8 @@
 /* tallies.c - tables of waits, and circles of locks, in words. */
 /* SPDX-License-Identifier: MIT */
-#include "json.h"
+#include "print.h"
 #include "recorded.h"
 #include "show.h"
-#include "tables.h"
 
 /* ----------------------------------------------------------------- cells -- */
 

@@ -1,9 +1,9 @@
 /* tree.c - recorded threads in words, each below its maker. */
 /* SPDX-License-Identifier: MIT */
 #include "array.h"
+#include "print.h"
 #include "recorded.h"
 #include "show.h"
-#include "tables.h"
 
 enum { INDENT_MAX = 20, DEPTH_MAX = 1000 };
 

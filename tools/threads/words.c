@@ -2,10 +2,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "../../run/events.h"
 #include "buffer.h"
-#include "command.h"
+#include "print.h"
 #include "show.h"
-#include "shown.h"
-#include "tables.h"
 
 /* The last addresses with their names, and waits with their beginnings. A
  * pthread_t is named as its thread. */

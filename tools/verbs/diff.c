@@ -9,9 +9,7 @@
 #include <string.h>
 
 #include "array.h"
-#include "json.h"
-#include "line.h"
-#include "shown.h"
+#include "print.h"
 #include "timeline.h"
 
 enum {
@@ -32,7 +30,7 @@ static const char *const names[SIDES] = {"GOOD", "BAD"};
 
 /* --------------------------------------------------------------- records -- */
 
-struct output {
+struct diff_shown {
     struct compare *c;
     size_t shown; /* causes */
     size_t context;
@@ -43,7 +41,7 @@ struct output {
 
 /* Lists the events of a thread around one, up to `context` before and after it,
  * in o->at; returns their number, and the index of the one. */
-static size_t events_around(const struct output *o, enum compare_side side,
+static size_t events_around(const struct diff_shown *o, enum compare_side side,
                             size_t event, size_t *which)
 {
     const struct history *h = &o->c->of[side];
@@ -61,7 +59,7 @@ static size_t events_around(const struct output *o, enum compare_side side,
 
 /* The last record of another thread of its run before an event; COMPARE_NONE:
  * there is none. */
-static size_t last_before(const struct output *o, enum compare_side side,
+static size_t last_before(const struct diff_shown *o, enum compare_side side,
                           size_t event, size_t thread)
 {
     const struct history *h = &o->c->of[side];
@@ -76,7 +74,7 @@ static size_t last_before(const struct output *o, enum compare_side side,
 }
 
 /* Chooses the records around a finding. */
-static void records_choose(struct output *o, const struct finding *f,
+static void records_choose(struct diff_shown *o, const struct finding *f,
                            enum compare_side side)
 {
     static char chosen[1];
@@ -92,7 +90,7 @@ static void records_choose(struct output *o, const struct finding *f,
 }
 
 /* Reads all records once more, and makes the lines of those chosen. */
-static void records_read(struct output *o, enum compare_side side)
+static void records_read(struct diff_shown *o, enum compare_side side)
 {
     const struct history *h = &o->c->of[side];
     struct timeline timeline;
@@ -118,7 +116,7 @@ static void records_read(struct output *o, enum compare_side side)
     }
 }
 
-static void records_open(struct output *o)
+static void records_open(struct diff_shown *o)
 {
     for (enum compare_side side = GOOD; side < SIDES; side++) {
         o->at[side] = need(malloc((2 * o->context + 2) * sizeof(size_t)));
@@ -129,7 +127,7 @@ static void records_open(struct output *o)
     }
 }
 
-static void records_close(struct output *o)
+static void records_close(struct diff_shown *o)
 {
     for (enum compare_side side = GOOD; side < SIDES; side++) {
         for (size_t i = 0; i < o->c->of[side].count; i++)
@@ -141,14 +139,6 @@ static void records_close(struct output *o)
 
 /* ------------------------------------------------------------------ text -- */
 
-/* A name, escaped. */
-static void name_print(const char *name)
-{
-    size_t size = strlen(name);
-    name = text_shown(name, &size);
-    fwrite(name, 1, size, stdout);
-}
-
 static void head_print(const struct compare *c)
 {
     for (enum compare_side side = GOOD; side < SIDES; side++) {
@@ -158,7 +148,7 @@ static void head_print(const struct compare *c)
             size_t end = i + 1 < h->runs_count ? h->runs[i + 1].threads
                                                : h->threads_count;
             printf("%s%s ", side || i ? "; " : "", names[side]);
-            name_print(run->call->name);
+            table_column(stdout, run->call->name, 0);
             printf(": %zu records, %zu threads, %s", run->end - run->first,
                    end - run->threads, finding_time((double)run->length_ns));
         }
@@ -193,7 +183,7 @@ static void notes_print(const struct compare *c)
 }
 
 /* The records around an event, the event itself after a `>`. */
-static void around_print(const struct output *o, const struct finding *f,
+static void around_print(const struct diff_shown *o, const struct finding *f,
                          enum compare_side side)
 {
     const struct history *h = &o->c->of[side];
@@ -208,7 +198,7 @@ static void around_print(const struct output *o, const struct finding *f,
 }
 
 /* A record in a column: its line without the newline. */
-static void column_print(const struct output *o, enum compare_side side,
+static void column_print(const struct diff_shown *o, enum compare_side side,
                          size_t event)
 {
     enum { WIDTH = 70 };
@@ -220,7 +210,7 @@ static void column_print(const struct output *o, enum compare_side side,
     printf("%-*.*s", side == GOOD ? WIDTH : 0, size, text);
 }
 
-static void row_print(const struct output *o, size_t good, char mark,
+static void row_print(const struct diff_shown *o, size_t good, char mark,
                       size_t bad)
 {
     fputs("  ", stdout);
@@ -231,7 +221,7 @@ static void row_print(const struct output *o, size_t good, char mark,
 }
 
 /* The last record of each other thread before. */
-static void others_print(const struct output *o, const struct finding *f)
+static void others_print(const struct diff_shown *o, const struct finding *f)
 {
     for (size_t i = 0; i < o->c->of[BAD].threads_count; i++) {
         size_t bad = last_before(o, BAD, f->event[BAD], i);
@@ -245,7 +235,7 @@ static void others_print(const struct output *o, const struct finding *f)
 
 /* The records around the first difference of two runs, side by side, and the
  * last records of other threads: < and > are of one run only, | differs. */
-static void exact_print(const struct output *o, const struct finding *f)
+static void exact_print(const struct diff_shown *o, const struct finding *f)
 {
     size_t *const *at = o->at, i[SIDES] = {0}, count[SIDES], from[SIDES];
     size_t end[SIDES];
@@ -275,7 +265,7 @@ static void exact_print(const struct output *o, const struct finding *f)
 }
 
 /* Prints the spans and steps that have a verdict, or all. */
-static void times_print(const struct output *o)
+static void times_print(const struct diff_shown *o)
 {
     const struct compare *c = o->c;
     bool head = false;
@@ -304,7 +294,7 @@ static void finding_print(const struct compare *c, size_t i)
 }
 
 /* A difference, its consequences, and the records around it. */
-static void detail_print(const struct output *o, size_t i)
+static void detail_print(const struct diff_shown *o, size_t i)
 {
     const struct compare *c = o->c;
     putchar('\n');
@@ -322,7 +312,7 @@ static void detail_print(const struct output *o, size_t i)
     around_print(o, &c->findings[i], BAD);
 }
 
-static void text_print(const struct output *o)
+static void text_print(const struct diff_shown *o)
 {
     const struct compare *c = o->c;
     head_print(c);
@@ -382,7 +372,7 @@ static void json_head(const struct compare *c)
              c->strong_count);
 }
 
-static void json_records(const struct output *o, const struct finding *f,
+static void json_records(const struct diff_shown *o, const struct finding *f,
                          enum compare_side side)
 {
     size_t event = f->event[side], count = 0, which;
@@ -403,7 +393,7 @@ static void json_number(const char *key, double number)
     json_argument(stdout, &a);
 }
 
-static void json_finding(const struct output *o, size_t i)
+static void json_finding(const struct diff_shown *o, size_t i)
 {
     const struct compare *c = o->c;
     const struct finding *f = &c->findings[i];
@@ -443,7 +433,7 @@ static void json_time(const struct compare *c, const struct compare_time *t)
     puts("}");
 }
 
-static void json_print(const struct output *o)
+static void json_print(const struct diff_shown *o)
 {
     const struct compare *c = o->c;
     size_t i;
@@ -497,7 +487,7 @@ static int diff(struct call *call)
     struct compare c;
     const char *context = call_option(call, OPTION_CONTEXT);
     const char *most = call_option(call, OPTION_MOST);
-    struct output o = {
+    struct diff_shown o = {
         .c = &c,
         .context = context ? number_of(call, context, "--context", CONTEXT_MAX)
                            : CONTEXT,

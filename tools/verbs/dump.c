@@ -1,16 +1,12 @@
 /* dump.c - recorder dump: all records, merged and in order, as text. */
 /* SPDX-License-Identifier: MIT */
-#include "command.h"
 
 #include <signal.h>
 #include <sys/wait.h>
 
-#include "csv.h"
 #include "explain.h"
-#include "json.h"
 #include "labels.h"
-#include "line.h"
-#include "shown.h"
+#include "print.h"
 #include "sources.h"
 
 enum {
@@ -68,7 +64,7 @@ static void pager_close(void)
 /* ------------------------------------------------------------------ dump -- */
 
 /* A write failed: the reader went, or the disk is full. */
-static void output_check(const struct call *call)
+static void stdout_check(const struct call *call)
 {
     if (!ferror(stdout))
         return;
@@ -80,13 +76,10 @@ static void output_check(const struct call *call)
 /* Prints the name of one of several sources in front of a line. */
 static void title_print(const struct call *call, int width)
 {
-    size_t size;
-    const char *text;
     if (!call->title)
         return;
-    size = strlen(call->title);
-    text = text_shown(call->title, &size);
-    printf("%-*s ", width, text);
+    table_column(stdout, call->title, width);
+    putchar(' ');
 }
 
 /* Prints the head above all records, for each source. */
@@ -124,7 +117,7 @@ static void dump_text(struct call *calls, bool head, bool in_color,
     while ((of = merge_next(&merge, &event))) {
         title_print(of, width);
         line_write(stdout, of, &event, in_color, functions);
-        output_check(of);
+        stdout_check(of);
     }
     merge_end(&merge);
     if (head && !calls->next)
@@ -146,7 +139,7 @@ static void dump_events(struct call *calls, bool head, bool as_csv)
             json_event(stdout, of, &event);
             putchar('\n');
         }
-        output_check(of);
+        stdout_check(of);
     }
     merge_end(&merge);
 }
@@ -199,7 +192,7 @@ static void dump_all(struct call *call, bool head, bool in_color)
     else
         dump_text(call, head, in_color, call_option(call, OPTION_FUNCTION));
     if (fflush(stdout) != 0)
-        output_check(call);
+        stdout_check(call);
 }
 
 /* Shows the late records, and clears all shown ones. */

@@ -1,7 +1,7 @@
 /* explain.c - recorder explain: why did a program crash. */
 /* SPDX-License-Identifier: MIT */
 #include "explain.h"
-#include "json.h"
+#include "print.h"
 #include "watch.h"
 
 #include <stdlib.h>

@@ -1,9 +1,8 @@
 /* export.c - recorder export: all events in a format of other tools. */
 /* SPDX-License-Identifier: MIT */
 #include "export.h"
-#include "csv.h"
 #include "labels.h"
-#include "progress.h"
+#include "print.h"
 #include "sources.h"
 
 /* ----------------------------------------------------------- text, lines -- */

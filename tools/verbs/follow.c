@@ -1,6 +1,5 @@
 /* follow.c - recorder follow: prints records as they are made. */
 /* SPDX-License-Identifier: MIT */
-#include "command.h"
 
 #include <linux/magic.h>
 #include <poll.h>
@@ -8,8 +7,7 @@
 #include <sys/vfs.h>
 
 #include "filters.h"
-#include "json.h"
-#include "line.h"
+#include "print.h"
 
 enum { OPTION_COLOR = OPTION_OWN, OPTION_INTERVAL };
 enum { IDLE_NS = 10000000, BUSY_NS = 1000000 }; /* between two looks */

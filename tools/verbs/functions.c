@@ -1,6 +1,6 @@
 /* functions.c - recorder functions: the last calls of each thread. */
 /* SPDX-License-Identifier: MIT */
-#include "shown.h"
+#include "print.h"
 #include "tree.h"
 
 enum { OPTION_COUNTS = OPTION_OWN };

@@ -4,12 +4,9 @@
 #include "array.h"
 #include "buffer.h"
 #include "filters.h"
-#include "histogram.h"
-#include "json.h"
 #include "kinds.h"
-#include "shown.h"
+#include "print.h"
 #include "switches.h"
-#include "tables.h"
 
 enum {
     OPTION_FROM = OPTION_OWN,

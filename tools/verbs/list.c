@@ -1,11 +1,9 @@
 /* list.c - recorder list: recorders and threads, as they are now. */
 /* SPDX-License-Identifier: MIT */
 #include "explain.h"
-#include "json.h"
 #include "labels.h"
-#include "shown.h"
+#include "print.h"
 #include "sources.h"
-#include "tables.h"
 
 enum { OPTION_SLOTS = OPTION_OWN, OPTION_SIZES, OPTION_RATES, OPTION_INTERVAL };
 #define SECOND INT64_C(1000000000) /* in ns */

@@ -1,10 +1,8 @@
 /* ps.c - recorder ps: the processes that have recorders. */
 /* SPDX-License-Identifier: MIT */
 #include "array.h"
-#include "command.h"
 
-#include "json.h"
-#include "tables.h"
+#include "print.h"
 
 enum { OPTION_INTERVAL = OPTION_OWN, OPTION_BRIEF };
 

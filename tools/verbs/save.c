@@ -18,8 +18,8 @@
 #include "inside.h"
 #include "labels.h"
 #include "made.h"
-#include "output.h"
 #include "pending_switches.h"
+#include "print.h"
 #include "task_snapshot.h"
 
 enum { TEXTS_MAX = 1 << 30, PAGE_WORDS = PAGE_BYTES / 8 };

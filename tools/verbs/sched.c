@@ -1,10 +1,8 @@
 /* sched.c - recorder sched: running times, waits and interrupts. */
 /* SPDX-License-Identifier: MIT */
-#include "json.h"
 #include "kernel.h"
-#include "shown.h"
+#include "print.h"
 #include "switches.h"
-#include "tables.h"
 
 enum { OPTION_FOR = OPTION_OWN };
 

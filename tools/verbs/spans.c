@@ -2,10 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "array.h"
 #include "buffer.h"
-#include "histogram.h"
-#include "json.h"
-#include "shown.h"
-#include "tables.h"
+#include "print.h"
 #include "timeline.h"
 
 enum { OPTION_HISTOGRAM = OPTION_OWN };

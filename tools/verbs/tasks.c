@@ -1,11 +1,10 @@
 /* tasks.c - recorder tasks: the tasks of schedulers inside a program. */
 /* SPDX-License-Identifier: MIT */
 #include "array.h"
-#include "json.h"
+#include "print.h"
 #include "recorder/regex.h"
 #include "show.h"
 #include "stacks.h"
-#include "tables.h"
 
 enum { OPTION_STACKS = OPTION_OWN, OPTION_GROUP, OPTION_TREE, OPTION_ALL };
 

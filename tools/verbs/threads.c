@@ -1,10 +1,8 @@
 /* threads.c - recorder threads: waits, stacks, and locks with their holders. */
 /* SPDX-License-Identifier: MIT */
-#include "command.h"
-#include "json.h"
+#include "print.h"
 #include "recorded.h"
 #include "show.h"
-#include "shown.h"
 
 enum {
     OPTION_STOP = OPTION_OWN,

@@ -1,10 +1,7 @@
 /* trace.c - recorder trace: one request, over all threads, processes, hosts. */
 /* SPDX-License-Identifier: MIT */
-#include "command.h"
-#include "output.h"
-#include "shown.h"
+#include "print.h"
 #include "sources.h"
-#include "tables.h"
 #include "trace_tree.h"
 
 enum { OPTION_OTLP = OPTION_OWN };
@@ -13,11 +10,10 @@ enum { INDENT_MAX = 40 };
 /* "web1/front.4711 worker" */
 static void place_print(const struct trace_node *node)
 {
-    const char *title = node->of->title ? node->of->title : node->of->name;
-    size_t size = strlen(title);
-    printf("  %s ", text_shown(title, &size));
-    size = strlen(node->thread);
-    fputs(text_shown(node->thread, &size), stdout);
+    fputs("  ", stdout);
+    table_column(stdout, node->of->title ? node->of->title : node->of->name, 0);
+    putchar(' ');
+    table_column(stdout, node->thread, 0);
 }
 
 static void node_print(const struct trace_node *node, uint64_t first_ns)

@@ -2,8 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "view.h"
 #include "labels.h"
-#include "output.h"
-#include "progress.h"
+#include "print.h"
 #include "sources.h"
 
 /* ------------------------------------------------------------------ file -- */

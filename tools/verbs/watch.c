@@ -4,10 +4,9 @@
 #include "watch.h"
 #include "absence.h"
 #include "bytes.h"
-#include "command.h"
 #include "filters.h"
+#include "print.h"
 #include "settings.h"
-#include "shown.h"
 
 #include "recorder/output.h"
 

@@ -10,8 +10,7 @@
     the records that the rings still hold. A slow or sleeping browser costs the
     others nothing, because its reader waits until the browser took all batches.
 */
-#include "json.h"
-#include "output.h"
+#include "print.h"
 #include "view.h"
 #include "web.h"
 

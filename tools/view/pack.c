@@ -1,7 +1,7 @@
 /* pack.c - packs events small, for a page to unpack: see view.h. */
 /* SPDX-License-Identifier: MIT */
 #include "pack_inside.h"
-#include "text.h"
+#include "print.h"
 
 /* ----------------------------------------------------------------- bytes -- */
 

@@ -4,7 +4,7 @@
 
 #include "buffer.h"
 #include "ids.h"
-#include "json.h"
+#include "print.h"
 #include "sources.h"
 #include "spans.h"
 #include "timeline.h"

@@ -1,6 +1,6 @@
 /* page.c - the page of a timeline, and a browser for it. */
 /* SPDX-License-Identifier: MIT */
-#include "json.h"
+#include "print.h"
 #include "sources.h"
 #include "view.h"
 #include "web.h"

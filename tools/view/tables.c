@@ -1,9 +1,8 @@
 /* tables.c - tables of numbered things, each sent to the page once: see
  * view.h. */
 /* SPDX-License-Identifier: MIT */
-#include "fields.h"
-#include "json.h"
 #include "pack_inside.h"
+#include "print.h"
 
 #include "recorder/regex.h"
 

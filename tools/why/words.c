@@ -1,8 +1,7 @@
 /* words.c - parts as text and as JSON. */
 /* SPDX-License-Identifier: MIT */
-#include "json.h"
+#include "print.h"
 #include "show.h"
-#include "tables.h"
 #include "why.h"
 
 #include <inttypes.h>
