@@ -114,8 +114,8 @@ static const char *refused(struct source *source, long error)
 {
     char paranoid[16] = "";
     const char *why = strerror((int)error);
-    recorder_kernel_file_("/proc/sys/kernel/perf_event_paranoid", paranoid,
-                          sizeof paranoid - 1);
+    recorder_os_file_("/proc/sys/kernel/perf_event_paranoid", paranoid,
+                      sizeof paranoid - 1);
     if (error == ESRCH)
         return source_wrong(source, "no such process");
     if (error == EACCES && *paranoid >= '3')
