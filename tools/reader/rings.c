@@ -64,6 +64,24 @@ uint64_t lane_record(const struct reader *reader, const struct lane *lane,
     return bytes_word(m, word) == commit ? commit : 0;
 }
 
+uint64_t slot_record(struct reader *reader, const struct reader_recorder *r,
+                     uint64_t lane, uint64_t slot,
+                     unsigned char raw[RECORD_MAX_BYTES])
+{
+    struct memory *m = reader->memory;
+    unsigned word = m->word_bytes;
+    size_t bytes = offsets_of(m)->record_size;
+    uint64_t ring = r->rings + lane * r->ring_bytes;
+    uint64_t record = ring + ring_records_at(reader) + slot * bytes;
+    uint64_t at = ring + ring_commits_at(reader, r->figures.size) + slot * word;
+    unsigned char commit[8], again[8];
+    if (!bytes_read(m, at, commit, word) ||
+        !bytes_read(m, record, raw, bytes) || !bytes_read(m, at, again, word) ||
+        memcmp(commit, again, word) != 0 || (bytes_word(m, commit) & 1))
+        return 0;
+    return bytes_word(m, commit);
+}
+
 uint64_t key_record(const struct reader *reader, const struct key *key,
                     unsigned char raw[RECORD_MAX_BYTES])
 {
