@@ -257,13 +257,11 @@ ALWAYS_INLINE bool swap_if(short_word *p, short_word *expected,
 #define __atomic_load_n(p, order) ask(LOAD, p, 0, 0)
 #define __atomic_store_n(p, value, order) ((void)ask(STORE, p, value, 0))
 #define __atomic_fetch_add(p, value, order) ask(ADD, p, value, 0)
-#define __atomic_compare_exchange_n(p, expected, desired, weak, order, other)  \
-    swap_if(p, expected, desired)
 #define recorder_fence_acquire_() ((void)0)
 #define recorder_fence_release_() ((void)0)
 #define RECORDER_INLINE_ static inline __attribute__((unused))
 #define RECORDER_FUNCTION_ static __attribute__((noinline, unused))
-#define RECORDER_SELDOM_ RECORDER_FUNCTION_
+#define RECORDER_APART_ RECORDER_FUNCTION_
 #define RECORDER_UNLIKELY_(x) (x)
 #define RECORDER_STEP_(label) ((void)0)
 #define RECORDER_LAPS_WRAP_ 1
@@ -290,6 +288,21 @@ ALWAYS_INLINE short_word recorder_add_(short_word *to, short_word value)
 {
     return ask(ADD, to, value, 0);
 }
+#ifdef MASKED
+ALWAYS_INLINE bool recorder_swap_(short_word *to, short_word *seen,
+                                  short_word value)
+{
+    short_word masked = RECORDER_ENTER(), was = recorder_get_(to);
+    bool same = was == *seen;
+    recorder_put_(to, same ? value : was);
+    RECORDER_LEAVE(masked);
+    *seen = was;
+    return same;
+}
+#define RECORDER_SWAP_(to, seen, value, order) recorder_swap_(to, seen, value)
+#else
+#define RECORDER_SWAP_(to, seen, value, order) swap_if(to, seen, value)
+#endif
 static struct recorder_record *recorder_records_(const struct recorder_ring *)
 {
     return records;
