@@ -133,11 +133,13 @@ recorder_crash_save_(struct recorder_crash_copy_ *w, uintptr_t from,
     return at;
 }
 
-/* Saves the stack. After an overflow, its memory begins some pages above. */
+/* Saves the stack. After an overflow, its memory begins some pages above; after
+ * that of a large frame, where a register points, as a frame pointer does. */
 RECORDER_SELDOM_ void recorder_crash_stack_(struct recorder_crash_copy_ *w,
+                                            const uintptr_t *registers,
                                             uintptr_t sp)
 {
-    uintptr_t from = sp - RECORDER_CRASH_RED_, bytes;
+    uintptr_t from = sp - RECORDER_CRASH_RED_, bytes, next = UINTPTR_MAX;
     unsigned i;
     for (i = 0; i < RECORDER_CRASH_GUARDS_; i++) {
         bytes = RECORDER_CRASH_STACK_;
@@ -145,6 +147,11 @@ RECORDER_SELDOM_ void recorder_crash_stack_(struct recorder_crash_copy_ *w,
             return;
         from = (from & ~(uintptr_t)4095) + 4096;
     }
+    for (i = 0; i < RECORDER_REGISTERS_; i++)
+        if (registers[i] > from && registers[i] < next)
+            next = registers[i];
+    bytes = RECORDER_CRASH_STACK_;
+    recorder_crash_save_(w, next, &bytes);
 }
 
 /* Saves the bytes around each word that may be an address, from the start of its
@@ -160,6 +167,29 @@ RECORDER_SELDOM_ void recorder_crash_around_(struct recorder_crash_copy_ *w,
         if (*words > 65536)
             recorder_crash_save_(w, *words - before, &bytes);
     }
+}
+
+/* Saves the exception of C++ that no function caught: its header, whose address
+ * is on the stack, its type, and a text after its first word. */
+RECORDER_SELDOM_ void recorder_crash_thrown_(struct recorder_crash_copy_ *w,
+                                             uintptr_t sp)
+{
+    enum { WORDS = 512, TYPE = 80, TEXT = 40 };
+    const uint64_t mine = UINT64_C(0x474e5543432b2b); /* "GNUCC++" */
+    uintptr_t at, header, words[3] = {0};
+    uint64_t is = 0;
+    for (at = sp; at - sp < WORDS * sizeof at && is >> 8 != mine;
+         at += sizeof at)
+        if (!recorder_memory_copy_all_(&header, at, sizeof header) ||
+            header <= 65536 || header % sizeof header ||
+            !recorder_memory_copy_all_(&is, header, sizeof is))
+            is = 0;
+    if (is >> 8 != mine ||
+        !recorder_memory_copy_all_(&words[0], header - TYPE, sizeof at) ||
+        !recorder_memory_copy_all_(&words[1], header + TEXT, sizeof at))
+        return;
+    words[2] = header - TYPE;
+    recorder_crash_around_(w, words, 3);
 }
 
 /* Saves the lists of libraries: in the program's dynamic section, DT_DEBUG has
@@ -230,7 +260,7 @@ RECORDER_APART_ void recorder_crash_write_(int sig, const void *info,
     __builtin_memcpy(file->status + RECORDER_STATUS_PID_, &thread, 4);
     sp = recorder_os_registers_(registers, context);
     if (sp >= 0) {
-        recorder_crash_stack_(&w, registers[sp]);
+        recorder_crash_stack_(&w, registers, registers[sp]);
         count = recorder_memory_copy_(&w.memory, registers[sp], words,
                                       sizeof words);
     }
@@ -238,6 +268,8 @@ RECORDER_APART_ void recorder_crash_write_(int sig, const void *info,
                      RECORDER_REGISTERS_ * sizeof *registers);
     recorder_crash_mark_(file, number);
     recorder_crash_libraries_(&w);
+    if (sp >= 0 && number == 6 /* SIGABRT */)
+        recorder_crash_thrown_(&w, registers[sp]);
     recorder_crash_around_(&w, registers, RECORDER_REGISTERS_);
     if (count > 0)
         recorder_crash_around_(&w, words, (size_t)count / sizeof *words);

@@ -89,7 +89,6 @@ static char *peer_put(char *to, int fd)
         char bytes[PEER]; /* a path of UNIX may lack its final 0 */
     } peer = {.bytes = {0}};
     socklen_t size = sizeof peer - 1;
-    const unsigned char *at = (const unsigned char *)&peer.v4.sin_addr;
     const char *path = peer.bytes + offsetof(struct sockaddr_un, sun_path);
     if (getpeername(fd, &peer.any, &size) != 0 || size >= sizeof peer)
         return to;
@@ -103,21 +102,21 @@ static char *peer_put(char *to, int fd)
         }
         while (*path)
             *to++ = *path++;
-    } else if (peer.any.sa_family == AF_INET6) {
+    } else if (peer.any.sa_family == AF_INET6 ||
+               peer.any.sa_family == AF_INET) {
+        const bool is_v6 = peer.any.sa_family == AF_INET6;
         *to++ = ' ';
-        *to++ = '[';
-        if (inet_ntop(AF_INET6, &peer.v6.sin6_addr, to, INET6_ADDRSTRLEN))
+        if (is_v6)
+            *to++ = '[';
+        if (inet_ntop(peer.any.sa_family,
+                      is_v6 ? (const void *)&peer.v6.sin6_addr
+                            : &peer.v4.sin_addr,
+                      to, INET6_ADDRSTRLEN))
             to += strlen(to);
-        *to++ = ']';
+        if (is_v6)
+            *to++ = ']';
         *to++ = ':';
-        to = number_put(to, ntohs(peer.v6.sin6_port));
-    } else if (peer.any.sa_family == AF_INET) {
-        for (int i = 0; i < 4; i++) {
-            *to++ = i ? '.' : ' ';
-            to = number_put(to, at[i]);
-        }
-        *to++ = ':';
-        to = number_put(to, ntohs(peer.v4.sin_port));
+        to = number_put(to, ntohs(peer.v4.sin_port)); /* of both */
     }
     return to;
 }

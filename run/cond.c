@@ -28,7 +28,6 @@ int run_cond_wait(const struct run_cond_real *real, pthread_cond_t *c,
     int result;
     if (!t)
         return wait_real(real, c, m, l);
-    run_count(t, RUN_COND);
     held = run_gave(t, m, site);
     RUN_WAIT(wait);
     run_wait_begin(&wait, t,
@@ -49,7 +48,6 @@ static void signals(const void *object)
     struct run_thread *t = run_thread();
     if (!t)
         return;
-    run_count(t, RUN_SIGNAL);
     run_object_gives(t, (uintptr_t)object);
 }
 int run_cond_signal(const struct run_cond_real *real, pthread_cond_t *c)

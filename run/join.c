@@ -35,7 +35,6 @@ int run_thread_join(pthread_t thread, void **value,
     int result;
     if (!t)
         return join_real(thread, value, limit);
-    run_count(t, RUN_OTHER);
     {
         RUN_WAIT(wait);
         run_wait_begin(&wait, t,

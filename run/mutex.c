@@ -39,7 +39,6 @@ __attribute__((noinline)) static int lock_waits(struct run_thread *t,
                                                 uintptr_t site, uintptr_t cfa)
 {
     int result;
-    run_count(t, RUN_WAITED);
     {
         RUN_WAIT(wait);
         run_wait_begin(&wait, t,
@@ -60,20 +59,15 @@ RUN_INLINE int lock(pthread_mutex_t *m, const struct run_limit *l,
     int result;
     if (RUN_UNLIKELY(!t))
         return lock_real(m, l);
-    run_count(t, RUN_LOCK);
+    run_count(t);
     if (l->how == RUN_CLOCK && !run_limit_is_valid(l))
         return lock_real(m, l);
     result = lock_free(m, l);
-    if (RUN_LIKELY(result == 0)) {
+    if (RUN_UNLIKELY(result == EBUSY))
+        return lock_waits(t, m, l, site, cfa);
+    if (RUN_LIKELY(result == 0 || result == EOWNERDEAD))
         run_took(t, m, RUN_WRITE, run_mutex.total, site, cfa);
-        return 0;
-    }
-    if (result != EBUSY) {
-        if (result == EOWNERDEAD)
-            run_took(t, m, RUN_WRITE, run_mutex.total, site, cfa);
-        return result;
-    }
-    return lock_waits(t, m, l, site, cfa);
+    return result;
 }
 
 int run_mutex_lock(pthread_mutex_t *m, const struct run_limit *l,
@@ -142,7 +136,6 @@ RUN_EXPORT void flockfile(FILE *f)
         run_real.flockfile(f);
         return;
     }
-    run_count(t, RUN_OTHER);
     if (run_real.ftrylockfile(f) != 0) {
         RUN_WAIT(wait);
         run_wait_begin(&wait, t, &run_stream, f, 0, RUN_SITE, RUN_CFA);

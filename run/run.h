@@ -102,22 +102,6 @@ RUN_INLINE uintptr_t *run_cell_word(const struct recorder *r,
 
 /* --------------------------------------------------------------- threads -- */
 
-/* The counts of thread_calls, in its order. */
-enum run_call {
-    RUN_LOCK,
-    RUN_WAITED,
-    RUN_TRY,
-    RUN_FAILED,
-    RUN_UNLOCK,
-    RUN_RWLOCK,
-    RUN_RWLOCK_WAITED,
-    RUN_COND,
-    RUN_SIGNAL,
-    RUN_SEM,
-    RUN_POST,
-    RUN_OTHER
-};
-
 struct run_once;
 /* The state of a thread. */
 struct run_thread {
@@ -148,10 +132,10 @@ RUN_INLINE struct run_thread *run_thread(void)
     struct run_thread *t = &run_self;
     return RUN_LIKELY(t->lane && !t->inside) ? t : run_thread_enter();
 }
-RUN_INLINE void run_count(const struct run_thread *t, enum run_call call)
+/* Counts a lock that the thread takes, or tries to take by a wait. */
+RUN_INLINE void run_count(const struct run_thread *t)
 {
-    uintptr_t *word =
-        run_cell_word(&recorder_for_thread_calls, &t->calls, call);
+    uintptr_t *word = run_cell_word(&recorder_for_thread_calls, &t->calls, 0);
     recorder_put_(word, recorder_get_(word) + 1);
 }
 /* Lanes below this number may be in use. */
@@ -398,28 +382,21 @@ RUN_INLINE bool run_gave(struct run_thread *t, const volatile void *lock,
     return held;
 }
 
-/* The program has tried to take a lock: counts that, and notes a lock that it
- * took. `t` may be null. */
+/* The program has tried to take a lock: notes a lock that it took. `t` may be
+ * null. */
 RUN_INLINE void run_tried(struct run_thread *t, bool took,
                           const volatile void *lock, unsigned how,
                           const char *total, uintptr_t site, uintptr_t cfa)
 {
-    if (!t)
-        return;
-    run_count(t, RUN_TRY);
-    if (took)
+    if (t && took)
         run_took(t, lock, how | RUN_TRIED, total, site, cfa);
-    else
-        run_count(t, RUN_FAILED);
 }
 /* Runs in front of the real call that unlocks. */
 RUN_INLINE void run_unlocks(const volatile void *lock, uintptr_t site)
 {
     struct run_thread *t = run_thread();
-    if (RUN_UNLIKELY(!t))
-        return;
-    run_count(t, RUN_UNLOCK);
-    run_gave(t, lock, site);
+    if (RUN_LIKELY(t))
+        run_gave(t, lock, site);
 }
 
 /* ----------------------------------------------------------------- waits -- */

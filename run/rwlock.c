@@ -25,7 +25,7 @@ int run_rwlock_lock(pthread_rwlock_t *l, bool writes,
     int result;
     if (!t)
         return lock_real(l, writes, limit);
-    run_count(t, RUN_RWLOCK);
+    run_count(t);
     if (!run_limit_is_valid(limit))
         return lock_real(l, writes, limit);
     if (RUN_UNLIKELY(run_has_tsan))
@@ -35,7 +35,6 @@ int run_rwlock_lock(pthread_rwlock_t *l, bool writes,
                         : run_real.pthread_rwlock_tryrdlock(l);
     if (result == EBUSY) {
         RUN_WAIT(wait);
-        run_count(t, RUN_RWLOCK_WAITED);
         run_wait_begin(&wait, t, kinds[writes][limit->how != RUN_FOREVER], l,
                        (uintptr_t)(unsigned)l->__data.__cur_writer, site, cfa);
         result = lock_real(l, writes, limit);
@@ -92,11 +91,10 @@ RUN_EXPORT int pthread_spin_lock(pthread_spinlock_t *l)
     int result;
     if (!t)
         return run_real.pthread_spin_lock(l);
-    run_count(t, RUN_LOCK);
+    run_count(t);
     result = run_real.pthread_spin_trylock(l);
     if (result == EBUSY) {
         RUN_WAIT(wait);
-        run_count(t, RUN_WAITED);
         run_wait_begin(&wait, t, &run_spin, l, 0, RUN_SITE, RUN_CFA);
         result = run_real.pthread_spin_lock(l);
         wait.result = (uintptr_t)(unsigned)result;

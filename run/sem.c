@@ -15,7 +15,6 @@ int run_semaphore_wait(sem_t *s, const struct run_limit *l, uintptr_t site,
     int result, error = errno;
     if (!t)
         return wait_real(s, l);
-    run_count(t, RUN_SEM);
     if (!run_limit_is_valid(l))
         return wait_real(s, l);
     /* As the real function does, before it takes anything. */
@@ -45,24 +44,12 @@ RUN_EXPORT int sem_clockwait(sem_t *s, clockid_t clock,
 {
     return run_semaphore_wait(s, RUN_BY(clock, until), RUN_SITE, RUN_CFA);
 }
-RUN_EXPORT int sem_trywait(sem_t *s)
-{
-    struct run_thread *t = run_thread();
-    int result = run_real.sem_trywait(s);
-    if (t)
-        run_count(t, RUN_TRY);
-    if (t && result != 0)
-        run_count(t, RUN_FAILED);
-    return result;
-}
 /* Called in signal handlers, too. */
 RUN_EXPORT int sem_post(sem_t *s)
 {
     struct run_thread *t = run_thread();
-    if (t) {
-        run_count(t, RUN_POST);
+    if (t)
         run_object_gives(t, (uintptr_t)s);
-    }
     return run_real.sem_post(s);
 }
 
@@ -74,7 +61,6 @@ RUN_EXPORT int pthread_barrier_wait(pthread_barrier_t *b)
     int result;
     if (!t)
         return run_real.pthread_barrier_wait(b);
-    run_count(t, RUN_OTHER);
     run_object_gives(t, (uintptr_t)b); /* the last of them is who came last */
     RUN_WAIT(wait);
     run_wait_begin(&wait, t, &run_barrier, b, 0, RUN_SITE, RUN_CFA);
@@ -125,7 +111,6 @@ static int once(pthread_once_t *control, void (*routine)(void), uintptr_t site,
     t = run_thread();
     if (!t)
         return run_real.pthread_once(control, routine);
-    run_count(t, RUN_OTHER);
     once = (struct run_once){t->once, control, routine, t, site, cfa};
     t->once = &once;
     RUN_WAIT(wait);

@@ -10,7 +10,7 @@ RECORDER(lock_order, 4096, "internal: locks taken while others were held")
 RECORDER(call_stack, 8192, "internal: stacks, each once")
 RECORDER_LANES(thread_self, 4, RUN_LANES, "internal: each thread's identity")
 RECORDER_LANES(thread_held, 4, RUN_LANES, "internal: locks that threads hold")
-RECORDER_LANES(thread_calls, 4, RUN_LANES, "internal: calls of each thread")
+RECORDER_LANES(thread_calls, 4, RUN_LANES, "internal: locks that each thread took")
 RECORDER_LANES(lock_total, 4, RUN_OBJECTS, "internal: waits for each object")
 /* Of one slot: the wait of a thread is one record. */
 RECORDER_DEFINE_SLOTS_(thread_now, 1, RUN_LANES,

@@ -90,20 +90,17 @@ static const char thread_format[] = RUN_FORMAT(
 static const char over_format[] = RUN_FORMAT(
     "over", "ended thread %p made by T%u: %p(%p -> %p), stack %u, detached "
             "%u, stack of %u, after %u");
-#define CALLS                                                                  \
-    "lock %u waited %u, trylock %u failed %u, unlock %u, rwlock %u waited "    \
-    "%u, cond wait %u signal %u, sem wait %u post %u, other %u"
 
 #define HELD                                                                   \
     "%p from %p, %p from %p, %p from %p, %p from %p, %p from %p, %p from %p"
 
 /* Writes who the calling thread is, a stranger or made as `s` says, its held
- * locks, and its numbers of calls. */
+ * locks, and how many it took. */
 static void cells_begin(struct run_thread *t, const struct start *s,
                         const uintptr_t *held, const uintptr_t *calls)
 {
     static const char held_format[] = RUN_FORMAT("holds", "holds " HELD);
-    static const char calls_format[] = RUN_FORMAT("calls", CALLS);
+    static const char calls_format[] = RUN_FORMAT("calls", "locks %u");
     const bool is_made = s->run || s->run_c11;
     /* run_held_stack() has the words from 9 on. */
     const uintptr_t stranger[12] = {(uintptr_t)s->thread, t->stack_bytes,
@@ -188,7 +185,7 @@ struct run_thread *run_thread_enter(void)
  * runs again, a few rounds later, after them. */
 static void thread_end(void *round)
 {
-    static const char format[] = RUN_FORMAT("ended", "ended: " CALLS);
+    static const char format[] = RUN_FORMAT("ended", "ended: locks %u");
     static const char holding[] = RUN_FORMAT("holds", "ended holding " HELD);
     struct run_thread *t = &run_self;
     const struct start *s;
@@ -383,7 +380,6 @@ static int create(struct start *start, pthread_t *to,
         start->first = 0; /* no address of a class, but of the program's data */
     start->after = recorder_orders_(1);
     *s = *start;
-    run_count(t, RUN_OTHER);
     errno = error;
     result = is_c11 ? run_real.thrd_create(to, thread_run_c11, s)
                     : run_real.pthread_create(to, attribute, thread_run, s);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <setjmp.h>
+#include <signal.h>
 
 #include "array.h"
 #include "reader.h"
@@ -194,6 +195,10 @@ void warn(const struct call *, const char *format, ...)
 void damage(const struct call *, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 int trouble_or(int status);
+
+/* From the call on, Ctrl-C, SIGTERM and SIGHUP set this, and do no more. */
+extern volatile sig_atomic_t command_stopped;
+void command_stops(void);
 
 /* One line of how a verb, or the command if null, is called. */
 void usage(FILE *, const struct verb *);

@@ -129,3 +129,21 @@ void misuse(const struct call *call, const char *format, ...)
             call && call->verb ? " " : "");
     exit(2);
 }
+
+/* ------------------------------------------------------------------ stops -- */
+
+volatile sig_atomic_t command_stopped;
+
+static void stop(int number)
+{
+    (void)number;
+    command_stopped = 1;
+}
+
+void command_stops(void)
+{
+    struct sigaction action = {.sa_handler = stop};
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGHUP, &action, NULL);
+}

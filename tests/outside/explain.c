@@ -75,8 +75,7 @@ static const struct kind {
      "store: forget item="},
     {"illegal", "SIGILL: illegal instruction", "store: state item="},
     {"bus", "SIGBUS: read of ", "store: map text="},
-    {"recursion", "SIGSEGV: stack overflow of thread worker: recursion calls "
-                  "itself",
+    {"recursion", "SIGSEGV: stack overflow of thread worker",
      "store: deeper item="}};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
@@ -93,6 +92,14 @@ static bool is_among_first(const char *record)
         at = end ? end + 1 : NULL;
     }
     return false;
+}
+
+static unsigned lines_count(void)
+{
+    unsigned count = 0;
+    for (const char *at = build_text; (at = strchr(at, '\n')); at++)
+        count++;
+    return count;
 }
 
 /* Goal: the way in which a program ended is right, and the record with the
@@ -112,6 +119,7 @@ Test(explain, kinds_of_crash)
             command_must("explain core");
             cr_expect_not_null(strstr(build_text, kinds[i].ended), "%s: %s",
                                program, build_text);
+            cr_expect(lines_count() <= 30, "%s: %s", program, build_text);
             if (kinds[i].record)
                 cr_expect(is_among_first(kinds[i].record), "%s: %s", program,
                           build_text);
@@ -239,11 +247,13 @@ Test(explain, others)
         build_must("g++ -g " BUILD_INCLUDE "-o thrown " BUILD_PROGRAMS
                    "/explain.cc -lpthread");
         crash("./thrown");
-        command_must("explain core");
-        cr_assert_not_null(strstr(build_text,
-                                  "SIGABRT: uncaught exception of type "
-                                  "bad_line: no # is allowed\n"),
-                           "%s", build_text);
+        for (int i = 0; i < 2; i++) {
+            command_must("explain %s", i ? "rec" : "core");
+            cr_assert_not_null(strstr(build_text,
+                                      "SIGABRT: uncaught exception of type "
+                                      "bad_line: no # is allowed\n"),
+                               "%s", build_text);
+        }
         crash("./thrown client");
         command_must("explain core");
         cr_assert(is_among_first("clients: close client="), "%s", build_text);
@@ -261,6 +271,82 @@ Test(explain, others)
                " explain $pid && kill $pid");
     cr_assert_not_null(strstr(build_text, "no thread crashed"), "%s",
                        build_text);
+}
+
+/* Goal: a frame that is larger than the rest of the stack is a stack overflow,
+ * with the size of the stack in the core; gdb's stacks are equal. */
+Test(explain, large_frame)
+{
+    build_must("gcc -g -w " BUILD_INCLUDE "-o frame " BUILD_PROGRAMS
+               "/explain_frame.c -lpthread");
+    crash("./frame");
+    command_must("explain core");
+    cr_expect_not_null(strstr(build_text,
+                              "SIGSEGV: stack overflow of thread frame, "),
+                       "%s", build_text);
+    cr_expect(is_among_first("images: blur width=9000"), "%s", build_text);
+    recording_must("./frame", "SIGSEGV: stack overflow of thread frame\n");
+}
+
+/* Goal: of a process that hangs, the answer has the deadlock, a thread of it
+ * and its records; so has a core without a signal. A stopped one is said to be
+ * stopped. */
+Test(explain, hangs)
+{
+    build_must("gcc -g -w " BUILD_INCLUDE "-o frame " BUILD_PROGRAMS
+               "/explain_frame.c -lpthread");
+    build_must("./frame hangs >out.txt 2>&1 & pid=$!; echo $pid >pid; sleep 2; "
+               RECORDER " explain $pid");
+    cr_expect_not_null(strstr(build_text, "frame: DEADLOCK of 2 threads"),
+                       "%s", build_text);
+    cr_expect(strstr(build_text, "; holds mutex ") &&
+                  strstr(build_text, "images: locks ") &&
+                  strstr(build_text, "DEADLOCK of 2 threads: each waits"),
+              "%s", build_text);
+    build_must("gcore -o still $(cat pid) >out.txt 2>&1; " RECORDER
+               " explain still.$(cat pid)");
+    cr_expect_not_null(strstr(build_text, "frame: DEADLOCK of 2 threads"),
+                       "%s", build_text);
+    build_must("kill -STOP $(cat pid); " RECORDER
+               " explain $(cat pid); kill -9 $(cat pid)");
+    cr_expect_not_null(strstr(build_text, "frame: STOPPED for "), "%s",
+                       build_text);
+}
+
+/* Goal: coredump:PID asks coredumpctl. Method: another one in its place. */
+Test(explain, coredumpctl)
+{
+    crash("./plain illegal -");
+    build_must("mkdir bin; echo \"test \\\"\\$*\\\" = \\\"--quiet dump 4711\\\" "
+               "&& cat core\" >bin/coredumpctl; chmod +x bin/coredumpctl");
+    build_must("PATH=$PWD/bin:$PATH " RECORDER " explain coredump:4711");
+    cr_assert_not_null(strstr(build_text, "SIGILL: illegal instruction\n"),
+                       "%s", build_text);
+    cr_assert_eq(build_run("PATH=$PWD/bin:$PATH " RECORDER
+                           " explain coredump:4712"), 1);
+}
+
+/* Goal: a recording whose program the kernel killed for memory says so. */
+Test(explain, out_of_memory)
+{
+    const char *const group = "/sys/fs/cgroup/memory/explain";
+    if (geteuid() != 0 || access("/sys/fs/cgroup/memory/tasks", W_OK) != 0 ||
+        access("/dev/kmsg", R_OK) != 0) {
+        build_skip("no control group limits memory");
+        return;
+    }
+    build_must("gcc -g -w " BUILD_INCLUDE "-o frame " BUILD_PROGRAMS
+               "/explain_frame.c -lpthread");
+    build_run("mkdir %s; echo 30M >%s/memory.limit_in_bytes; "
+              "sh -c \"echo \\$\\$ >%s/cgroup.procs; RECORDER_FILE=rec exec "
+              "./frame eats\" >out.txt 2>&1; rmdir %s; true",
+              group, group, group, group);
+    cr_assert_eq(build_run(RECORDER " explain rec"), 1);
+    cr_assert_not_null(
+        strstr(build_text, "rec: holds no crash: SIGKILL: the memory limit of "
+                           "its control group was reached: "),
+        "%s", build_text);
+    command_must("list rec | grep \"^ENDED SIGKILL: the memory limit\"");
 }
 
 /* Goal: --json is one object, with the same records. */

@@ -45,6 +45,7 @@ static void poll_closed()
 
 int main(int argc, char **)
 {
+    recorder_dump_on_common_signals(0, 0);
     if (argc > 1)
         poll_closed();
     parse("one", 1);

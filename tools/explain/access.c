@@ -21,29 +21,17 @@ static int x86_register(unsigned number)
  * byte after it. */
 static bool x86_stores(unsigned char code, unsigned extra)
 {
-    switch (code) {
-    case 0x80:
-    case 0x81:
-    case 0x83: return extra != 7; /* not cmp */
-    case 0x86:
-    case 0x87:
-    case 0x88:
-    case 0x89:
-    case 0x8f: return true;
-    case 0xc0:
-    case 0xc1:
-    case 0xd0:
-    case 0xd1:
-    case 0xd2:
-    case 0xd3:
-    case 0xc6:
-    case 0xc7: return true;
-    case 0xf6:
-    case 0xf7: return extra == 2 || extra == 3; /* not, neg */
-    case 0xfe:
-    case 0xff: return extra < 2; /* inc, dec */
-    default: return code < 0x38 && (code & 7) < 2;
-    }
+    static const unsigned char stores[] = {0x86, 0x87, 0x88, 0x89, 0x8f,
+                                           0xc0, 0xc1, 0xc6, 0xc7, 0xd0,
+                                           0xd1, 0xd2, 0xd3};
+    if (code >= 0x80 && code <= 0x83)
+        return code != 0x82 && extra != 7; /* not cmp */
+    if (code == 0xf6 || code == 0xf7)
+        return extra == 2 || extra == 3; /* not, neg */
+    if (code >= 0xfe)
+        return extra < 2; /* inc, dec */
+    return memchr(stores, code, sizeof stores) ||
+           (code < 0x38 && (code & 7) < 2);
 }
 
 /* The same of the opcodes after the byte 0x0f. */

@@ -102,8 +102,9 @@ static struct value *value_add(struct explain *x, enum value_kind kind,
     v = &x->values[x->values_count++];
     *v = (struct value){.kind = kind, .word = word, .weight = weight};
     snprintf(v->name, sizeof v->name, "%s", name);
-    if (kind == VALUE_ADDRESS)
-        heap_block(x->threads.source->memory, word, &v->block);
+    if (kind == VALUE_ADDRESS &&
+        !heap_block(x->threads.source->memory, word, &v->block))
+        v->block = (struct block){0};
     return v;
 }
 
@@ -308,19 +309,35 @@ static void frame_add(struct explain *x, unsigned frame)
     }
 }
 
+/* Takes the first thread of a deadlock as the one that hangs, if none crashed. */
+static void hang_read(struct explain *x)
+{
+    const struct threads *threads = &x->threads;
+    const struct cycle *first = threads->cycles;
+    if (x->hung || !threads->cycles_count ||
+        (x->signal && x->signal != SIGSTOP))
+        return;
+    x->hung = threads->all[first->threads[0]].id;
+    snprintf(x->verdict, sizeof x->verdict, "%sDEADLOCK of %zu threads",
+             first->perhaps ? "perhaps " : "", first->count);
+}
+
 void crash_find(struct explain *x)
 {
     struct threads *threads = &x->threads;
     struct value *value;
     uint64_t pc;
     signal_read(x);
+    hang_read(x);
     for (size_t i = 0; i < threads->count; i++)
-        if (threads->all[i].id == threads->source->crashed &&
+        if (threads->all[i].id ==
+                (x->hung ? x->hung : threads->source->crashed) &&
             threads->all[i].frames_count)
             x->thread = &threads->all[i];
-    if (!x->thread || !x->signal)
+    if (!x->thread || (!x->signal && !x->hung))
         return;
     frames_read(x);
+    x->frame_end = cfa_of(x, x->first);
     x->in_heap = is_in_heap(x);
     used_add(x);
     for (unsigned i = x->site;

@@ -2,6 +2,7 @@
  * process that they name. */
 /* SPDX-License-Identifier: MIT */
 #include "explain.h"
+#include "watch.h"
 
 #include "recorder/file_core.h"
 
@@ -20,13 +21,21 @@ static bool word_is(const struct call *call, enum note_word which,
     return here && call->source.owner[which] == (here & mask);
 }
 
+/* True if the program ran in this boot, and had its process id from here. */
+static bool is_here(const struct call *call)
+{
+    uintptr_t here[RECORDER_NOTE_WORDS_];
+    recorder_core_owner_(here, 0);
+    return word_is(call, NOTE_BOOT, here[RECORDER_OWNER_BOOT_]) &&
+           word_is(call, NOTE_NAMESPACE, here[RECORDER_OWNER_NAMESPACE_]);
+}
+
 /* Returns whether the program of the recording still runs. A process that called
  * exec() runs another one: no process has the file mapped for writing. */
 static enum runs process_runs(const struct call *call)
 {
     const uint64_t *owner = call->source.owner;
     const intptr_t pid = (intptr_t)owner[NOTE_PID];
-    uintptr_t here[RECORDER_NOTE_WORDS_];
     int fd = open(call->name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
     long writer = fd < 0 ? -1 : recorder_os_has_writer_(fd);
     if (fd >= 0)
@@ -35,9 +44,7 @@ static enum runs process_runs(const struct call *call)
         return RUNS;
     if (writer == 0 && owner[NOTE_TELLS])
         return RUNS_NOT;
-    recorder_core_owner_(here, 0);
-    if (!word_is(call, NOTE_BOOT, here[RECORDER_OWNER_BOOT_]) ||
-        !word_is(call, NOTE_NAMESPACE, here[RECORDER_OWNER_NAMESPACE_]))
+    if (!is_here(call))
         return RUNS_PERHAPS;
     return pid > 0 && pid <= INT32_MAX &&
                    word_is(call, NOTE_START, recorder_os_process_start_(pid))
@@ -49,7 +56,7 @@ char *ended_text(struct call *call, const char **kind, int *status)
 {
     const uint64_t word = call->reader.ended;
     const bool is_whole = call->source.owner[NOTE_WHOLE] != 0;
-    char *text = NULL;
+    char *text = NULL, oom[512];
     size_t size;
     FILE *to = need(open_memstream(&text, &size));
     enum runs runs = RUNS_NOT;
@@ -61,6 +68,16 @@ char *ended_text(struct call *call, const char **kind, int *status)
         *kind = "running";
         fprintf(to, "not yet: process %llu still runs",
                 (unsigned long long)call->source.owner[NOTE_PID]);
+    } else if (word == RECORDER_ENDED_NOT_ && is_whole && runs == RUNS_NOT &&
+               is_here(call) &&
+               death_oom(call_program(call), (int)call->source.owner[NOTE_PID],
+                         oom)) {
+        *kind = "killed";
+        fprintf(to, "SIGKILL: %s: %s",
+                strstr(oom, "cgroup")
+                    ? "the memory limit of its control group was reached"
+                    : "the machine had no memory left",
+                oom);
     } else if (word == RECORDER_ENDED_NOT_) {
         *kind = "unknown";
         fprintf(to,

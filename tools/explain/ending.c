@@ -12,7 +12,13 @@
 #include <signal.h>
 #include <string.h>
 
-enum { NULL_MOST = 65536, NEAR = 1 << 20, FAR = 1 << 30, TEXT_MAX = 400 };
+enum {
+    NULL_MOST = 65536,
+    PAGE = 4096,
+    NEAR = 1 << 20,
+    FAR = 1 << 30,
+    TEXT_MAX = 400
+};
 
 static bool has_memory(struct explain *x, uint64_t address)
 {
@@ -30,34 +36,6 @@ static uint64_t register_of(const struct explain *x, unsigned number)
 
 /* ----------------------------------------------------------------- abort -- */
 
-/* The address of a variable of a library; 0: it has none. */
-struct wanted {
-    const char *name;
-    uint64_t address;
-};
-static int symbol_find(Dwfl_Module *module, void **data, const char *name,
-                       Dwarf_Addr start, void *context)
-{
-    struct wanted *wanted = context;
-    int count = dwfl_module_getsymtab(module);
-    size_t size = strlen(wanted->name);
-    (void)data;
-    (void)name;
-    (void)start;
-    for (int i = 0; i < count; i++) {
-        GElf_Sym symbol;
-        GElf_Addr address;
-        const char *is = dwfl_module_getsym_info(module, i, &symbol, &address,
-                                                 NULL, NULL, NULL);
-        if (!is || strncmp(is, wanted->name, size) != 0 ||
-            (is[size] && is[size] != '@') || symbol.st_shndx == SHN_UNDEF)
-            continue;
-        wanted->address = address;
-        return DWARF_CB_ABORT;
-    }
-    return DWARF_CB_OK;
-}
-
 /* Reads the text at an address, up to a line's end. False: there is none. */
 static bool text_read(struct explain *x, uint64_t address, char to[TEXT_MAX])
 {
@@ -72,7 +50,7 @@ static bool text_read(struct explain *x, uint64_t address, char to[TEXT_MAX])
  * variable: its size is a number of whole pages, from a page's start on. */
 static bool message_find(struct explain *x, char to[TEXT_MAX])
 {
-    enum { WORDS = 64, PAGE = 4096 };
+    enum { WORDS = 64 };
     struct memory *m = x->threads.source->memory;
     uint64_t sp = register_of(x, x->threads.machine->unwind.sp), word, size;
     for (unsigned i = 0; i < WORDS; i++)
@@ -86,11 +64,8 @@ static bool message_find(struct explain *x, char to[TEXT_MAX])
 
 static bool abort_message(struct explain *x, char to[TEXT_MAX])
 {
-    struct wanted wanted = {"__abort_msg", 0};
-    uint64_t at;
-    dwfl_getmodules(x->threads.unwind.dwfl, symbol_find, &wanted, 0);
-    if (wanted.address &&
-        bytes_read_word(x->threads.source->memory, wanted.address, &at) && at)
+    uint64_t at = place_libc_symbol(&x->threads, "__abort_msg");
+    if (at && bytes_read_word(x->threads.source->memory, at, &at) && at)
         return text_read(x, at + 4, to);
     return message_find(x, to);
 }
@@ -127,23 +102,17 @@ static bool exception_read(struct explain *x, uint64_t class_at, char *to,
 static bool exception_text(struct explain *x, char *to, size_t max)
 {
     enum { WORDS = 2048 };
-    static const char class[] = "GNUCC++";
     struct memory *m = x->threads.source->memory;
-    uint64_t sp = register_of(x, x->threads.machine->unwind.sp), word;
+    uint64_t sp = register_of(x, x->threads.machine->unwind.sp), word, is;
     if (m->word_bytes != 8)
         return false;
     for (unsigned i = 0; i < WORDS; i++) {
-        char is[8];
         if (!bytes_read_word(m, sp + 8 * i, &word))
             return false;
-        if (word < NULL_MOST || word % 8 || !bytes_read(m, word, is, 8))
-            continue;
-        for (unsigned k = 0; k < 8 / 2; k++) { /* of either byte order */
-            char last = is[k];
-            is[k] = is[7 - k];
-            is[7 - k] = last;
-        }
-        if (memcmp(is, class, 7) == 0 && exception_read(x, word, to, max))
+        if (word >= NULL_MOST && word % 8 == 0 &&
+            bytes_read_word(m, word, &is) &&
+            is >> 8 == UINT64_C(0x474e5543432b2b) /* "GNUCC++" */ &&
+            exception_read(x, word, to, max))
             return true;
     }
     return false;
@@ -181,24 +150,17 @@ static void abort_text(struct explain *x, char *to, size_t max)
 
 /* ---------------------------------------------------------------- memory -- */
 
-/* The function that is most often in the stack, and how often. */
+/* How often the first function of the program's own is in the stack. */
 static unsigned recursion(struct explain *x, const char **function)
 {
-    unsigned most = 0;
-    for (unsigned i = x->first; i < x->thread->frames_count; i++) {
-        const struct place *p = place_of(&x->threads, x->thread->frames[i]);
-        unsigned count = 0;
-        for (unsigned k = i; p && p->function && k < x->thread->frames_count;
-             k++) {
-            const struct place *q = place_of(&x->threads, x->thread->frames[k]);
-            count += q && q->function && strcmp(p->function, q->function) == 0;
-        }
-        if (count <= most)
-            continue;
-        most = count;
-        *function = p->function;
+    const struct place *p = place_of(&x->threads, x->thread->frames[x->site]);
+    unsigned count = 0;
+    *function = p ? p->function : NULL;
+    for (unsigned i = x->site; *function && i < x->thread->frames_count; i++) {
+        p = place_of(&x->threads, x->thread->frames[i]);
+        count += p && p->function && strcmp(p->function, *function) == 0;
     }
-    return most;
+    return count;
 }
 
 static bool is_recording(const struct explain *x)
@@ -206,32 +168,60 @@ static bool is_recording(const struct explain *x)
     return x->threads.source->memory->stale_order;
 }
 
-/* Did the stack end at the faulting address? It has memory above, and the stack
- * pointer is near. Where a handler has no room on that stack, the kernel tells
- * no address. */
-static bool is_stack_overflow(struct explain *x)
+/* The first address with memory from this one on, up to a bound; 0: none. */
+static uint64_t memory_after(struct explain *x, uint64_t at, uint64_t bound)
 {
-    enum { PAGE = 4096 };
+    for (at &= ~(uint64_t)(PAGE - 1); at < bound; at += PAGE)
+        if (has_memory(x, at))
+            return at;
+    return 0;
+}
+
+/* Did the stack end at the faulting address? It is in the frame, or the stack
+ * pointer is near and memory is above. Where a handler has no room on that stack,
+ * the kernel tells no address. *end: the lowest address with memory; 0: unknown. */
+static bool is_stack_overflow(struct explain *x, uint64_t *end)
+{
     uint64_t sp = register_of(x, x->threads.machine->unwind.sp);
     uint64_t pc = register_of(x, x->threads.machine->unwind.pc);
     uint64_t at = x->has_address      ? x->address
                   : has_memory(x, sp) ? sp - PAGE
                                       : sp;
-    uint64_t up = PAGE;
     if ((!x->has_address && (x->code != SI_KERNEL || is_recording(x))) ||
-        at == pc || at + NEAR < sp || at > sp + PAGE || has_memory(x, at))
+        at == pc || at + NEAR < sp || has_memory(x, at))
         return false;
-    while (up <= 2 * NEAR && !has_memory(x, (at & ~(uint64_t)(PAGE - 1)) + up))
-        up += PAGE;
-    return up <= 2 * NEAR;
+    *end = memory_after(x, at + PAGE, at + 2 * NEAR);
+    if (at >= sp && at < x->frame_end && x->frame_end - sp < FAR) {
+        *end = *end ? *end : memory_after(x, at + PAGE, x->frame_end);
+        return true;
+    }
+    return at <= sp + PAGE && *end;
 }
 
-static void overflow_text(struct explain *x, char *to, size_t max)
+/* Writes ", 8 MiB": the memory of the stack, down to its end. A recording has
+ * only a part. */
+static void size_text(struct explain *x, uint64_t end, char to[32])
+{
+    uint64_t at = end;
+    while (end && at - end < FAR && has_memory(x, at) &&
+           !module_at(x->threads.source, at))
+        at += PAGE;
+    at = (at - end) >> 10;
+    *to = '\0';
+    if (end && !is_recording(x))
+        snprintf(to, 32, ", %llu %s",
+                 (unsigned long long)(at < 1024 ? at : (at + 512) >> 10),
+                 at < 1024 ? "KiB" : "MiB");
+}
+
+static void overflow_text(struct explain *x, uint64_t end, char *to, size_t max)
 {
     const char *function = NULL;
     unsigned count = recursion(x, &function);
-    snprintf(to, max, "stack overflow of thread %s%s%s%s", x->thread->name,
-             count > 3 ? ": " : "", count > 3 ? function : "",
+    char bytes[32];
+    size_text(x, end, bytes);
+    snprintf(to, max, "stack overflow of thread %s%s%s%s%s", x->thread->name,
+             bytes, count > 3 ? ": " : "", count > 3 ? function : "",
              count > 3 ? " calls itself again and again" : "");
 }
 
@@ -362,9 +352,10 @@ static void fault_text(struct explain *x, char *to, size_t max)
                        : !x->access.known ? "access to "
                        : x->access.writes ? "write to "
                                           : "read of ";
+    uint64_t end;
     size_t at;
-    if (is_stack_overflow(x)) {
-        overflow_text(x, to, max);
+    if (is_stack_overflow(x, &end)) {
+        overflow_text(x, end, to, max);
         return;
     }
     if (x->has_address) {
@@ -378,6 +369,10 @@ static void fault_text(struct explain *x, char *to, size_t max)
     } else {
         snprintf(to, max, "it was sent, by kill() or raise()");
     }
+    at = strlen(to);
+    if (x->in_heap && x->address >= NULL_MOST * x->has_address)
+        snprintf(to + at, max - at,
+                 ", in malloc() or free(): perhaps a damaged heap");
 }
 
 /* ------------------------------------------------------------------- all -- */
@@ -411,8 +406,9 @@ void ending_text(struct explain *x, char to[1024])
     const char *name = sigabbrev_np(x->signal);
     size_t at;
     char what[800];
-    if (!x->thread || !x->signal) {
-        snprintf(to, 1024, "no thread crashed");
+    if (!x->thread || !x->signal || x->hung) {
+        snprintf(to, 1024, "%s",
+                 *x->verdict ? x->verdict : "no thread crashed");
         return;
     }
     signal_text(x, what, sizeof what);

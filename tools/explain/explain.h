@@ -39,11 +39,9 @@ struct block {
     uint64_t start, size; /* of the part that a program uses; 0: none */
     bool freed;
 };
-/* The block that begins at an address. False: no block does. */
+/* The block that begins at an address. False: no block does, or it is known by
+ * the word before it alone. */
 bool heap_block(struct memory *, uint64_t start, struct block *);
-/* The start of the block after the one that begins at an address, by its size
- * alone; 0: none. */
-uint64_t heap_next(struct memory *, uint64_t start);
 
 /* ------------------------------------------------------------- variables -- */
 
@@ -94,6 +92,9 @@ struct explain {
     const struct thread *thread; /* that crashed; null: none did */
     unsigned first;              /* its frame that crashed, after a handler's */
     struct registers registers[FRAMES_MAX]; /* of each frame */
+    uint64_t frame_end; /* of the frame that crashed; 0: unknown */
+    int32_t hung;       /* without a crash: the thread of the verdict; 0: none */
+    char verdict[1024]; /* on a process that hangs; or "" */
     int signal, code;
     uint64_t address; /* of the fault */
     bool has_address;
@@ -145,7 +146,7 @@ void ending_text(struct explain *, char to[1024]);
 
 /* ------------------------------------------------------------ provenance -- */
 
-enum { LINES_MAX = 6, LAST_MAX = 4, NEW_MAX = 2, OTHERS_MAX = 4 };
+enum { LINES_MAX = 6, LAST_MAX = 4, OTHERS_MAX = 4 };
 
 /* A record that is shown. */
 struct shown {
@@ -156,7 +157,10 @@ struct shown {
     bool before;    /* the block before the value's */
     bool first;     /* of a format that never came before */
     bool sure;  /* the value was used, and its name or type is the record's */
-    char *line; /* without a newline */
+    size_t format;
+    double score;
+    uint64_t caller; /* of a last record: its return address */
+    char *line;      /* without a newline */
 };
 /* Another thread that recorded a value of the crash: the last of these records,
  * and how many there are. */
@@ -166,8 +170,8 @@ struct other {
     size_t value;
 };
 struct provenance {
-    struct shown lines[LINES_MAX], last[LAST_MAX], new[NEW_MAX];
-    size_t lines_count, last_count, new_count;
+    struct shown lines[LINES_MAX], last[LAST_MAX];
+    size_t lines_count, last_count;
     struct other others[OTHERS_MAX];
     size_t others_count;
     uint64_t records; /* all that were read */
@@ -187,7 +191,7 @@ void explain_close(struct explain *);
  * in the program's own code. False, and prints nothing: it has no crash. */
 bool explain_brief(struct call *, FILE *, bool stack);
 /* ended.c: returns how the program of a recording ended, in words, or null if the
- * recording does not tell; *kind: "crash", "exit", "running", "unknown"; *status:
+ * recording does not tell; *kind: "crash", "exit", "running", "killed", "unknown"; *status:
  * of exit(), else -1. The caller frees. */
 char *ended_text(struct call *, const char **kind, int *status);
 /* Prints the innermost frames: of the system, the last one before the program's

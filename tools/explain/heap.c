@@ -39,16 +39,6 @@ static bool is_cached(struct memory *m, uint64_t start)
            key >> 47 != 0 && key >> 47 != 0x1ffff;
 }
 
-uint64_t heap_next(struct memory *m, uint64_t start)
-{
-    uint64_t word = m->word_bytes, size;
-    return start % (2 * word) == 0 && start > 65536 &&
-                   bytes_read_word(m, start - word, &size) &&
-                   is_size(m, size) && !(size & MAPPED)
-               ? start + (size & ~(uint64_t)FLAGS)
-               : 0;
-}
-
 bool heap_block(struct memory *m, uint64_t start, struct block *to)
 {
     uint64_t word = m->word_bytes, size, next;
@@ -64,9 +54,9 @@ bool heap_block(struct memory *m, uint64_t start, struct block *to)
         return true;
     }
     size &= ~(uint64_t)FLAGS;
+    *to = (struct block){start, size - word, false};
     if (!bytes_read_word(m, start - word + size, &next) || !is_size(m, next))
-        return false;
-    *to = (struct block){start, size - word,
-                         !(next & BEFORE_IN_USE) || is_cached(m, start)};
+        return false; /* its end was perhaps overwritten */
+    to->freed = !(next & BEFORE_IN_USE) || is_cached(m, start);
     return true;
 }

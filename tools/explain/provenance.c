@@ -22,7 +22,8 @@ enum {
     NEWEST = 16, /* records before the crash, and of a format */
     FIRST = 40,  /* that is new there, for each halving */
     NEW_LEAST = 50,
-    LAST = 120 /* of the thread's last record; of the one before, a half */
+    LAST = 120, /* of the thread's last record; of the one before, a half */
+    SAME = 100  /* of one that the crashed function wrote */
 };
 static const double AGAIN = 0.6; /* of a format that is shown already */
 
@@ -38,12 +39,6 @@ struct hit {
 struct format {
     uint64_t order, place, recorder, count;
 };
-/* A record that may be shown. */
-struct candidate {
-    struct shown shown;
-    size_t format;
-    double score;
-};
 
 struct search {
     struct explain *x;
@@ -54,8 +49,7 @@ struct search {
     struct ids formats;
     struct format *all;
     size_t all_max;
-    size_t last_formats[LAST_MAX];
-    struct candidate *candidates;
+    struct shown *candidates; /* records that may be shown */
     size_t count, max;
 };
 
@@ -97,11 +91,9 @@ static bool is_number_held(const struct reader_argument *a,
     return a->name ? is_type(v->type, a->name) : v->word >= UNNAMED_LEAST;
 }
 
-/* True if the text of a record, without its mark, is one of the crash, or a part
- * of its message. */
+/* True if the text of a record, without its mark, is one of the crash. */
 static bool is_text_held(const struct reader_argument *a, const struct value *v)
 {
-    enum { PART_LEAST = 4 };
     size_t mark = sizeof RECORDER_FORMAT_CHANGES_ - 1;
     const char *text = a->text;
     size_t size = a->text_size;
@@ -112,9 +104,6 @@ static bool is_text_held(const struct reader_argument *a, const struct value *v)
         text += mark, size -= mark;
     if (size > 6 && (dots = memmem(text + size - 3, 3, "...", 3)) != NULL)
         size -= 3; /* cut off */
-    if (strncmp(v->name, "the ", 4) == 0)
-        return size >= PART_LEAST &&
-               memmem(v->text, strlen(v->text), text, size) != NULL;
     return size && strncmp(v->text, text, size) == 0 &&
            (!v->text[size] || size >= 16);
 }
@@ -123,6 +112,7 @@ static bool is_text_held(const struct reader_argument *a, const struct value *v)
 static bool is_held(struct search *s, const struct reader_argument *a,
                     const struct value *v, struct hit *hit)
 {
+    struct memory *m = s->x->threads.source->memory;
     struct block block;
     bool address = a->kind == READER_POINTER || a->kind == READER_UNSIGNED ||
                    a->kind == READER_SIGNED;
@@ -137,12 +127,11 @@ static bool is_held(struct search *s, const struct reader_argument *a,
     hit->exact = a->word == v->word;
     if (hit->exact || v->word - a->word >= NEAR)
         return hit->exact;
-    if (heap_block(s->x->threads.source->memory, a->word, &block) &&
-        v->word - a->word < block.size)
+    if (heap_block(m, a->word, &block) && v->word - a->word < block.size)
         return true;
     /* The block before it may have been written past its end. */
     return hit->before =
-               heap_next(s->x->threads.source->memory, a->word) == v->word;
+               block.size && a->word + block.size + m->word_bytes == v->word;
 }
 
 static void event_match(struct search *s, const struct reader_event *e,
@@ -197,16 +186,14 @@ static void event_last(struct search *s, const struct reader_event *e,
     struct provenance *p = s->p;
     if (!s->x->thread || !e->thread || e->thread->id != s->x->thread->id)
         return;
-    if (p->last_count == LAST_MAX) {
+    if (p->last_count == LAST_MAX)
         memmove(p->last, p->last + 1, sizeof p->last - sizeof *p->last);
-        memmove(s->last_formats, s->last_formats + 1,
-                sizeof s->last_formats - sizeof *s->last_formats);
-    } else {
+    else
         p->last_count++;
-    }
-    p->last[p->last_count - 1] =
-        (struct shown){.order = e->event.order, .value = SIZE_MAX};
-    s->last_formats[p->last_count - 1] = format;
+    p->last[p->last_count - 1] = (struct shown){.order = e->event.order,
+                                                .value = SIZE_MAX,
+                                                .format = format,
+                                                .caller = e->event.caller};
 }
 
 /* ---------------------------------------------------------------- choose -- */
@@ -267,19 +254,19 @@ static bool is_sure(struct search *s, const struct hit *hit)
     return !known && hit->name && is_name(v->name, hit->name);
 }
 
-/* Adds a record that may be shown, or to its score. */
+/* Adds a record that may be shown, or adds to its score, if it is one of those
+ * from a place on. */
 static void candidate_add(struct search *s, const struct shown *shown,
-                          size_t format, double score)
+                          double score, size_t from)
 {
-    struct candidate *c;
-    for (size_t i = s->count; i-- > 0 && i + 8 > s->count;)
-        if (s->candidates[i].shown.order == shown->order) {
+    for (size_t i = from; i < s->count; i++)
+        if (s->candidates[i].order == shown->order) {
             s->candidates[i].score += score;
             return;
         }
     ARRAY_NEED(s->candidates, s->count + 1, s->max);
-    c = &s->candidates[s->count++];
-    *c = (struct candidate){*shown, format, score};
+    s->candidates[s->count] = *shown;
+    s->candidates[s->count++].score = score;
 }
 
 /* Adds the record of some hits, which are of one record. */
@@ -305,17 +292,10 @@ static void hits_add(struct search *s, const struct hit *hits, size_t count)
                            .value = best->value,
                            .count = s->counts[best->value],
                            .exact = best->exact,
-                           .before = best->before};
+                           .before = best->before,
+                           .format = best->format};
     score += most / 2 + RARE * rarity(s, s->all[best->format].count);
-    candidate_add(s, &shown, best->format, score);
-}
-
-static struct candidate *candidate_of(struct search *s, uint64_t order)
-{
-    for (size_t i = 0; i < s->count; i++)
-        if (s->candidates[i].shown.order == order)
-            return &s->candidates[i];
-    return NULL;
+    candidate_add(s, &shown, score, s->count);
 }
 
 /* True if the recorder of a format may have lost an earlier record of it. */
@@ -333,15 +313,10 @@ static void first_add(struct search *s)
     for (size_t i = 0; i < s->formats.count && p->records >= NEW_LEAST; i++) {
         const struct format *f = &s->all[i];
         struct shown shown = {
-            .order = f->order, .value = SIZE_MAX, .first = true};
-        struct candidate *c;
+            .order = f->order, .value = SIZE_MAX, .first = true, .format = i};
         if (p->records - f->place > NEWEST || f->count > 2 || is_new_lost(f))
             continue;
-        c = candidate_of(s, f->order);
-        if (c)
-            c->score += FIRST * rarity(s, f->count);
-        else
-            candidate_add(s, &shown, i, FIRST * rarity(s, f->count));
+        candidate_add(s, &shown, FIRST * rarity(s, f->count), 0);
     }
 }
 
@@ -349,14 +324,17 @@ static void first_add(struct search *s)
 static void last_add(struct search *s)
 {
     const struct provenance *p = s->p;
+    struct unwind *unwind = &s->x->threads.unwind;
+    struct function site = {0}, of;
+    if (p->last_count)
+        function_find(unwind, s->x->thread->frames[s->x->site], &site);
     for (size_t i = 0; i < p->last_count; i++) {
-        double score = LAST / (double)(p->last_count - i) +
-                       rarity(s, s->all[s->last_formats[i]].count);
-        struct candidate *c = candidate_of(s, p->last[i].order);
-        if (c)
-            c->score += score;
-        else
-            candidate_add(s, &p->last[i], s->last_formats[i], score);
+        bool same = site.start &&
+                    function_find(unwind, p->last[i].caller - 1, &of) &&
+                    of.start == site.start;
+        double score = (LAST + same * SAME) / (double)(p->last_count - i) +
+                       rarity(s, s->all[p->last[i].format].count);
+        candidate_add(s, &p->last[i], score, 0);
     }
 }
 
@@ -374,25 +352,24 @@ static void lines_choose(struct search *s)
     first_add(s);
     last_add(s);
     while (p->lines_count < LINES_MAX) {
-        struct candidate *best = NULL;
+        struct shown *best = NULL;
         for (size_t i = 0; i < s->count; i++) {
-            struct candidate *c = &s->candidates[i];
-            if (c->score > 0 && (!best || c->score > best->score ||
-                                 (c->score >= best->score &&
-                                  c->shown.order > best->shown.order)))
+            struct shown *c = &s->candidates[i];
+            if (c->score > 0 &&
+                (!best || c->score > best->score ||
+                 (c->score >= best->score && c->order > best->order)))
                 best = c;
         }
         if (!best)
             break;
-        if (best->shown.value == SIZE_MAX && !best->shown.first &&
-            p->lines_count >= 3) {
+        if (best->value == SIZE_MAX && !best->first && p->lines_count >= 3) {
             best->score = 0;
             continue;
         }
-        p->lines[p->lines_count++] = best->shown;
+        p->lines[p->lines_count++] = *best;
         for (size_t i = 0; i < s->count; i++)
             if (s->candidates[i].format == best->format &&
-                s->candidates[i].shown.value == best->shown.value)
+                s->candidates[i].value == best->value)
                 s->candidates[i].score *= AGAIN;
         best->score = 0;
     }
@@ -424,21 +401,6 @@ static void others_choose(struct search *s)
             p->others[p->others_count++] =
                 (struct other){hit->thread, hit->order, 0, hit->value};
         p->others[k].count++;
-    }
-}
-
-/* Formats that came for the first time in the last records, of recorders that
- * lost none before. */
-static void new_choose(struct search *s)
-{
-    struct provenance *p = s->p;
-    enum { LEAST = 100, PART = 20 };
-    for (size_t i = 0; i < s->formats.count && p->records >= LEAST; i++) {
-        const struct format *f = &s->all[i];
-        if (f->place < p->records - p->records / PART || is_new_lost(f) ||
-            p->new_count == NEW_MAX)
-            continue;
-        p->new[p->new_count++] = (struct shown){.order = f->order};
     }
 }
 
@@ -478,11 +440,9 @@ void provenance_find(struct explain *x, struct provenance *p)
     }
     lines_choose(&s);
     others_choose(&s);
-    new_choose(&s);
     for (reader_rewind(reader); reader_next(reader, &e);) {
         line_keep(p->lines, p->lines_count, x->call, &e);
         line_keep(p->last, p->last_count, x->call, &e);
-        line_keep(p->new, p->new_count, x->call, &e);
     }
     ids_free(&s.formats);
     free(s.all);
@@ -497,6 +457,4 @@ void provenance_free(struct provenance *p)
         free(p->lines[i].line);
     for (size_t i = 0; i < p->last_count; i++)
         free(p->last[i].line);
-    for (size_t i = 0; i < p->new_count; i++)
-        free(p->new[i].line);
 }

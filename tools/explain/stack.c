@@ -1,6 +1,7 @@
 /* stack.c - the crash that a source holds, and the lines of its stack. */
 /* SPDX-License-Identifier: MIT */
 #include "explain.h"
+#include "watch.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -37,16 +38,21 @@ static bool is_crashed_recording(const struct call *call)
 
 void explain_open(struct explain *x)
 {
-    const char *wrong;
+    const char *wrong, *kind, *ended;
+    int status;
     call_open(x->call, 0);
     if (x->call->source.memory->stale_order && !x->call->source.crashed &&
         !x->call->source.half_made)
         fail(x->call,
-             "holds no crash: its program runs or exited, or ended without the "
-             "handler of recorder_dump_on_signal(), by kill -9 for example; "
-             "recorder dump --last 20 shows its last records");
+             "holds no crash: %s; recorder dump --last 20 shows its last "
+             "records",
+             (ended = ended_text(x->call, &kind, &status))
+                 ? ended
+                 : "the end of its program is not in it");
+    if (x->call->source.pid)
+        x->hung = watch_once(x->call, x->verdict);
     if (!is_crashed_recording(x->call)) {
-        show_opened(x->call, &x->threads, false);
+        show_opened(x->call, &x->threads, strstr(x->verdict, "SPIN") != NULL);
     } else if ((wrong = recording_threads(x->call, &x->threads)) != NULL) {
         fail(x->call, "%s", wrong);
     }

@@ -137,10 +137,13 @@ static unsigned type_read(Dwarf_Die *type, struct variable *v)
                                                             : (unsigned)size;
 }
 
-/* Reads the value of a variable in memory. */
+/* Reads a variable's value in memory; without memory, cuts it to its size. */
 static void value_read(struct memory *m, struct variable *v, unsigned size)
 {
-    v->known = size && bytes_read_number(m, v->address, size, &v->value);
+    v->known =
+        size && (!m || bytes_read_number(m, v->address, size, &v->value));
+    if (!m && size < 8)
+        v->value &= (UINT64_C(1) << 8 * size) - 1;
     if (v->known && v->is_signed && size < 8 && v->value >> (8 * size - 1) & 1)
         v->value |= UINT64_MAX << 8 * size;
 }
@@ -166,11 +169,8 @@ static bool variable_read(const struct frame *f, Dwarf_Die *die,
         value_read(f->threads->source->memory, v, size);
         break;
     case PLACE_VALUE:
-        v->value = size < 8 ? at & ((UINT64_C(1) << 8 * size) - 1) : at;
-        v->known = size > 0;
-        if (v->known && v->is_signed && size < 8 &&
-            v->value >> (8 * size - 1) & 1)
-            v->value |= UINT64_MAX << 8 * size;
+        v->value = at;
+        value_read(NULL, v, size);
         break;
     }
     return true;

@@ -68,3 +68,12 @@ void histogram_json(const uint64_t *ns, size_t count)
         printf("%s[%" PRIu64 ",%" PRIu64 ",%zu]", any ? "," : "", step.from,
                step.to, step.count);
 }
+
+void histogram_parts_json(const uint64_t *ns, size_t count, const char *middle)
+{
+    static const size_t thousandths[] = {500, 900, 990, 999};
+    const char *const names[] = {middle, "p90", "p99", "p999"};
+    for (int i = 0; i < 4; i++)
+        printf(",\"%s_ns\":%" PRIu64, names[i],
+               histogram_within(ns, count, thousandths[i]));
+}

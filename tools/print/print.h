@@ -138,6 +138,8 @@ uint64_t histogram_within(const uint64_t *ns, size_t count, size_t thousandths);
 void histogram_print(const uint64_t *ns, size_t count);
 /* Prints these steps as "[from,to,count]", with commas between them. */
 void histogram_json(const uint64_t *ns, size_t count);
+/* Prints ","p50_ns":1,"p90_ns":2" and so on, with a name for the first. */
+void histogram_parts_json(const uint64_t *ns, size_t count, const char *middle);
 
 /* ---------------------------------------------------------------- tables.c -- */
 

@@ -59,14 +59,6 @@ struct log {
     uint32_t wraps;
 };
 
-static volatile sig_atomic_t stopped;
-
-static void stop(int number)
-{
-    (void)number;
-    stopped = 1;
-}
-
 unsigned long log_chunk(const char *name, bool *is_part)
 {
     size_t digits = strspn(name, "0123456789");
@@ -447,7 +439,6 @@ int log_follow(struct call *call, const char *folder,
 {
     struct log log = {
         .call = call, .folder = folder, .limits = *limits, .texts_share = 0.25};
-    struct sigaction action = {.sa_handler = stop};
     struct reader *reader = &call->reader;
     const char *wrong = NULL;
     bool came;
@@ -455,12 +446,10 @@ int log_follow(struct call *call, const char *folder,
     folder_open(&log);
     reader->logs = true;
     call_take(call);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-    sigaction(SIGHUP, &action, NULL);
+    command_stops();
     chunk_begin(&log);
     came = events_write(&log);
-    while (!stopped && !wrong) {
+    while (!command_stopped && !wrong) {
         static uint64_t idle_ns = LOOK_NS;
         uint64_t start = recorder_clock_ns_(RECORDER_MONOTONIC_), took;
         idle_ns = came                    ? LOOK_NS

@@ -273,7 +273,7 @@ bool place_variable(Dwfl *dwfl, uint64_t address, char *to, size_t size)
 struct symbol_search {
     const struct threads *threads;
     const char *name;
-    bool found;
+    uint64_t found; /* its address; 0: none */
 };
 static int symbol_in_module(Dwfl_Module *module, void **unused,
                             const char *unused_too, Dwarf_Addr start,
@@ -289,14 +289,17 @@ static int symbol_in_module(Dwfl_Module *module, void **unused,
     count = dwfl_module_getsymtab(module);
     for (int i = 0; i < count && !search->found; i++) {
         GElf_Sym symbol;
-        const char *name = dwfl_module_getsym(module, i, &symbol, NULL);
-        search->found = name && symbol.st_shndx != SHN_UNDEF &&
-                        strncmp(name, search->name, strlen(search->name)) == 0;
+        GElf_Addr address;
+        const char *name = dwfl_module_getsym_info(module, i, &symbol, &address,
+                                                   NULL, NULL, NULL);
+        if (name && symbol.st_shndx != SHN_UNDEF &&
+            strncmp(name, search->name, strlen(search->name)) == 0)
+            search->found = address;
     }
     return search->found ? DWARF_CB_ABORT : DWARF_CB_OK;
 }
 
-bool place_libc_has(const struct threads *threads, const char *name)
+uint64_t place_libc_symbol(const struct threads *threads, const char *name)
 {
     struct symbol_search search = {.threads = threads, .name = name};
     dwfl_getmodules(threads->unwind.dwfl, symbol_in_module, &search, 0);

@@ -10,7 +10,7 @@
 
 #include "threads.h"
 
-enum { HOLDS_MAX = 6, CALLS_COUNT = 12, CHAIN_MAX = 6 };
+enum { HOLDS_MAX = 6, CHAIN_MAX = 6 };
 #define NS_UNKNOWN RECORDER_TIME_UNKNOWN_
 
 struct hold {
@@ -57,7 +57,7 @@ struct past {
     struct wait wait;
     uint64_t wait_stack, wait_site;
     int64_t wait_ns; /* when it began */
-    uint64_t calls[CALLS_COUNT];
+    uint64_t locks; /* that it took */
     bool has_calls;
     bool is_parents; /* a thread of the process that forked this one */
     size_t heir;     /* 1 + the past of the thread that continues it; 0: none */

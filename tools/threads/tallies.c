@@ -108,8 +108,7 @@ static void row_make(struct threads *threads, const struct contention *from,
     if (past) {
         past_name(threads, past, *text++);
         if (past->has_calls)
-            snprintf(*text++, 256, "%llu",
-                     (unsigned long long)(past->calls[0] + past->calls[5]));
+            snprintf(*text++, 256, "%llu", (unsigned long long)past->locks);
         else
             strcpy(*text++, "?");
     } else {

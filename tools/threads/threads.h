@@ -259,9 +259,9 @@ void place_free(struct place *);
 const char *place_plain(const char *function);
 /* True for the library with the functions of threads. */
 bool place_is_libc(const char *path);
-/* True if that library, or the program that contains it, has a symbol that
- * begins with `name`. */
-bool place_libc_has(const struct threads *, const char *name);
+/* The address of a symbol that begins with `name`, of that library or the program
+ * that contains it; 0: there is none. */
+uint64_t place_libc_symbol(const struct threads *, const char *name);
 /* The variable at an address, "name" or "name+0x8", or the function that begins
  * there, by its name in the source; false: none. */
 bool place_variable(Dwfl *, uint64_t address, char *to, size_t size);

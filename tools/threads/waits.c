@@ -149,9 +149,9 @@ static unsigned condition_signals(struct threads *threads)
 {
     if (!threads->condition_signals) {
         bool is_new = threads->has_libc
-                          ? place_libc_has(threads, "sched_setattr")
-                          : !place_libc_has(threads, "__condvar_dec_grefs") &&
-                                place_libc_has(threads, "__condvar_");
+                          ? place_libc_symbol(threads, "sched_setattr") != 0
+                          : !place_libc_symbol(threads, "__condvar_dec_grefs") &&
+                                place_libc_symbol(threads, "__condvar_");
         threads->condition_signals = is_new ? 32 : 40;
     }
     return threads->condition_signals;

@@ -6,96 +6,87 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 
 /* ------------------------------------------------------------------ text -- */
 
-static void record_text(const struct shown *shown)
-{
-    printf("  %s", shown->line ? shown->line : "");
-}
-
-static void lines_text(const char *title, const struct shown *of, size_t count)
-{
-    if (count)
-        printf("\n%s\n", title);
-    for (size_t i = 0; i < count; i++) {
-        record_text(&of[i]);
-        putchar('\n');
-    }
-}
-
 /* "  <- s (rdi), freed heap memory", "perhaps i". */
-static void value_text(const struct explain *x, const struct shown *shown)
+static void value_text(FILE *to, const struct explain *x,
+                       const struct shown *shown)
 {
     const struct value *v;
     if (shown->value == SIZE_MAX) {
-        puts(shown->first ? "   <- perhaps: of a kind that never came before"
-                          : "   <- perhaps: one of the thread's last records");
+        fprintf(to, "   <- perhaps: %s\n",
+                shown->first ? "of a kind that never came before"
+                             : "one of the thread's last records");
         return;
     }
     v = &x->values[shown->value];
-    printf("   <- %s%s", shown->sure ? "" : "perhaps ",
-           shown->before                              ? "the block before "
-           : shown->exact || v->kind != VALUE_ADDRESS ? ""
-                                                      : "the block of ");
-    show_text(stdout, v->name);
+    fprintf(to, "   <- %s%s", shown->sure ? "" : "perhaps ",
+            shown->before                              ? "the block before "
+            : shown->exact || v->kind != VALUE_ADDRESS ? ""
+                                                       : "the block of ");
+    show_text(to, v->name);
     if (v->kind == VALUE_ADDRESS)
-        printf(" = 0x%llx", (unsigned long long)v->word);
+        fprintf(to, " = 0x%llx", (unsigned long long)v->word);
     if (v->block.freed)
-        printf(", freed");
-    putchar('\n');
+        fprintf(to, ", freed");
+    putc('\n', to);
 }
 
-static void provenance_text(const struct explain *x, const struct provenance *p)
+static void provenance_text(FILE *to, const struct explain *x,
+                            const struct provenance *p)
 {
     bool has = false;
     for (size_t i = 0; i < p->lines_count; i++)
         has |= p->lines[i].value != SIZE_MAX;
     if (!p->records)
         return;
-    puts(has ? "\nRecords with values of the crash, the most telling first:"
-             : "\nNo record holds a value of the crash: a record of the "
-               "pointers in its function would tell more. The last ones:");
+    fprintf(to,
+            has ? "\nRecords with values of the %s, the most telling first:\n"
+                : "\nNo record holds a value of the %s: a record of the "
+                  "pointers in its function would tell more. The last ones:\n",
+            x->hung ? "thread" : "crash");
     for (size_t i = 0; i < p->lines_count; i++) {
-        record_text(&p->lines[i]);
-        value_text(x, &p->lines[i]);
+        fprintf(to, "  %s", p->lines[i].line ? p->lines[i].line : "");
+        value_text(to, x, &p->lines[i]);
     }
     for (size_t i = 0; i < p->others_count; i++) {
         const struct other *o = &p->others[i];
-        printf("%s T%u ", i ? "," : "Other threads with them:",
-               (unsigned)o->thread->number);
-        show_text(stdout, o->thread->name);
-        printf(" (%llu, last %llu)", (unsigned long long)o->count,
-               (unsigned long long)o->order);
+        fprintf(to, "%s T%u ", i ? "," : "Other threads with them:",
+                (unsigned)o->thread->number);
+        show_text(to, o->thread->name);
+        fprintf(to, " (%llu, last %llu)", (unsigned long long)o->count,
+                (unsigned long long)o->order);
     }
     if (p->others_count)
-        putchar('\n');
+        putc('\n', to);
 }
 
-static void all_text(struct explain *x, const struct provenance *p)
+static void all_text(FILE *to, struct explain *x, const struct provenance *p)
 {
     char ending[1024], holds[1024];
     ending_text(x, ending);
-    show_text(stdout, call_program(x->call));
-    printf(": ");
-    show_text(stdout, ending);
-    putchar('\n');
+    show_text(to, call_program(x->call));
+    fprintf(to, ": ");
+    show_text(to, ending);
+    putc('\n', to);
     if (x->thread) {
         size_t which = (size_t)(x->thread - x->threads.all);
         show_holds(&x->threads, which, holds);
-        printf("thread ");
-        show_threads(stdout, &x->threads, &which, 1);
-        show_text(stdout, holds);
-        putchar('\n');
-        stack_text(stdout, x);
+        fprintf(to, "thread ");
+        show_threads(to, &x->threads, &which, 1);
+        show_text(to, holds);
+        putc('\n', to);
+        stack_text(to, x);
     }
-    provenance_text(x, p);
-    lines_text("Last records of the thread:", p->last, p->last_count);
-    lines_text("Records of a kind that never came before:", p->new,
-               p->new_count);
+    provenance_text(to, x, p);
+    for (size_t i = 0; i < p->last_count; i++)
+        fprintf(to, "%s  %s\n", i ? "" : "\nLast records of the thread:\n",
+                p->last[i].line ? p->last[i].line : "");
     if (x->threads.cycles_count)
-        putchar('\n');
-    show_deadlocks(stdout, &x->threads);
+        putc('\n', to);
+    show_deadlocks(to, &x->threads);
 }
 
 /* ------------------------------------------------------------------ JSON -- */
@@ -169,17 +160,56 @@ static void all_json(struct explain *x, const struct provenance *p)
         frames_json(x);
     shown_json("provenance", x, p->lines, p->lines_count);
     shown_json("last", NULL, p->last, p->last_count);
-    shown_json("new", NULL, p->new, p->new_count);
     puts("}");
 }
 
 /* ------------------------------------------------------------------ verb -- */
+
+/* Prints the answer, cut to 30 lines. */
+static void answer(struct explain *x, const struct provenance *p)
+{
+    enum { ANSWER_MAX = 30 };
+    char *text, *end;
+    size_t size;
+    unsigned lines = 0;
+    FILE *to = need(open_memstream(&text, &size));
+    all_text(to, x, p);
+    fclose(to);
+    for (end = text; *end && lines < ANSWER_MAX - 1; lines++)
+        end += strcspn(end, "\n") + 1;
+    if (*end && end[strcspn(end, "\n") + 1])
+        strcpy(end, "...\n");
+    fputs(text, stdout);
+    free(text);
+}
+
+/* Fetches the core file of "coredump:PID" from systemd, into a file without a
+ * name, which the source of the call is then. */
+static void coredump_take(struct call *call)
+{
+    static char path[64];
+    const char *pid = call->arguments[0] + 9;
+    const char *arguments[] = {"--quiet", "dump", pid, NULL};
+    FILE *core = need(tmpfile());
+    int from, status;
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)getpid(), fileno(core));
+    if (waitpid(watch_spawn("coredumpctl", arguments, -1, path, false, 0,
+                            &from),
+                &status, 0) < 0 ||
+        fseek(core, 0, SEEK_END) != 0 || ftell(core) <= 0)
+        fail(NULL, "%s: coredumpctl dump %s has no core file",
+             call->arguments[0], pid);
+    call->arguments[0] = path;
+}
 
 static int run(struct call *call)
 {
     static struct explain x;
     struct provenance p;
     x = (struct explain){.call = call};
+    if (call->arguments_count &&
+        strncmp(call->arguments[0], "coredump:", 9) == 0)
+        coredump_take(call);
     if (!call_option(call, 'j') && call->arguments_count &&
         incident_show(call->arguments[0]))
         return 0;
@@ -188,7 +218,7 @@ static int run(struct call *call)
     if (call_option(call, 'j'))
         all_json(&x, &p);
     else
-        all_text(&x, &p);
+        answer(&x, &p);
     call_warn_missing(call);
     provenance_free(&p);
     explain_close(&x);
@@ -212,7 +242,8 @@ const struct verb verb_explain = {
         "another object may have had the address before. A record of a block's "
         "start holds each address in the block.\n\n"
         "Of a program without recorders, the signal, the stack and deadlocks "
-        "are shown.",
+        "are shown. A PID is looked at for up to 4 s: whether it hangs, with "
+        "the thread that does. coredump:PID asks coredumpctl.",
     .rows = rows,
     .selects = true,
     .unprepared = true,

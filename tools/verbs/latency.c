@@ -383,10 +383,6 @@ static void print_text(const struct latency *l)
 
 static void print_json(const struct latency *l)
 {
-    static const struct {
-        const char *name;
-        size_t thousandths;
-    } parts[] = {{"p50", 500}, {"p90", 900}, {"p99", 990}, {"p999", 999}};
     for (size_t i = 0; i < l->worst_count; i++) {
         const struct pair *pair = &l->worst[i];
         json_put(stdout,
@@ -403,9 +399,7 @@ static void print_json(const struct latency *l)
         printf(",\"least_ns\":%" PRIu64
                ",\"mean_ns\":%.1f,\"most_ns\":%" PRIu64,
                l->ns[0], l->sum / (double)l->pairs, l->ns[l->pairs - 1]);
-        for (size_t i = 0; i < 4; i++)
-            printf(",\"%s_ns\":%" PRIu64, parts[i].name,
-                   histogram_within(l->ns, l->pairs, parts[i].thousandths));
+        histogram_parts_json(l->ns, l->pairs, "p50");
     }
     if (l->deadline_ns)
         printf(",\"deadline_ns\":%" PRIu64 ",\"beyond\":%" PRIu64

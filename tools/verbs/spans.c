@@ -127,18 +127,13 @@ static int longer(const void *a, const void *b)
 
 static void print_json(const struct name *name)
 {
-    static const struct {
-        const char *key;
-        size_t thousandths;
-    } parts[] = {{"median", 500}, {"p90", 900}, {"p99", 990}, {"p999", 999}};
     json_put(stdout,
              "{'recorder':%s,'span':%s,'by_id':%hhd,'count':%zu,'open':%" PRIu64
              ",'total_ns':%" PRIu64,
              name->recorder->name, name->text, name->is_async, name->count,
              name->open, name->total);
-    for (size_t i = 0; name->count && i < sizeof parts / sizeof *parts; i++)
-        printf(",\"%s_ns\":%" PRIu64, parts[i].key,
-               histogram_within(name->ns, name->count, parts[i].thousandths));
+    if (name->count)
+        histogram_parts_json(name->ns, name->count, "median");
     if (name->count)
         printf(",\"least_ns\":%" PRIu64 ",\"longest_ns\":%" PRIu64
                ",\"longest_order\":%" PRIu64,

@@ -218,6 +218,18 @@ static bool kernel_words(struct watcher *w, const struct watched *p,
     return line != NULL;
 }
 
+bool death_oom(const char *name, int pid, char to[512])
+{
+    static struct watcher w = {.signals = -1};
+    const struct watched p = {.pid = pid};
+    char before[64];
+    w.kernel = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    death_lines(&w);
+    close(w.kernel);
+    snprintf(before, sizeof before, "Killed process %%d (%.15s)", name);
+    return !strchr(name, '%') && kernel_words(&w, &p, before, to);
+}
+
 enum verdict death_judge(struct watcher *w, struct watched *p, char to[1024])
 {
     char words[512] = "", who[128];

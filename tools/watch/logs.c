@@ -17,8 +17,6 @@ static pid_t log_start(struct call *call, int pid, int (*one)(struct call *))
     pid_t child = fork();
     if (child != 0)
         return child > 0 ? child : 0;
-    signal(SIGINT, SIG_DFL);
-    signal(SIGTERM, SIG_DFL);
     snprintf(id, sizeof id, "%d", pid);
     proc_name(pid, 0, own);
     incident_name(name, own, pid);
@@ -56,8 +54,8 @@ int logs_follow(struct call *call, int unit_option, int (*one)(struct call *))
                                    sizeof w.targets / sizeof *w.targets);
     if ((mkdir(folder, 0700) != 0 && errno != EEXIST) || chdir(folder) != 0)
         fail(call, "%s: %s", folder, strerror(errno));
-    watch_stops();
-    while (!watch_stopped && (count || watch_names(&w))) {
+    command_stops();
+    while (!command_stopped && (count || watch_names(&w))) {
         targets_scan(&w);
         for (size_t i = 0; i < w.count; i++)
             if (!w.all[i]->logged) {

@@ -107,7 +107,7 @@ static void process_add(struct watcher *w, size_t target, int pid)
     }
     ARRAY_NEED(w->all, w->count + 1, w->max);
     w->all[w->count++] = p;
-    if (w->hang_ns && (!again || !w->scan_ns))
+    if (w->conditions && (!again || !w->scan_ns))
         watch_say(p, "is watched%s%s", *p->unit ? ", of " : "", p->unit);
 }
 

@@ -129,9 +129,6 @@ struct watcher {
 /* ------------------------------------------------------------------ parts -- */
 
 int64_t watch_now(void);
-/* Notes signals that end a command. */
-extern volatile sig_atomic_t watch_stopped;
-void watch_stops(void);
 int64_t watch_cpu(void); /* the CPU time of this process */
 /* Reads a small file; false: it cannot be read. */
 bool watch_text(const char *path, char *to, size_t size);
@@ -189,6 +186,9 @@ void death_close(struct watcher *);
 void death_lines(struct watcher *); /* reads the kernel's new lines */
 /* Finds the sender of a signal to a process; false: not known. */
 bool death_sender(struct watcher *, int pid, int number, char to[128]);
+/* The kernel log's words for an OOM kill of a process that had this name; false:
+ * there are none. */
+bool death_oom(const char *name, int pid, char to[512]);
 /* The number of OOM kills in a process's control group; 0: not known. */
 uint64_t death_ooms(int pid);
 /* How a process ended. */
@@ -221,3 +221,6 @@ bool watch_names(const struct watcher *);
 void children_reap(struct watcher *);
 /* Frees all, and waits for the children. */
 void watcher_end(struct watcher *);
+/* Looks at a call's process for some seconds. Returns the thread of a verdict,
+ * or 0; `to`: the verdict's first line, or why there is none. */
+int watch_once(struct call *, char to[1024]);

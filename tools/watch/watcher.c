@@ -8,22 +8,6 @@
 
 enum { STATUS_INCIDENT = 3 };
 
-volatile sig_atomic_t watch_stopped;
-
-static void stop(int number)
-{
-    (void)number;
-    watch_stopped = 1;
-}
-
-void watch_stops(void)
-{
-    const struct sigaction action = {.sa_handler = stop};
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-    sigaction(SIGHUP, &action, NULL);
-}
-
 void watch_say(const struct watched *p, const char *format, ...)
 {
     char when[32];
@@ -135,7 +119,7 @@ static void figures_act(struct watcher *w, struct watched *p, int64_t now)
 /* Waits for the next look, or less long if a process ends. */
 static void wait_until(struct watcher *w, int64_t due)
 {
-    while (!watch_stopped) {
+    while (!command_stopped) {
         struct pollfd *polled = need(calloc(2 * w->count + 1, sizeof *polled));
         int64_t left = (due - watch_now()) / 1000000;
         bool died = false;
@@ -222,13 +206,13 @@ void watcher_end(struct watcher *w)
 int watcher_run(struct watcher *w)
 {
     int64_t due = 0;
-    watch_stops();
+    command_stops();
     death_open(w);
     targets_scan(w);
     if (!w->count && !watch_names(w))
         fail(w->call, "there is no such process, or no right to watch it");
     service_notify("READY=1");
-    while (!watch_stopped && (w->count || watch_names(w))) {
+    while (!command_stopped && (w->count || watch_names(w))) {
         int64_t now = watch_now();
         int64_t cost = 2000 * w->scan_cost_ns, least = 2 * w->every_ns;
         if (now - w->scan_ns > (cost > least ? cost : least) || is_missing(w)) {
@@ -252,4 +236,28 @@ int watcher_run(struct watcher *w)
     watcher_end(w);
     death_close(w);
     return w->incidents ? STATUS_INCIDENT : 0;
+}
+
+int watch_once(struct call *call, char to[1024])
+{
+    enum { HANG_NS = 1000000000, LOOKS = 40 };
+    struct watcher w = {.call = call, .kernel = -1, .signals = -1};
+    char words[1024] = "no thread crashed, and in 4 s nothing proved a hang: "
+                       "recorder threads shows all waits";
+    enum verdict is = VERDICT_NONE;
+    int hung;
+    w.hang_ns = HANG_NS;
+    w.targets[w.targets_count++].pid = call->source.pid;
+    targets_scan(&w);
+    for (int i = 0; i < LOOKS && w.count && !is; i++) {
+        int64_t now = watch_now();
+        if (look_take(&w, w.all[0], now))
+            is = hang_judge(&w, w.all[0], now, words);
+        usleep(100000);
+    }
+    snprintf(to, 1024, "%s%.*s", is == VERDICT_PERHAPS ? "perhaps " : "",
+             (int)strcspn(words, "\n"), words);
+    hung = !is ? 0 : w.all[0]->hung > 0 ? w.all[0]->hung : call->source.pid;
+    watcher_end(&w);
+    return hung;
 }
