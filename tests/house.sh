@@ -2,7 +2,7 @@
 # house.sh - the doors tell the truth: promises, contents, prototypes, tables.
 # SPDX-License-Identifier: MIT
 #
-# A door is a header that users include: recorder*.h. The parts stand behind it,
+# A door is a header that users include: recorder*.h. The parts are
 # in recorder/. Each check below prints a line "FILE:LINE: what is wrong" for each
 # thing that it finds; a check that prints nothing has passed.
 set -u

@@ -390,7 +390,7 @@ static uint64_t value(const struct fuzz_file *f, uint64_t old)
     }
 }
 
-/* Where an ELF file's own fields stand: { offset, bytes }, by class; its table
+/* Where an ELF file's own fields are: { offset, bytes }, by class; its table
  * of segments and of sections have rows of such fields. */
 struct field {
     uint16_t at, size;

@@ -53,7 +53,7 @@ bool fuzz_texts(const char *text);
 enum { FUZZ_SEGMENTS = 64 };
 struct fuzz_file {
     unsigned char *bytes;
-    size_t size, registry; /* where the registry stands in it */
+    size_t size, registry; /* where the registry is in it */
     unsigned word, segments;
     bool big;
     struct fuzz_segment {
@@ -67,7 +67,7 @@ uint64_t fuzz_number(const struct fuzz_file *, size_t at, unsigned size);
 void fuzz_put(struct fuzz_file *, size_t at, uint64_t value, unsigned size);
 /* Where `size` bytes of an address stand in the file; 0: they do not. */
 size_t fuzz_at(const struct fuzz_file *, uint64_t address, size_t size);
-/* Where a recorder stands, the one behind `skip` others or the last. */
+/* Where a recorder is, the one after `skip` others or the last. */
 size_t fuzz_recorder(const struct fuzz_file *, unsigned skip);
 
 #endif

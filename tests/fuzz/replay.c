@@ -188,8 +188,8 @@ static void random_bytes(void)
 
 /* ----------------------------------------------------------------- large -- */
 
-/* A core file of this machine's kind that is made here: what stands at an
- * offset of it stands at BASE and that of the program's memory. */
+/* A core file of this machine's kind that is made here: what is at an
+ * offset of it is at BASE and that of the program's memory. */
 #define BASE UINT64_C(0x100000)
 enum { LARGE = 24 << 20 };
 struct made {

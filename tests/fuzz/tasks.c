@@ -22,7 +22,7 @@
 enum {
     REGION = 0x10000,
     REGION_BYTES = 4096,
-    DESCRIPTION = 0x600, /* in the region, behind the registry */
+    DESCRIPTION = 0x600, /* in the region, after the registry */
     ROWS = 0x700,
     ROWS_MAX = 24,
     WORDS = 0xa00,

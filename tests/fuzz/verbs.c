@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
    All of tools/ but main.c, where exit() is fuzz_exit(), which comes back here.
-   What must hold of any file and any text behind an option: no sanitizer speaks,
+   What must hold of any file and any text after an option: no sanitizer speaks,
    the command ends, and what it says, to stdout, stderr or a file of text, moves
    no cursor.
 */
@@ -268,7 +268,7 @@ unsigned fuzz_verbs(const char *target, const char *path, unsigned which)
 }
 
 /* The program of a good recording is hostile. In a child: libelf 0.188 reads
- * symbols behind the end of a file that is cut off, and the command then ends by
+ * symbols after the end of a file that is cut off, and the command then ends by
  * SIGBUS' handler, in words. */
 unsigned fuzz_executable(const char *good, const char *path)
 {

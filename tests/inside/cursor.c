@@ -217,7 +217,7 @@ static void follow_writers(double seconds, unsigned writer_pause_us)
     for (i = 0; i < 4; i++)
         pthread_join(threads[i], NULL);
     /* The last orders may be of records that are gone already: what is missed
-     * is known when something comes behind it. */
+     * is known when something comes after it. */
     record(c5, "%zu %zu", (uintptr_t)1, ~(uintptr_t)1);
     __atomic_store_n(&stop, 2, __ATOMIC_RELEASE);
     all = made[0] + made[1] + made[2] + made[3] + 1;

@@ -54,7 +54,7 @@ TestSuite(dump, .init = begin, .timeout = 240);
 
 /* ------------------------------------------------------------ the text -- */
 
-/* Goal: a dump reads as documented, to the last byte. Method: the clock stands
+/* Goal: a dump reads as documented, to the last byte. Method: the clock is
  * still; only date and process in the first line are taken as they come. */
 Test(dump, reads_as_documented)
 {

@@ -63,7 +63,7 @@ static uint64_t bits_of(double value)
      : stars == 1 ? snprintf(to, size, format, star[0], value)                 \
                   : snprintf(to, size, format, star[0], star[1], value))
 
-/* snprintf with a value of that type behind up to two int. */
+/* snprintf with a value of that type after up to two int. */
 static int oracle(char *to, size_t size, const char *format, unsigned stars,
                   const int *star, enum type type, uint64_t word)
 {
@@ -488,7 +488,7 @@ struct memory {
     const void *text;
     size_t size;
     size_t step;
-    size_t reached; /* the furthest offset behind a byte that was asked for */
+    size_t reached; /* the furthest offset after a byte that was asked for */
 };
 
 static ptrdiff_t memory_read(void *context, uint64_t address, char *to,

@@ -73,7 +73,7 @@ Test(heading, shapes)
     }
 }
 
-/* Goal: words are found whole, wherever they stand. */
+/* Goal: words are found whole, wherever they are. */
 Test(heading, words)
 {
     struct recorder_headed_ h;
@@ -91,8 +91,8 @@ Test(heading, words)
 }
 
 /* Goal: a heading is as long as RECORDER_HEADING_MAX_ at most, and nothing is
- * read behind a format's end. Method: each length, and each cut of it, ends
- * where a page does behind which none is mapped. */
+ * read after a format's end. Method: each length, and each cut of it, ends
+ * where a page does after which none is mapped. */
 Test(heading, no_byte_beyond_the_end)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE), length, cut;

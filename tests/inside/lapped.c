@@ -79,7 +79,7 @@ static bool text_gone(uint64_t address)
 }
 
 /* Copies byte by byte, whatever is there, as a system copies while others go
- * on: the writer is due behind each word. */
+ * on: the writer is due after each word. */
 __attribute__((no_sanitize("address"))) static size_t
 copies(struct memory *memory, uint64_t address, void *to, size_t size)
 {
@@ -202,7 +202,7 @@ Test(lapped, much_is_shown_beside_others)
 }
 
 /* Goal: of a library that was closed since the list of recorders was read, what
- * stands in the place of its rings is not taken for records, unless they are in
+ * is in the place of its rings is not taken for records, unless they are in
  * a file. Method: there are new records, which look whole, but their recorder
  * is no longer there. */
 static void gone(bool stays)

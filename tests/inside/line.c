@@ -413,7 +413,7 @@ Test(line, names_of_threads)
     cr_assert(pthread_setname_np(thread, "worker") == 0);
     while (!strstr(catch_dump(caught), "\n4 T3 worker\n") &&
            seconds_now() < end)
-        sleep_ms(1); /* it is not behind its record yet */
+        sleep_ms(1); /* it is not after its record yet */
     __atomic_store_n(&go_on, 1, __ATOMIC_RELAXED);
     pthread_join(thread, NULL);
     LINE_MUST_BE("{order} T{thread} {name:-8}|", "1 T1 renamed |\n"

@@ -175,7 +175,7 @@ Test(set, lists)
     cr_assert_str_eq(written_to(errors), must, "%s", written_to(errors));
 }
 
-/* Goal: output= sends dumps and traces to a file, output_append= behind what it
+/* Goal: output= sends dumps and traces to a file, output_append= after what it
  * has; @ asks for a command where a recorder has its name. */
 Test(set, output)
 {

@@ -110,7 +110,7 @@ static struct sigaction action_of(int sig)
     sigaction(sig, NULL, &action);
     return action;
 }
-/* In words of 64 bits: what is behind them the system does not use. */
+/* In words of 64 bits: what is after them the system does not use. */
 static bool same_set(const sigset_t *a, const sigset_t *b)
 {
     return memcmp(a, b, 8) == 0;
@@ -255,7 +255,7 @@ static void *interrupt(void *goes_on)
     (void)!write(pipe_fds[1], "", 1);
     return goes_on;
 }
-/* Reads, and is interrupted, behind which the read goes on or fails. */
+/* Reads, and is interrupted, after which the read goes on or fails. */
 static ssize_t interrupted_read(bool goes_on)
 {
     pthread_t thread;
@@ -695,7 +695,7 @@ Test(signals, layouts)
     SAME_MEMBER(recorder_action_, handler, struct sigaction, sa_handler);
     SAME_MEMBER(recorder_action_, mask, struct sigaction, sa_mask);
     SAME_MEMBER(recorder_action_, flags, struct sigaction, sa_flags);
-    /* With room behind it, for other libraries. */
+    /* With room after it, for other libraries. */
     cr_expect_geq(sizeof(struct recorder_action_), sizeof(struct sigaction));
     SAME_MEMBER(recorder_stack_of_signals_, base, stack_t, ss_sp);
     SAME_MEMBER(recorder_stack_of_signals_, flags, stack_t, ss_flags);

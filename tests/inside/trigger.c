@@ -1,6 +1,6 @@
 /* recorder_trigger.h: conditions, rates, actions, and what is refused. */
 /* SPDX-License-Identifier: MIT */
-/* A test may stop threads behind a step: T1, before the time of a match is
+/* A test may stop threads after a step: T1, before the time of a match is
  * stored; T2, before a thread takes it on itself to act. */
 static void (*step_hook)(const char *where);
 #define RECORDER_STEP_(label)                                                  \
@@ -141,7 +141,7 @@ Test(trigger, each_comparison)
     cr_assert(met > n / 20, "%u of %u", met, n);
 }
 
-/* Goal: names match whole, the text is the begin of a format behind its
+/* Goal: names match whole, the text is the begin of a format after its
  * heading, severities are at least. */
 Test(trigger, names_texts_and_severities)
 {
@@ -404,7 +404,7 @@ static uintptr_t newest(void)
     return order;
 }
 
-/* Goal: behind freeze there is at most one record of each other thread: that
+/* Goal: after freeze there is at most one record of each other thread: that
  * which it was making. recorder_trigger_thaw() brings back what was there. */
 Test(trigger, freeze_keeps_what_led_to_it)
 {

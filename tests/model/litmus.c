@@ -138,7 +138,7 @@ THREAD(wrc_pass, LOAD(x, RLX) ? STORE(y, 1, REL) : (void)0)
 TEST(wrc, ALL(x_1, wrc_pass, read_acquire), ALL(0, 0, 1))
 
 /* Release sequences: who reads 2 has seen the RMW, or the store, of another
- * thread, or the same one's, behind the release. Outcome: x where y was 2. */
+ * thread, or the same one's, after the release. Outcome: x where y was 2. */
 THREAD(rs_rmw, ADD(y, 1, RLX))
 THREAD(rs_store, STORE(y, 2, RLX))
 THREAD(rs_own, STORE(x, 1, RLX), STORE(y, 1, REL), STORE(y, 2, RLX))

@@ -15,7 +15,7 @@
  *   store   anywhere above cur, but not between a message and the
  *           read-modify-write that read it; the message carries cur if it is a
  *           release, else rel
- *   RMW     both, right behind the message that it read: no other may have
+ *   RMW     both, right after the message that it read: no other may have
  *           taken that place; its message carries the view of that one, too
  *           (release sequences as in C++20)
  *
@@ -501,7 +501,7 @@ static void add_places(struct state *s)
 }
 
 /* Removes what cannot matter any more, so that more states are the same:
- *   - messages that no thread can read or write behind. Who only adds to a
+ *   - messages that no thread can read or write after. Who only adds to a
  *     place goes to its first message that no addition has taken yet. One that
  *     waits for all others will see the last messages, whatever else.
  *   - the views of messages that no thread will acquire.
@@ -678,7 +678,7 @@ static void answered(struct state *s, unsigned t, unsigned i, uintptr_t answer,
     search.depth--;
 }
 
-/* Thread t reads a message, or puts one behind it: each that it may in turn, or
+/* Thread t reads a message, or puts one after it: each that it may in turn, or
  * one at random. */
 static void step_message(const struct state *s, unsigned t, enum mode mode,
                          bool wrote)

@@ -193,7 +193,7 @@ static short_word perform(enum kind kind, short_word *p, short_word value,
     return was;
 }
 
-/* Notes where a thread stands, in front of a step. */
+/* Notes where a thread is, in front of a step. */
 static void stop(const void *program, enum kind kind, const short_word *p,
                  short_word value, short_word expected)
 {

@@ -68,7 +68,7 @@ Test(fleet, a_freeze_is_cheap, .init = build_long)
  * that they save is stored and fetched: within 50 ms on an idle machine of two
  * cores. Method: the best of some freezes is compared with the best of as many
  * rounds of a hundred processes that do nothing but answer, 6 to 9 ms where
- * nothing else runs. Agents that worked behind their answers took 5 to 15 times
+ * nothing else runs. Agents that worked after their answers took 5 to 15 times
  * as long; those that wait a moment take 1 to 2 times. */
 Test(fleet, a_hundred_agents, .init = build_long)
 {

@@ -30,7 +30,7 @@ static void cluster_whole(int i)
                i);
 }
 
-/* Starts all three. Their URLs are where that of a server stands otherwise. */
+/* Starts all three. Their URLs are where that of a server is otherwise. */
 static void cluster_start(void)
 {
     static const char *const files[] = {"port1",   "port2",   "port3",

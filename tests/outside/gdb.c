@@ -62,7 +62,7 @@ static void leave_core(const char *how)
 /* The whole of `list` and `dump` and parts of the last must be the same in gdb
  * as of the command; the time in the first line of a dump is left out, and how
  * the program of a recording ended. So must `threads`, but for how they were
- * read; of a recording, which has no stacks, and behind a stub, it is the list's
+ * read; of a recording, which has no stacks, and after a stub, it is the list's
  * part. */
 static void must_agree(const char *gdb, const char *source)
 {

@@ -70,7 +70,7 @@ Test(hostile, mutated_32_bits, .init = build_long)
  * export, the page, gdb's library, librecorder, a program given by hand.
  * Method: words and headers of a good recording, or of its program, are
  * changed; every byte of the output is checked, and saved files are read. What
- * ends well, of the good recording, with more and more behind it that chooses
+ * ends well, of the good recording, with more and more after it that chooses
  * one of the target's command lines, has freed all it allocated. */
 Test(hostile, every_target, .init = build_long)
 {

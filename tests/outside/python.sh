@@ -88,7 +88,7 @@ test ! -s lacks
 
 ## the_page_finds_its_bug, long
 # Goal: docs/python.md finds its bug. Method: its code runs, and prints what
-# stands there, but for the digits.
+# is there, but for the digits.
 /usr/bin/python3 -c 'import pandas' || skip 'no python3-pandas'
 gcc -std=c11 -D_POSIX_C_SOURCE=200809L -O2 -g -I$ROOT -o latency \
     $ROOT/examples/latency/latency.c

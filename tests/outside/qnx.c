@@ -7,7 +7,7 @@
     "-DRECORDER_TRACE_SIZE=16384 -I" QNX " " BUILD_PROGRAMS "/qnx.c " QNX      \
     "/trace.c"
 #define COUNT(array) (sizeof(array) / sizeof *(array))
-/* The records of a dump, without what stands in front of their messages. */
+/* The records of a dump, without what is in front of their messages. */
 #define MESSAGES " | grep -a -v -e ^FLIGHT -e ^DUMPING"
 
 TestSuite(qnx, .init = build_begin, .fini = build_end, .timeout = 300);

@@ -2,7 +2,7 @@
 # bare-freertos.sh - FreeRTOS itself with our hooks: counts are those of its tasks.
 # SPDX-License-Identifier: MIT
 #
-# The kernel stands in no package of Debian 12, but Debian 13 has its source, in
+# The kernel is in no package of Debian 12, but Debian 13 has its source, in
 # that of micropython: it is fetched from the mirror that this machine has, into
 # build/ports, and goes nowhere else. Where it cannot be had, that is said, and
 # nothing fails. RECORDER_FREERTOS names a folder that has one already.

@@ -14,7 +14,7 @@ enum { SLOTS = 16, DAMAGES = 40 };
 RECORDER_AT(kept, SLOTS, PORT_KEPT, "Survives");
 RECORDER(other, 4, "Does not");
 
-/* Behind the ring: how often the machine was started, and what was last. */
+/* After the ring: how often the machine was started, and what was last. */
 static volatile uintptr_t *const starts = (uintptr_t *)(PORT_KEPT + 0x8000);
 static volatile uintptr_t *const last = (uintptr_t *)(PORT_KEPT + 0x8004);
 static volatile uintptr_t *const state = (uintptr_t *)(PORT_KEPT + 0x8008);

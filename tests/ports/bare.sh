@@ -90,7 +90,7 @@ kept()
     build "$1" kept-"$1" $tests/bare-kept.c && run "$1" kept-"$1"
 }
 
-# Times are right behind wraps of the counter: in microseconds, 0x80000000 is
+# Times are right after wraps of the counter: in microseconds, 0x80000000 is
 # half of one.
 wraps()
 {

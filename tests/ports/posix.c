@@ -202,7 +202,7 @@ static void on_plain(int sig)
     codes += sig;
 }
 /* What goes on does, what stops is refused, handlers are called as they were
- * set; SIGCHLD stands between those that stop on some systems. */
+ * set; SIGCHLD is between those that stop on some systems. */
 static void goes_on(void)
 {
     static const int ignored[] = {SIGCHLD, SIGCONT, SIGURG};

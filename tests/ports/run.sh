@@ -139,7 +139,7 @@ left_out()
         ;;
     # They run the 32 bits of the host; here, 32 bits are the test's own.
     rare) echo wrap_32 old_marks_32 ;;
-    # Cancelled where it stands, any thread aborts in this emulator.
+    # Cancelled where it is, any thread aborts in this emulator.
     threads) [ "$1" = powerpc ] && echo churn ;;
     # The test makes a double of each float: theirs is another NaN then.
     format) case $1 in
@@ -313,8 +313,8 @@ run_core()
     "$here/build/recorder" threads qemu_threads_*.core >said 2>&1
     cat said
     grep -q "name the program with --executable" said || return 1
-    # A kernel makes a thread ready to call again: its pc stands at the call. Of a
-    # call that it ended, the result stands in place of the first argument.
+    # A kernel makes a thread ready to call again: its pc is at the call. Of a
+    # call that it ended, the result is in place of the first argument.
     if [ "$1" = aarch64 ]; then
         python3 -c '
 import struct, sys

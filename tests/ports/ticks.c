@@ -363,7 +363,7 @@ static void met_by_three(void)
 }
 
 /* Goal: a record of a half that is noted reads the clock once, and looks at no
- * wrap; not even behind one that was stopped before. */
+ * wrap; not even after one that was stopped before. */
 static void noted_once(void)
 {
     struct runner *stopped = runner_new(0, 1001 * HALF);
@@ -453,7 +453,7 @@ static void stopped_for_long(void)
 
 /* The threads' clock runs, and waits for who is inside of a record, so that
  * nobody is stopped for half a wrap; and for the reader, so that he is not left
- * behind by all wraps. */
+ * late by all wraps. */
 static uint32_t inside[THREADS], reads_since;
 static bool done;
 struct seen {

@@ -73,7 +73,7 @@ APART static double reals(double x, double y)
     int n = takes_any(4, (int)x, (int)y, 3, zero);
     return n * a + b - c * d;
 }
-APART static int leaves_early(int n) /* its prologue stands behind a branch */
+APART static int leaves_early(int n) /* its prologue is after a branch */
 {
     if (n > 100000)
         return n - zero;

@@ -5,7 +5,7 @@
                     makes a file `done` and waits
 
     No record is overwritten. Threads are often stopped for 20 ms inside a record,
-    and seldom for MS, 200 ms; but not behind W1, without a position.
+    and seldom for MS, 200 ms; but not after W1, without a position.
 */
 static void stop_sometimes(const char *label);
 #define RECORDER_STEP_(label) stop_sometimes(#label)

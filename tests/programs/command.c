@@ -99,7 +99,7 @@ static void copies(void)
     }
     record(texts, "%s %s %s", RECORDER_COPY(texts, "one"),
            RECORDER_COPY(small, "two"), RECORDER_COPY(laned, "three"));
-    /* The first pieces are overwritten by what comes behind. */
+    /* The first pieces are overwritten by what comes after. */
     memset(text, 'x', 600);
     text[600] = '\0';
     record(main, "cut: %s", RECORDER_COPY(cut_texts, text));

@@ -148,7 +148,7 @@ static void timing(void)
 }
 #undef recorder_tick
 
-/* Returns a text behind which there is no memory: to a show function an output
+/* Returns a text after which there is no memory: to a show function an output
  * may be anything, not a FILE that the recorder could ask. */
 static void *output_at_the_end(const char *text)
 {

@@ -105,7 +105,7 @@ static void die_double_free(void)
     free(memory);
     free(memory);
 }
-/* Above the last piece stands how much memory is left. */
+/* Above the last piece is how much memory is left. */
 static void die_corrupt(void)
 {
     size_t *volatile memory = (size_t *)malloc(5000);

@@ -7,7 +7,7 @@ RECORDER_DECLARE(early_here)
 #ifdef __cplusplus
 extern "C" {
 #endif
-extern const struct part part_late; /* linked behind this file */
+extern const struct part part_late; /* linked after this file */
 #ifdef __cplusplus
 }
 #endif

@@ -4,7 +4,7 @@
     Compiled by tests/outside/languages.c in every language there is, with RECORDER_OFF
     and without; run, it checks that what was recorded is what was meant.
 */
-/* clang-format off: what stands here twice, or on one line, is meant so */
+/* clang-format off: what is here twice, or on one line, is meant so */
 #ifdef STDIO_FIRST
 #include <stdio.h>
 #endif

@@ -88,7 +88,7 @@ static void nested(unsigned depth)
     record(disk, "< level %u", depth);
 }
 
-/* Times that go back, as where a record was interrupted behind its look at the
+/* Times that go back, as where a record was interrupted after its look at the
  * clock, and that are not known. */
 static void times(void)
 {

@@ -82,7 +82,7 @@ def names_agree(opened, closed):
 
 
 def ends_of(events):
-    """When what is open in a thread ends: a nanosecond behind its last record."""
+    """When what is open in a thread ends: a nanosecond after its last record."""
     ends = {e["thread"]: e["at"] + 1 for e in by_time(events)}
     ends[1] = max(e["at"] for e in events)
     return ends

@@ -86,7 +86,7 @@ static unsigned open_files(void)
 }
 
 static char whole[65536], text[65536];
-/* Dumps into a file. Returns the text behind the first line. */
+/* Dumps into a file. Returns the text after the first line. */
 static const char *dump(char *to)
 {
     int file = memfd_create("dump", 0);

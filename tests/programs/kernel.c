@@ -346,7 +346,7 @@ static long long signed_ns(int64_t ticks)
 
 /* Goal: a thread that blocks only in read() has no switch in which it blocks
  * outside of the records around it: neither has left before "> read", nor come
- * back behind "< read". Exit status 3: by more than 100 ns, of 10. */
+ * back after "< read". Exit status 3: by more than 100 ns, of 10. */
 static int times(void)
 {
     static struct recorder_cursor cursor;
@@ -634,7 +634,7 @@ static int switches(void)
     return 0;
 }
 
-/* Goal: what led to a freeze is there, and nothing behind it. Between the clock
+/* Goal: what led to a freeze is there, and nothing after it. Between the clock
  * of the record and the freeze there may be switches. */
 static int freeze(void)
 {

@@ -66,7 +66,7 @@ static inline uintptr_t read_order(uintptr_t order, struct recorder_record *to)
     return commit;
 }
 
-/* How often a recorder of this name stands in the list. */
+/* How often a recorder of this name is in the list. */
 static inline unsigned read_listed(const char *name)
 {
     const struct recorder *recorder;
@@ -79,7 +79,7 @@ static inline unsigned read_listed(const char *name)
     return count;
 }
 
-/* Must find a record whose words are these, and zeros behind them, up to the
+/* Must find a record whose words are these, and zeros after them, up to the
  * end of its last record. */
 static inline void read_must_be(int line, uintptr_t order,
                                 const uintptr_t *words, unsigned count)

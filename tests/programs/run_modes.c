@@ -98,7 +98,7 @@ static int forks(int n, bool execs)
     return 0;
 }
 /* pages: how many pages of the program's own memory fork() has to copy the
- * entries of, behind the first thread; nothing where Linux does not tell. */
+ * entries of, after the first thread; nothing where Linux does not tell. */
 static int pages(void)
 {
     FILE *maps = fopen("/proc/self/maps", "r");
@@ -155,7 +155,7 @@ __attribute__((noinline)) static void locks_early(void)
     pthread_mutex_lock(&kept);
     pthread_mutex_unlock(&one);
 }
-/* And behind the last. */
+/* And after the last. */
 __attribute__((noinline)) static void locks_late(void)
 {
     pthread_mutex_lock(&one);

@@ -55,7 +55,7 @@ static void ended(const char *how, pid_t pid)
     fflush(stdout);
 }
 
-/* closes: all descriptors, whosever they are, before and behind threads. */
+/* closes: all descriptors, whosever they are, before and after threads. */
 static int closes(void)
 {
     for (int i = 3; i < 256; i++)

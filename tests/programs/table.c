@@ -279,7 +279,7 @@ static void do_interrupt(void)
     unsigned i;
     signal(SIGUSR1, handler);
     record(table, "main");
-    for (i = 0; i < 2; i++) { /* behind gettid, behind prctl */
+    for (i = 0; i < 2; i++) { /* after gettid, after prctl */
         struct member *m = &crew[i];
         unsigned rows = (unsigned)recorder_home_.registry->threads_count, row;
         unsigned living = 0;

@@ -465,7 +465,7 @@ __attribute__((noinline)) static void busy(struct fiber *fiber)
         busy_deep((int)(i % 5));
 }
 
-/* Its context is that of many calls deep, and it stands in few. */
+/* Its context is that of many calls deep, and it is in few. */
 static void late(struct fiber *fiber)
 {
     while (standing < (unsigned)fiber->argument)

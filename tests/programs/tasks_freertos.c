@@ -7,7 +7,7 @@
     is one. On RISC-V and MIPS, under Linux, which qemu plays, a task goes to
     trap() with the address where it goes on in a register that no compiler uses,
     as by an exception; the memory from 0x20000000 on is written to stdout when
-    all stand. What stands where depends on the configuration in FreeRTOS;
+    all stand. The layout depends on the configuration in FreeRTOS;
     -DOTHER is another one. -DEMBEDDED is RV32E's port: the compiler is told to
     leave alone the registers that RV32E has not.
 */
@@ -216,7 +216,7 @@ __attribute__((noinline)) static void yield(void)
         of(22, 19) of(23, 20) of(24, 21) of(25, 22) of(26, 23) of(27, 24)      \
             of(28, 25) of(29, 26) of(30, 27) of(31, 28)
 #endif
-/* Behind the registers stand how deep it is in critical sections, if that is
+/* After the registers are how deep it is in critical sections, if that is
  * noted, and mstatus. */
 #ifdef EMBEDDED
 #define WORDS 15

@@ -5,7 +5,7 @@
     one waits for a time; one waits for a semaphore, one has waited for a mutex
     that it has now; then one runs in spin(). The scheduler is PendSV. Members
     stand in another order than in ThreadX, and debug information tells where;
-    but as there, of a semaphore the first thread that waits stands where a mutex
+    but as there, of a semaphore the first thread that waits is where a mutex
     has its owner, and what a thread waited for is never cleared.
 */
 #include <stdint.h>

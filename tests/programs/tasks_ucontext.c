@@ -15,7 +15,7 @@ struct fiber {
     ucontext_t context;
 } * all_fibers;
 
-#ifdef POINTERS /* the context stands elsewhere */
+#ifdef POINTERS /* the context is elsewhere */
 struct outer {
     struct outer *next;
     const char *name;

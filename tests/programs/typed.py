@@ -1,5 +1,5 @@
 # typed.py FILE [HEADING] - types what a page tells its reader to, in this folder,
-# and compares what is said. The first program behind the heading is dead.c;
+# and compares what is said. The first program after the heading is dead.c;
 # "recorder" is $RECORDER.
 # SPDX-License-Identifier: MIT
 import os

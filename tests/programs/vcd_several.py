@@ -4,7 +4,7 @@
 #   vcd_several.py ALL SCOPE ALONE SCOPE ALONE ...
 #
 # Of each scope the same changes of the same variables come in the same order, at
-# the same dates; behind its last record a source may do no more than go quiet.
+# the same dates; after its last record a source may do no more than go quiet.
 import re
 import sys
 

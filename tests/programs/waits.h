@@ -43,7 +43,7 @@ static __thread struct me {
 static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER;
 static char lanes_used[LANES];
 
-/* Writes words into a cell; where they stand, for changes in place. */
+/* Writes words into a cell; where they are, for changes in place. */
 static void cell(const struct recorder *r, unsigned lane, const char *format,
                  uintptr_t site, const uintptr_t *words, unsigned count,
                  uintptr_t *places[12])

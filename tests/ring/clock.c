@@ -257,7 +257,7 @@ static void *send_signals(void *to)
 
 /* Goal: orders of a thread ascend and differ, whatever its handlers record.
  * Method: one thread records, another sends it signals, of which a handler
- * records. Between two of the thread's orders stand those of its handlers. */
+ * records. Between two of the thread's orders are those of its handlers. */
 Test(clock, of_a_handler)
 {
     pthread_t self = pthread_self(), sender;
@@ -340,7 +340,7 @@ Test(clock, cursors)
 RECORDER(clock_texts, 128, "Texts");
 
 /* Goal: texts of any length come back whole. Method: of lengths from 0 to
- * RECORDER_COPY_MAX, a text whose bytes tell where they stand. */
+ * RECORDER_COPY_MAX, a text whose bytes tell where they are. */
 Test(clock, texts)
 {
     static struct recorder_cursor cursor;

@@ -62,7 +62,7 @@ static void on_signal(int number)
     record_one((uintptr_t)number);
 }
 
-/* Records when its thread ends, behind all that the thread does by itself. */
+/* Records when its thread ends, after all that the thread does by itself. */
 static pthread_key_t key;
 static void record_at_the_end(void *value)
 {

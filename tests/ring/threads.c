@@ -13,7 +13,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-/* Where a thread stands in a record, and where it is to end. */
+/* Where a thread is in a record, and where it is to end. */
 enum end { LIVES, CANCELS_ITSELF, CANCELS_ITSELF_LATER, JUMPS, IS_CANCELLED };
 struct life {
     const char *volatile at; /* the last step of a record that it passed */
@@ -246,7 +246,7 @@ static void table(const char *order)
 Test(threads, rows_of_the_dead_are_reused) { table("full"); }
 
 /* Goal: two threads never get the row of the same dead one. Method: one thread
- * is stopped behind its look at the row until another one has taken it. */
+ * is stopped after its look at the row until another one has taken it. */
 Test(threads, rows_are_not_stolen) { table("steal"); }
 
 /* Goal: the same, by chance. Method: 8 threads at once, 1 + 8 rows too few. */

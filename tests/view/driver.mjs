@@ -89,7 +89,7 @@ export function quiet(page) {
 export const text = (page, selector) => page.locator(selector).textContent();
 export const countOf = page => page.evaluate(() => window.recorder.events.count);
 
-// JSON with integers as they stand: the large ones as bigint.
+// JSON with integers as they are: the large ones as bigint.
 export function exactly(line) {
   const marked = line.replace(/"(?:[^"\\]|\\.)*"|-?[\d.]+(?:e[-+]?\d+)?/g,
     part => /^-?\d{16,}$/.test(part) ? `"@${part}"` : part);

@@ -4,7 +4,7 @@ import {spawnSync} from 'node:child_process';
 import {must, equal, soon, startProgram, view, open, quiet, text, dumped, run,
   recorder, start} from './driver.mjs';
 
-// As the command takes them; what stands alone is a --where.
+// As the command takes them; what is alone is a --where.
 const FILTERS = [['net: 1>1000'], ['1>=1k'], ['disk: block>=350 load<0.5'],
   ['block&4'], ['disk|net: 1=9300'], ['job: 2="worker"'], ['job: 2~^work'],
   ["job: 2!='worker'"], ['hostile: 1=-2147483648'],

@@ -177,9 +177,10 @@ static void answer(struct explain *x, const struct provenance *p)
     fclose(to);
     for (end = text; *end && lines < ANSWER_MAX - 1; lines++)
         end += strcspn(end, "\n") + 1;
-    if (*end && end[strcspn(end, "\n") + 1])
-        strcpy(end, "...\n");
-    fputs(text, stdout);
+    if (!*end || !end[strcspn(end, "\n") + 1]) /* one line more is the last */
+        end = NULL;
+    printf("%.*s%s", end ? (int)(end - text) : (int)size, text,
+           end ? "...\n" : "");
     free(text);
 }
 
