@@ -109,9 +109,9 @@ start()
     echo "$pid" >>"$CASE_FOLDER.started"
     [ "$line" = PID ] || { echo "it did not start: $*" && false; }
 }
-stop()
+stop() # a process that may have ended
 {
-    kill -KILL "${1:-$pid}"
+    kill -KILL "${1:-$pid}" 2>/dev/null || true
     wait "${1:-$pid}" 2>/dev/null || true
 }
 must()

@@ -36,9 +36,9 @@ const char *regular_error(int error)
     return error == EINVAL ? "is no regular file" : strerror(error);
 }
 
-/* True if it is a recording of ours that was mapped at `address`: a process
- * with a recording leaves its rings there, not in its core file. */
-static bool is_recording(Elf *elf, uint64_t address)
+/* True if it is a recording of ours that was mapped there: a process with a
+ * recording leaves its rings in the file, not in its core file. */
+static bool is_recording(Elf *elf, const struct module *m)
 {
     static const char owner[] = NOTE_OWNER;
     bool noted = false, mapped = false;
@@ -49,7 +49,8 @@ static bool is_recording(Elf *elf, uint64_t address)
     if (!gelf_getehdr(elf, &head) || head.e_type != ET_CORE)
         return false;
     for (int i = 0; gelf_getphdr(elf, i, &h); i++) {
-        mapped |= h.p_type == PT_LOAD && h.p_vaddr == address;
+        mapped |= h.p_type == PT_LOAD && h.p_vaddr < m->end &&
+                  h.p_vaddr - m->start == h.p_offset - m->offset;
         /* Our note is the first: its owner's name follows three words. */
         noted |= h.p_type == PT_NOTE && h.p_offset < size &&
                  size - h.p_offset > 12 + sizeof owner &&
@@ -73,7 +74,7 @@ static bool is_build(struct source *source, const struct module *m, int fd,
     is_elf = elf && elf_kind(elf) == ELF_K_ELF;
     if (is_elf)
         is_size = source_build_id(elf, is);
-    recording = is_elf && is_recording(elf, m->start);
+    recording = is_elf && is_recording(elf, m);
     elf_end(elf);
     if (!is_elf || !was_size)
         return is_elf && (unknown || recording);
