@@ -26,14 +26,14 @@ static long text_of(const char *file)
 }
 
 /* Goal: each further C file that records costs at most 6 KB, and a program of
- * six files at most 96 KB; 82.5 KB where the functions are compiled once, as they
+ * six files at most 97 KB; 82.5 KB where the functions are compiled once, as they
  * are in C++. A second file that dumps costs its code and does no harm. */
 Test(files, sizes)
 {
     static const struct {
         const char *as, *with, *here;
         long most, file_most;
-    } kinds[] = {{"gcc", "-O2", "", 96000, 5100},
+    } kinds[] = {{"gcc", "-O2", "", 96600, 5100},
                  {"gcc", "-O2 -DRECORDER_COMPILE_ONCE",
                   " -DRECORDER_COMPILE_HERE", 82500, 1000},
                  {"g++", "-O2 -x c++", "", 78000, 1000}};
