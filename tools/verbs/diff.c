@@ -368,7 +368,7 @@ static void json_head(const struct compare *c)
         printf("\",\"%s_overwritten\":%" PRIu64, side ? "bad" : "good",
                h->overwritten);
     }
-    json_put(stdout, ",'same_build':%hhd,'differences':%zu}\n", !c->other_build,
+    json_put(stdout, ",'same_build':%d,'differences':%zu}\n", !c->other_build,
              c->strong_count);
 }
 
@@ -397,7 +397,7 @@ static void json_finding(const struct diff_shown *o, size_t i)
 {
     const struct compare *c = o->c;
     const struct finding *f = &c->findings[i];
-    json_put(stdout, "{'difference':%zu,'kind':%s,'text':%s,'significant':%hhd",
+    json_put(stdout, "{'difference':%zu,'kind':%s,'text':%s,'significant':%d",
              i + 1, rule_rows[f->rule].name, f->text, !f->weak);
     if (f->cause)
         printf(",\"consequence_of\":%zu", f->cause);
