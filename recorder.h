@@ -415,7 +415,6 @@ RECORDER_CALLED_PROTOTYPE_ uintptr_t recorder_context_(
  * records shown. Without an operating system, stderr is RECORDER_WRITE of the
  * port, and there are no descriptors, signals and recordings. */
 RECORDER_ANY_PROTOTYPE_ size_t recorder_dump(void); /* to stderr */
-RECORDER_ANY_PROTOTYPE_ size_t recorder_dump_fd(int fd);
 /* To stderr, the recorders whose whole name matches: an extended regular
  * expression, case-insensitive. */
 RECORDER_ANY_PROTOTYPE_ size_t recorder_dump_for(const char *regex);
@@ -434,6 +433,9 @@ RECORDER_ANY_PROTOTYPE_ size_t recorder_dump_to(recorder_sink *sink,
  * Environment: RECORDER_LINE. Returns false, and says so on stderr, where a
  * field is unknown; then nothing changes. */
 RECORDER_ANY_PROTOTYPE_ bool recorder_line(const char *line);
+
+#ifdef RECORDER_HOSTED_
+RECORDER_ANY_PROTOTYPE_ size_t recorder_dump_fd(int fd); /* as recorder_dump() */
 
 /* --------------------------------------------------------------- signals -- */
 
@@ -491,6 +493,7 @@ RECORDER_ANY_PROTOTYPE_ bool recorder_alt_stack(void);
  *
  * The environment's RECORDER_FILE does that before main(). */
 RECORDER_ANY_PROTOTYPE_ bool recorder_file(const char *path);
+#endif
 #endif /* _WIN32 */
 
 RECORDER_C_END_

@@ -339,7 +339,7 @@ RECORDER_APART_ bool recorder_core_add_notes_(struct recorder_recording_ *file)
         return false;
     file->note = recorder_core_note_(&at, "RECORDER", 9, 1,
                                      RECORDER_NOTE_WORDS_ * sizeof(uintptr_t));
-    if (RECORDER_REGISTERS_)
+    if (RECORDER_REGISTERS_ > 0)
         file->status = recorder_core_note_(&at, "CORE", 5, 1 /* NT_PRSTATUS */,
                                            RECORDER_STATUS_BYTES_);
     file->info = recorder_core_note_(&at, "CORE", 5, 3 /* NT_PRPSINFO */,

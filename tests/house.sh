@@ -260,7 +260,7 @@ conditionals()
     # shellcheck disable=SC2046
     set -- $(ls $doors $parts | grep -v '/os_\|/os\.h\|/clock\.h\|/language\.h')
     grep -hE '^ *# *(if|ifdef|ifndef|elif)\b' "$@" |
-        grep -vE '_H_? *$|__cplusplus *$' | wc -l | awk -v most=102 '
+        grep -vE '_H_? *$|__cplusplus *$' | wc -l | awk -v most=103 '
         $1 > most { print "recorder/: " $1 " conditionals, at most " most }'
     awk 'FNR == 1 { inside = 0 }
         /^{/ { inside = 1 }
