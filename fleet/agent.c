@@ -370,9 +370,9 @@ static void child_start(const struct save *s)
     c->pid = watch_spawn(options.recorder, arguments, s->file, "/dev/null",
                          true, 0, &c->said);
     if (c->pid < 0) {
+        save_fail(s, strerror(errno));
         close(c->said);
         spool_work_end(c->path);
-        save_fail(s, strerror(errno));
         return;
     }
     fcntl(c->said, F_SETFL, O_NONBLOCK);
