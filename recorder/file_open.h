@@ -164,7 +164,7 @@ recorder_open_is_alive_(int fd, const struct recorder_open_claim_ *claim)
 /* Results of a look at a path. */
 enum recorder_open_found_ {
     RECORDER_ABSENT_,
-    RECORDER_FOREIGN_, /* no recording, or nobody can say */
+    RECORDER_FOREIGN_, /* no recording, or unknown */
     RECORDER_IN_USE_,
     RECORDER_LEFT_,
     RECORDER_BEGUN_ /* its process ended before the first record */

@@ -330,7 +330,7 @@ RECORDER_LOUD_
     __attribute__((unused)) RECORDER_LOCAL_ void
 #define RECORDER_AT_CLOSE_(priority) RECORDER_AT_OPEN_(priority)
 #endif
-/* For gcc on mingw, `printf` is that of msvcrt, which lacks %zu, %td, %jd. */
+/* gcc on mingw takes `printf` for the one of msvcrt, without %zu, %td, %jd. */
 #if defined(__MINGW32__) && !defined(__clang__)
 #define RECORDER_PRINTF_ gnu_printf
 #else

@@ -89,7 +89,7 @@ static int is_incident(const struct dirent *entry)
            strspn(name + 9, "0123456789") == 6 && name[15] == '-';
 }
 
-/* By time: of one second, by that of the folders, as process ids wrap. */
+/* By time; in one second, by the times of the folders, as process ids wrap. */
 static int incident_order(const struct dirent **a, const struct dirent **b)
 {
     struct stat left, right;
