@@ -42,11 +42,12 @@ command_build program gcc -O2 -g
 start ./program count 100000 100
 must /usr/bin/python3 $PROGRAMS/python.py follow $pid 500
 has 'followed 500'
-( recorder log $pid -o log & echo $! >saver; wait ) &
+recorder log $pid -o log &
+saver=$!
 until ls log/*; do sleep 0.05; done >/dev/null 2>&1
 sleep 0.3
-kill -INT $(cat saver)
-wait
+kill -TERM $saver
+wait $saver
 ls log
 /usr/bin/python3 $PROGRAMS/python.py agree log
 stop
