@@ -392,8 +392,10 @@ static void pattern_set(const struct call *call, const struct program *program)
     free(text);
     if (!call_option(call, 'q'))
         warn(NULL, "records to %s%s", path,
-             call_option(call, OPTION_ALWAYS) ? ""
-                                              : " from its first thread on");
+             call_option(call, OPTION_ALWAYS)
+                 ? ""
+                 : " once it makes a thread; --always: in "
+                   "any case");
 }
 
 static int run(struct call *call)
