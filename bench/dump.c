@@ -1,6 +1,5 @@
 /* dump.c: how fast a full ring becomes text. */
 /* SPDX-License-Identifier: MIT */
-#if __has_include("../recorder_dump.h")
 #include "../recorder_dump.h"
 #include "shim.h"
 
@@ -31,6 +30,3 @@ static void dump(long n, int thread)
         recorder_dump_fd(null);
 }
 BENCH(dump, "dump/a record of a million", .setup = fill, .batch = MILLION)
-#else
-typedef int dump_is_not_there;
-#endif

@@ -1,15 +1,11 @@
 /* record.c: the price of a record for the thread that makes it. */
 /* SPDX-License-Identifier: MIT */
-#if __has_include("../recorder_dump.h")
 #include "../recorder_dump.h"
-#define TRACE_IS_THERE
-#else
-#include "../recorder.h"
-#endif
 #include "shim.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 RECORDER(on, 1024, "Recorded")
@@ -83,7 +79,6 @@ BENCH_LOOP(record_off, BENCH_RECORD(off), "record/off", .setup = switch_off)
 /* The price of the loop alone. */
 BENCH_LOOP(loop_only, BENCH_USE(i), "record/an empty loop")
 
-#ifdef TRACE_IS_THERE
 static int standard_error;
 
 static void to_null(int thread)
@@ -103,7 +98,6 @@ static void to_standard_error(int thread)
 }
 BENCH_LOOP(record_traced, BENCH_RECORD(traced), "record/traced to /dev/null",
            .setup = to_null, .teardown = to_standard_error)
-#endif
 
 /* The floor: a record with a sequence number, a time and eight words, and no
  * safety. It lacks the parts of record(): the checks of on and trace, the
@@ -147,3 +141,14 @@ BENCH_LOOP(record_floor,
            "record/floor")
 
 BENCH_LOOP(record_clock, BENCH_USE(RECORDER_TIME()), "record/its clock")
+
+static void clock_monotonic(long n, int thread)
+{
+    struct timespec now;
+    (void)thread;
+    for (long i = 0; i < n; i++) {
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        BENCH_USE(&now);
+    }
+}
+BENCH(clock_monotonic, "compare/clock_gettime(CLOCK_MONOTONIC)")

@@ -40,37 +40,6 @@ function threads_table(title, of, i, j, what, row)
             print row
         }
 }
-# A closed network of n cores and one station for each line that all of them
-# change (Denning and Buzen): a core works `own` ns and waits `line` ns for each
-# of `lines`; a line serves one core at a time. So a record of all cores together
-# takes at least (own + lines * line) / n, and at least `line`.
-function modelled(what, name, lines, j, n, own, line, bound, row)
-{
-    own = cpu[name, 1]
-    line = wall["threads/an addition to one word", 2]
-    row = "| " what " |"
-    for (j = 2; j <= 7; j++) {
-        n = 2 ^ (j - 1)
-        bound = (own + lines * line) / n
-        row = row " " figure(lines && bound < line ? line : bound) " |"
-    }
-    print row
-}
-function model()
-{
-    if (!(("threads/an addition to one word", 2) in wall))
-        return
-    printf "\nA model, not a measurement, of more cores: the least wall-clock" \
-           " ns per record of all\ntogether, if each line that they share takes" \
-           " %s ns from core to core (an addition to one word\nby 2 threads)" \
-           " and nothing else slows them down.\n\n", \
-           figure(wall["threads/an addition to one word", 2])
-    print "| cores | 2 | 4 | 8 | 16 | 32 | 64 |\n|---|---:|---:|---:|---:|---:|---:|"
-    modelled("one recorder: 2 lines", "threads/one recorder", 2)
-    modelled("RECORDER_LANES: 1 line", "threads/RECORDER_LANES", 1)
-    modelled("RECORDER_LANES by the clock: none",
-             "threads/RECORDER_LANES by the clock", 0)
-}
 # CPU time of one with so many threads, over another.
 function ratio_of(above, threads_above, below, threads_below)
 {
@@ -150,7 +119,6 @@ END {
         row = row " " figure(busy[columns[j]] / busy_count[columns[j]]) " |"
     print row
     threads_table("CPU ns per record, of all threads together, median:", cpu)
-    model()
 
     print "\n| size and compile time | |\n|---|---:|"
     for (i = 1; i <= sizes_count; i++)

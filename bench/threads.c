@@ -143,19 +143,3 @@ static void on_floor_lanes(long n, int thread)
         floor_lane("%ld of %ld by %d", i, n, thread);
 }
 BENCH(on_floor_lanes, "threads/floor of RECORDER_LANES" BY, .threads = THREADS)
-
-/* ------------------------------------------------------------------ line --
- *
- * The price of a cache line that cores take from each other: the model of more
- * cores in table.awk uses the time from one addition to the next. It is a lower
- * bound: a core that has the line may add twice before it loses it.
- */
-static uintptr_t line_moved[RECORDER_CACHE_LINE / sizeof(uintptr_t)]
-    __attribute__((aligned(RECORDER_CACHE_LINE)));
-static void move_line(long n, int thread)
-{
-    (void)thread;
-    for (long i = 0; i < n; i++)
-        recorder_add_(line_moved, 1);
-}
-BENCH(move_line, "threads/an addition to one word" BY, .threads = THREADS)

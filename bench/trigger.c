@@ -1,6 +1,5 @@
 /* trigger.c: the price of a record with triggers, and of other records. */
 /* SPDX-License-Identifier: MIT */
-#if __has_include("../recorder_trigger.h")
 #include "../recorder_trigger.h"
 #include "shim.h"
 
@@ -36,4 +35,3 @@ BENCH_LOOP(record_watched, BENCH_RECORD(watched), "trigger/watched by one",
 
 BENCH_LOOP(record_watched_8, BENCH_RECORD(watched), "trigger/watched by eight",
            .setup = use_eight)
-#endif
