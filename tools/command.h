@@ -207,8 +207,6 @@ void usage(FILE *, const struct verb *);
 
 /* Returns the verb of a name, or null. */
 const struct verb *help_verb(const char *name);
-/* Ends the command if a verb or option has another name now. */
-void help_renamed(int argc, char **argv);
 /* "list, dump, ...": all of them. */
 const char *help_verbs(void);
 /* Print the help of a verb, of "options" or, null, of all; and the texts made of

@@ -18,23 +18,6 @@ const struct verb *help_verb(const char *name)
     return NULL;
 }
 
-void help_renamed(int argc, char **argv)
-{
-    static const struct {
-        const char *verb, *option, *now; /* option: null: the verb itself */
-    } all[] = {{"clear", NULL, "set PID clear"},
-               {"locks", NULL, "threads --locks"},
-               {"save", "--follow", "log"},
-               {"stat", NULL, "list --rates"},
-               {"switches", NULL, "sched"}};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        for (int k = 1; k < argc && strcmp(argv[1], all[i].verb) == 0; k++)
-            if (!all[i].option || strcmp(argv[k], all[i].option) == 0)
-                misuse(NULL, "%s%s%s: is `recorder %s` now", all[i].verb,
-                       all[i].option ? " " : "",
-                       all[i].option ? all[i].option : "", all[i].now);
-}
-
 const char *help_verbs(void)
 {
     static char text[256];

@@ -88,7 +88,6 @@ int main(int argc, char **argv)
         fail(NULL, "recorder-fleet: %s: make fleet builds it", strerror(errno));
     }
     call.verb = help_verb(name);
-    help_renamed(argc, argv);
     if (!call.verb)
         misuse(NULL,
                *name ? "%s: unknown verb; there are %s"

@@ -481,8 +481,6 @@ Test(command, set)
             "set %d", pid);
     REFUSES(2, "recorder: PID is missing: the id of a running process\n",
             "set net=on");
-    REFUSES(2, "recorder: clear: is `recorder set PID clear` now\n",
-            "clear %d", pid);
     build_must("! " RECORDER " list %d --json | grep \"trace\\\":[^0]\"", pid);
     command_stop(pid);
 }
@@ -560,8 +558,6 @@ Test(command, save)
     build_must("eu-readelf -n saved >notes && grep -q RECORDER notes");
     REFUSES(2, "recorder: -o FILE is missing", "save saved");
     build_must(RECORDER " save saved -o - | cmp - again");
-    REFUSES(2, "recorder: save --follow: is `recorder log` now\n",
-            "save saved --follow -o log");
     REFUSES(2, "recorder: -o DIR is missing\n", "log saved");
     build_must("! script -qec \"" RECORDER
                " save saved -o -\" said && grep -q \"output is a terminal\" said");
