@@ -122,6 +122,17 @@
 #define RECORDER_QUIET_
 #define RECORDER_LOUD_
 #endif
+/* A function of which a system or RECORDER_OFF needs only the result; between
+ * RECORDER_STUBS_ and its end no compiler asks for the use of arguments. */
+#define RECORDER_STUB_(type, name, parameters, ...)                            \
+    RECORDER_INLINE_ type name parameters                                      \
+    {                                                                          \
+        __VA_ARGS__                                                            \
+    }
+#define RECORDER_STUBS_                                                        \
+    _Pragma("GCC diagnostic push")                                             \
+        _Pragma("GCC diagnostic ignored \"-Wunused-parameter\"")
+#define RECORDER_STUBS_END_ _Pragma("GCC diagnostic pop")
 /* RECORDER_CALLED_: a function that the macros call, or one of a door.
  * RECORDER_ANY_: one that any file calls, and that recorder_dump.h contains; if
  * several files include it, the linker takes the function of one. With

@@ -82,6 +82,7 @@ CONTENTS
 #endif
 
 RECORDER_C_BEGIN_
+RECORDER_STUBS_
 
 #if defined(__APPLE__) || defined(__FreeBSD__) || defined(__OpenBSD__) ||      \
     defined(__NetBSD__) || defined(__DragonFly__)
@@ -119,11 +120,7 @@ RECORDER_INLINE_ int *recorder_os_errno_(void)
 {
     return &errno;
 }
-RECORDER_INLINE_ const char *recorder_os_error_text_(int error)
-{
-    (void)error;
-    return NULL;
-}
+RECORDER_STUB_(const char *, recorder_os_error_text_, (int error), return NULL;)
 
 /* --------------------------------------------------------------- threads --
  *
@@ -173,11 +170,9 @@ RECORDER_INLINE_ int32_t recorder_os_thread_(void)
 #endif
 RECORDER_INLINE_ bool recorder_os_thread_ended_(intptr_t process, int32_t id)
 {
-    (void)process;
 #ifdef RECORDER_KILL_NOTHING_
     return RECORDER_KILL_NOTHING_(id) != 0 && errno == ESRCH;
 #else
-    (void)id;
     return false;
 #endif
 }
@@ -206,11 +201,8 @@ RECORDER_INLINE_ void recorder_os_get_thread_name_(char name[16])
 #endif
 
 enum { RECORDER_OS_NAMES_ = 0 };
-RECORDER_INLINE_ bool recorder_os_get_name_of_(int32_t id, char name[16])
-{
-    (void)id, (void)name;
-    return false;
-}
+RECORDER_STUB_(bool, recorder_os_get_name_of_, (int32_t id, char name[16]),
+               return false;)
 RECORDER_INLINE_ intptr_t recorder_os_process_(void)
 {
     return getpid();
@@ -236,10 +228,7 @@ RECORDER_INLINE_ const char *recorder_os_program_(void)
     return name;
 }
 #else
-RECORDER_INLINE_ const char *recorder_os_program_(void)
-{
-    return NULL;
-}
+RECORDER_STUB_(const char *, recorder_os_program_, (void), return NULL;)
 #endif
 RECORDER_INLINE_ void recorder_os_yield_(void)
 {
@@ -295,19 +284,12 @@ RECORDER_INLINE_ struct recorder_os_headers_ recorder_os_headers_open_(void)
     struct recorder_os_headers_ headers = {0};
     return headers;
 }
-RECORDER_INLINE_ bool
-recorder_os_next_segment_(struct recorder_os_headers_ *headers,
-                          struct recorder_os_segment_ *segment)
-{
-    (void)headers, (void)segment;
-    return false;
-}
+RECORDER_STUB_(bool, recorder_os_next_segment_,
+               (struct recorder_os_headers_ *headers,
+                struct recorder_os_segment_ *segment), return false;)
 enum { RECORDER_OS_MAPS_ = 0 };
-RECORDER_INLINE_ long recorder_os_maps_(int *fd, char *to, size_t size)
-{
-    (void)fd, (void)to, (void)size;
-    return -1;
-}
+RECORDER_STUB_(long, recorder_os_maps_, (int *fd, char *to, size_t size),
+               return -1;)
 
 /* ----------------------------------------------------------------- files -- */
 
@@ -347,7 +329,6 @@ RECORDER_INLINE_ long recorder_os_write_unchecked_(int fd, uintptr_t from,
 RECORDER_INLINE_ long recorder_os_read_self_(uintptr_t from, void *to,
                                              size_t size)
 {
-    (void)from, (void)to, (void)size;
     errno = ENOSYS;
     return -1;
 }
@@ -448,16 +429,11 @@ RECORDER_INLINE_ bool recorder_os_ignores_(int sig)
 /* POSIX cannot send a signal again with its data. */
 RECORDER_INLINE_ void recorder_os_requeue_signal_(int sig, void *info)
 {
-    (void)info;
     raise(sig);
 }
 
-RECORDER_INLINE_ bool recorder_os_fault_again_(int sig, const void *info,
-                                               void *context)
-{
-    (void)sig, (void)info, (void)context;
-    return false;
-}
+RECORDER_STUB_(bool, recorder_os_fault_again_,
+               (int sig, const void *info, void *context), return false;)
 
 RECORDER_INLINE_ void recorder_os_exit_(int status)
 {
@@ -563,7 +539,6 @@ RECORDER_INLINE_ int
 recorder_os_stack_(const struct recorder_stack_of_signals_ *stack,
                    struct recorder_stack_of_signals_ *old)
 {
-    (void)stack, (void)old;
     errno = ENOSYS;
     return -1;
 }
@@ -642,5 +617,6 @@ RECORDER_INLINE_ char *recorder_os_environment_(const char *name)
     return recorder_os_trusted_() ? getenv(name) : NULL;
 }
 
+RECORDER_STUBS_END_
 RECORDER_C_END_
 #endif

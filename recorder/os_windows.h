@@ -55,6 +55,7 @@ recordings need.
 #endif
 
 RECORDER_C_BEGIN_
+RECORDER_STUBS_
 
 /* ---------------------------------------------------------------- system -- */
 
@@ -140,11 +141,7 @@ enum {
     RECORDER_ENOSYS_ = 40
 };
 extern int *recorder_os_errno_(void) RECORDER_LABEL_(_errno);
-RECORDER_INLINE_ const char *recorder_os_error_text_(int error)
-{
-    (void)error;
-    return NULL;
-}
+RECORDER_STUB_(const char *, recorder_os_error_text_, (int error), return NULL;)
 
 /* --------------------------------------------------------------- threads -- */
 
@@ -202,7 +199,6 @@ RECORDER_SELDOM_ bool recorder_os_thread_ended_(intptr_t process, int32_t id)
                         : recorder_win_last_error_() ==
                               87; /* ERROR_INVALID_PARAMETER: no thread of that
                                    * id */
-    (void)process;
     if (thread)
         recorder_win_close_(thread);
     recorder_win_set_error_(error);
@@ -284,12 +280,9 @@ RECORDER_INLINE_ void recorder_os_yield_(void)
 {
     recorder_win_sleep_(0);
 }
-RECORDER_INLINE_ void recorder_os_at_fork_(void (*prepare)(void),
-                                           void (*parent)(void),
-                                           void (*child)(void))
-{
-    (void)prepare, (void)parent, (void)child;
-}
+RECORDER_STUB_(void, recorder_os_at_fork_,
+               (void (*prepare)(void), void (*parent)(void),
+                void (*child)(void)), return;)
 RECORDER_INLINE_ void recorder_os_exit_(int status)
 {
     recorder_win_end_(RECORDER_WIN_SELF_, (unsigned)status);
@@ -304,7 +297,6 @@ RECORDER_INLINE_ void *recorder_os_memory_(size_t bytes)
 }
 RECORDER_INLINE_ int recorder_os_unmap_(void *at, size_t bytes)
 {
-    (void)bytes;
     return recorder_win_free_(at, 0, 0x8000 /* release */) ||
                    recorder_win_unmap_(at) /* a file's */
                ? 0
@@ -406,11 +398,8 @@ recorder_os_next_segment_(struct recorder_os_headers_ *headers,
     return true;
 }
 enum { RECORDER_OS_MAPS_ = 0 };
-RECORDER_INLINE_ long recorder_os_maps_(int *fd, char *to, size_t size)
-{
-    (void)fd, (void)to, (void)size;
-    return -1;
-}
+RECORDER_STUB_(long, recorder_os_maps_, (int *fd, char *to, size_t size),
+               return -1;)
 
 /* ----------------------------------------------------------------- files -- */
 
@@ -494,5 +483,6 @@ RECORDER_INLINE_ bool recorder_os_trusted_(void)
     return true; /* there are no programs with their owner's rights */
 }
 
+RECORDER_STUBS_END_
 RECORDER_C_END_
 #endif

@@ -7,6 +7,7 @@
 #include "os_windows.h"
 
 RECORDER_C_BEGIN_
+RECORDER_STUBS_
 
 /* ---------------------------------------------------------------- system -- */
 
@@ -287,30 +288,16 @@ RECORDER_INLINE_ uintptr_t recorder_os_page_bytes_(void)
     return 4096;
 }
 /* There is no fork(). */
-RECORDER_INLINE_ char *recorder_os_reserve_(uintptr_t bytes)
-{
-    (void)bytes;
-    return NULL;
-}
-RECORDER_INLINE_ bool recorder_os_map_over_(void *at, uintptr_t bytes)
-{
-    (void)at, (void)bytes;
-    return false;
-}
-RECORDER_INLINE_ bool recorder_os_move_over_(void *from, void *at,
-                                             uintptr_t bytes)
-{
-    (void)from, (void)at, (void)bytes;
-    return false;
-}
+RECORDER_STUB_(char *, recorder_os_reserve_, (uintptr_t bytes), return NULL;)
+RECORDER_STUB_(bool, recorder_os_map_over_, (void *at, uintptr_t bytes),
+               return false;)
+RECORDER_STUB_(bool, recorder_os_move_over_,
+               (void *from, void *at, uintptr_t bytes), return false;)
 
 /* --------------------------------------------------------------- process -- */
 
 /* Windows starts additional threads in each process, which do not record. */
-RECORDER_INLINE_ bool recorder_os_is_alone_(void)
-{
-    return true;
-}
+RECORDER_STUB_(bool, recorder_os_is_alone_, (void), return true;)
 RECORDER_SELDOM_ uintptr_t recorder_os_process_start_(intptr_t pid)
 {
     unsigned error = recorder_win_last_error_();
@@ -325,11 +312,8 @@ RECORDER_SELDOM_ uintptr_t recorder_os_process_start_(intptr_t pid)
     recorder_win_set_error_(error);
     return (uintptr_t)start;
 }
-RECORDER_INLINE_ void recorder_os_at_exit_(void (*call)(int status,
-                                                        void *argument))
-{
-    (void)call;
-}
+RECORDER_STUB_(void, recorder_os_at_exit_,
+               (void (*call)(int status, void *argument)), return;)
 RECORDER_SELDOM_ bool recorder_os_process_exists_(intptr_t pid)
 {
     return recorder_os_process_start_(pid) != 0;
@@ -372,19 +356,16 @@ RECORDER_SELDOM_ size_t recorder_os_host_(char *to, size_t max)
 /* A lock shows whether a process exists, these need not. */
 RECORDER_INLINE_ size_t recorder_os_boot_(char *to, size_t max)
 {
-    (void)max;
     *to = '\0';
     return 0;
 }
 RECORDER_INLINE_ size_t recorder_os_namespace_(char *to, size_t max)
 {
-    (void)max;
     *to = '\0';
     return 0;
 }
 RECORDER_INLINE_ size_t recorder_os_vector_(char *to, size_t max)
 {
-    (void)max;
     *to = '\0';
     return 0;
 }
@@ -491,5 +472,6 @@ RECORDER_SELDOM_ void recorder_os_siginfo_(char *to, int sig, const void *info)
     __builtin_memcpy(to + 8, &code, 4);
 }
 
+RECORDER_STUBS_END_
 RECORDER_C_END_
 #endif

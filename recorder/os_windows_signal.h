@@ -6,6 +6,7 @@
 #include "os_windows.h"
 
 RECORDER_C_BEGIN_
+RECORDER_STUBS_
 
 extern int recorder_win_guarantee_(unsigned *bytes)
     RECORDER_LABEL_(SetThreadStackGuarantee);
@@ -149,7 +150,6 @@ RECORDER_SELDOM_ void recorder_win_handle_exception_(int sig, const void *info,
         return;
     }
 #endif
-    (void)full;
     handler(sig, (void *)(uintptr_t)info, context);
 }
 /* Passes an exception on to another filter, unless its code was unloaded. */
@@ -275,49 +275,29 @@ recorder_os_stack_(const struct recorder_stack_of_signals_ *stack,
     unsigned bytes = 65536;
     if (old)
         old->flags = 0; /* the thread has one */
-    (void)stack;
     return recorder_win_guarantee_(&bytes) ? 0 : -1;
 }
-RECORDER_INLINE_ int recorder_os_mask_(int how,
-                                       const struct recorder_signal_set_ *set,
-                                       struct recorder_signal_set_ *old)
-{
-    (void)how, (void)set, (void)old;
-    return 0;
-}
+RECORDER_STUB_(int, recorder_os_mask_,
+               (int how, const struct recorder_signal_set_ *set,
+                struct recorder_signal_set_ *old), return 0;)
 RECORDER_INLINE_ void recorder_os_block_(struct recorder_signal_set_ *before)
 {
     before->none = 0;
 }
-RECORDER_INLINE_ void recorder_os_unblock_faults_(void)
-{
-}
+RECORDER_STUB_(void, recorder_os_unblock_faults_, (void), return;)
 enum { RECORDER_OS_JUMPS_ = 0, RECORDER_MARK_BYTES_ = 16 };
-RECORDER_INLINE_ int recorder_os_mark_(const void *at)
-{
-    (void)at;
-    return 0;
-}
-RECORDER_INLINE_ void recorder_os_jump_(const void *at, int value)
-{
-    (void)at, (void)value;
-}
-RECORDER_INLINE_ bool recorder_os_ignores_(int sig)
-{
-    (void)sig;
-    return false;
-}
+RECORDER_STUB_(int, recorder_os_mark_, (const void *at), return 0;)
+RECORDER_STUB_(void, recorder_os_jump_, (const void *at, int value), return;)
+RECORDER_STUB_(bool, recorder_os_ignores_, (int sig), return false;)
 /* A repeated exception ends the process, and so does abort(). */
 RECORDER_SELDOM_ void recorder_os_requeue_signal_(int sig, void *info)
 {
-    (void)info;
     if (!recorder_win_is_exception_(sig) && sig != RECORDER_SIGABRT_)
         recorder_win_raise_(sig);
 }
 RECORDER_INLINE_ bool recorder_os_fault_again_(int sig, const void *info,
                                                void *context)
 {
-    (void)info, (void)context;
     return recorder_win_is_exception_(sig);
 }
 RECORDER_INLINE_ void recorder_os_hold_signals_(struct recorder_held_ *held)
@@ -331,5 +311,6 @@ RECORDER_INLINE_ void recorder_os_release_signals_(struct recorder_held_ *held)
     recorder_win_set_error_(held->last_error);
 }
 
+RECORDER_STUBS_END_
 RECORDER_C_END_
 #endif

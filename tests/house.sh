@@ -63,7 +63,8 @@ contents()
 functions()
 {
     for file in "$@"; do
-        awk '{ text = text $0 "\n" }
+        sed 's/^RECORDER_STUB_(\(.*\), \(recorder_[a-z0-9_]*\),/RECORDER_INLINE_ \1 \2 /' \
+            "$file" | awk -v file="$file" '{ text = text $0 "\n" }
             # Blanks all but the lines of what a pattern matches.
             function blank(pattern, was, out)
             {
@@ -92,10 +93,10 @@ functions()
                         name = substr(chunk, 1, RLENGTH)
                         sub(/ *\($/, "", name)
                         sub(/.*[ *]/, "", name)
-                        print FILENAME, line, name, ends
+                        print file, line, name, ends
                     }
                 }
-            }' "$file"
+            }'
     done
 }
 
