@@ -31,19 +31,11 @@ struct recorder_decoder_ {
     uintptr_t check;
 };
 
-/* Returns where the registry has the decoder; null: it is an older program's. */
-RECORDER_INLINE_ struct recorder_decoder_ **recorder_decoder_at_(void)
-{
-    struct recorder_registry *registry = recorder_home_.registry;
-    return registry->bytes >= sizeof *registry ? &registry->decoder : NULL;
-}
-
 /* Returns the decoder, or null. */
 RECORDER_INLINE_ const struct recorder_decoder_ *recorder_decoder_get_(void)
 {
-    struct recorder_decoder_ **at = recorder_decoder_at_();
     const struct recorder_decoder_ *decoder =
-        at ? __atomic_load_n(at, __ATOMIC_ACQUIRE) : NULL;
+        __atomic_load_n(&recorder_home_.registry->decoder, __ATOMIC_ACQUIRE);
     return decoder && decoder->check == ~(uintptr_t)decoder ? decoder : NULL;
 }
 

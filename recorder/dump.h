@@ -390,11 +390,8 @@ RECORDER_ANY_ bool recorder_line(const char *line)
         return false;
     }
     if (line &&
-        recorder_length_(line, RECORDER_STACK_LINE_) >= RECORDER_STACK_LINE_) {
-        recorder_add_string_(&say, "recorder: line: more than 255 bytes\n");
-        recorder_say_(&say);
-        return false;
-    }
+        recorder_length_(line, RECORDER_STACK_LINE_) >= RECORDER_STACK_LINE_)
+        return recorder_complain_("line: ", "", 0, "more than 255 bytes");
     __atomic_store_n(&recorder_home_.registry->line, line, __ATOMIC_RELEASE);
     recorder_file_tell_(RECORDER_FILE_SYNC_, NULL);
     return true;
@@ -481,18 +478,9 @@ RECORDER_ANY_ size_t recorder_dump_for(const char *regex)
 {
     struct recorder_output_ out = recorder_output_to_(recorder_output_fd_);
     const char *wrong = recorder_regex_check_(regex);
-    struct recorder_string_ say;
-    char text[200];
     if (!wrong)
         return recorder_dump_out_(regex, &out, NULL);
-    say = recorder_string_at_(text, sizeof text);
-    recorder_add_string_(&say, "recorder: ");
-    recorder_add_name_(&say, regex, 80);
-    recorder_add_string_(&say, ": ");
-    recorder_add_string_(&say, wrong);
-    recorder_add_string_(&say, "\n");
-    recorder_say_(&say);
-    return 0;
+    return recorder_complain_("", regex, 80, wrong);
 }
 
 /* ----------------------------------------------------------------- trace -- */

@@ -177,7 +177,7 @@ RECORDER_SELDOM_ void recorder_file_threads_(struct recorder_recording_ *file,
 RECORDER_SELDOM_ void recorder_file_lives_(struct recorder_recording_ *file)
 {
     struct recorder_registry *registry = recorder_home_.registry;
-    file->lives = recorder_lives_(registry);
+    file->lives = registry->lives;
     if (!file->lives)
         return;
     __builtin_memcpy(file->image->lives, file->lives,
@@ -420,17 +420,10 @@ RECORDER_AT_CLOSE_(103) recorder_file_leave_(void)
 #else
 RECORDER_SELDOM_ bool recorder_file_open_(const char *path, const char *threads)
 {
-    struct recorder_string_ say;
-    char text[1024];
     (void)threads;
-    say = recorder_string_at_(text, sizeof text);
-    recorder_add_string_(&say, "recorder: ");
-    recorder_add_name_(&say, path, sizeof text - 200);
-    recorder_add_string_(&say,
-                         ": this system makes no recordings; records into "
-                         "memory\n");
-    recorder_say_(&say);
-    return false;
+    return recorder_complain_("", path, 500,
+                              "this system makes no recordings; records into "
+                              "memory");
 }
 RECORDER_ANY_ bool recorder_file(const char *path)
 {

@@ -132,8 +132,7 @@ struct recorder_recording_ {
     struct recorder_registry *image;
     char *line;                  /* 256 bytes */
     uintptr_t *order;            /* the copy of it */
-    struct recorder_life *lives; /* the table in memory; null: an older header
-                                  * made the registry */
+    struct recorder_life *lives; /* the table in memory, or null */
     struct recorder *last;       /* copy in the list; null: there is none */
     char *note, *status, *info;  /* contents of the notes that name a process */
     char *siginfo;               /* and of the one of a crash */

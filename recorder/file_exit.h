@@ -32,9 +32,7 @@ RECORDER_MODULE_ bool recorder_exit_noted_ = false;
 RECORDER_SELDOM_ uintptr_t *recorder_exit_word_(void)
 {
     struct recorder_registry *image = recorder_home_.registry->image;
-    return image && image->bytes > offsetof(struct recorder_registry, ended)
-               ? &image->ended
-               : NULL;
+    return image ? &image->ended : NULL;
 }
 
 /* Notes an exit, and the moment, which fixes the times of all records. */

@@ -9,15 +9,9 @@ RECORDER_C_BEGIN_
 
 #ifdef RECORDER_HOSTED_
 #include "output.h"
-RECORDER_SELDOM_ void recorder_kernel_refuse_(void)
-{
-    struct recorder_string_ say;
-    char text[100];
-    say = recorder_string_at_(text, sizeof text);
-    recorder_add_string_(&say, "recorder: switches: are recorded on Linux "
-                               "only; continues without\n");
-    recorder_say_(&say);
-}
+#define recorder_kernel_refuse_()                                              \
+    recorder_complain_("switches: ", "", 0,                                    \
+                       "are recorded on Linux only; continues without")
 #else
 #define recorder_kernel_refuse_() ((void)0)
 #endif

@@ -448,12 +448,6 @@ RECORDER_CALLED_SELDOM_ int recorder_kernel(unsigned kib, unsigned ms)
             0, "");
         return RECORDER_EINVAL_;
     }
-    if (registry->bytes < sizeof *registry) {
-        recorder_kernel_say_("the program has an older recorder.h; continues "
-                             "without",
-                             0, "");
-        return RECORDER_EINVAL_;
-    }
     if (registry->kernel && registry->kernel != &k->shown)
         return 0; /* another module has opened them */
     if (!k->pid) {
@@ -491,8 +485,6 @@ RECORDER_SELDOM_ void recorder_kernel_environment_(const char *text)
 {
     const char *at = text;
     unsigned kib = 0, ms = 0;
-    struct recorder_string_ say;
-    char line[300];
     bool right = recorder_kernel_read_(&at, &kib), others;
     if (right && *at == ',' && at[1] != 'w') {
         at++;
@@ -506,12 +498,9 @@ RECORDER_SELDOM_ void recorder_kernel_environment_(const char *text)
             recorder_kernel(kib, ms);
         return;
     }
-    say = recorder_string_at_(line, sizeof line);
-    recorder_add_string_(&say, "recorder: RECORDER_SWITCHES=");
-    recorder_add_name_(&say, text, 80);
-    recorder_add_string_(&say, ": is neither KIB, as 64, nor KIB,MS, as 64,10; "
-                               "continues without switches\n");
-    recorder_say_(&say);
+    recorder_complain_("RECORDER_SWITCHES=", text, 80,
+                       "is neither KIB, as 64, nor KIB,MS, as 64,10; continues "
+                       "without switches");
 }
 
 /* After the constructor that makes a recording, which needs a single thread. */

@@ -281,7 +281,7 @@ struct recorder_registry {
      * process will end; the signals for which a handler of ours is set. */
     int32_t dumping;
     unsigned char taken[65];
-    unsigned char file_asked; /* RECORDER_FILE_NOBODY_; 0: an older header */
+    unsigned char file_asked; /* RECORDER_FILE_NOBODY_ */
     /* With words of 4 bytes: the last RECORDER_WRAPS_MAX_ half-wraps. Number i
      * is at i mod RECORDER_WRAPS_MAX_; the oldest may be changing. Count 0:
      * the clock has no more bits than a word. */
@@ -293,13 +293,12 @@ struct recorder_registry {
     struct recorder_registry *image;
     void (*file)(int what, const void *of);
     const char *program; /* its name, without folders; null: unknown */
-    /* Registries of older programs end here: see `bytes`. */
     struct recorder_tasks *tasks; /* of tasks_layout.h: the first of a list */
     struct recorder_kernel_rings *kernel; /* of recorder_kernel.h, or null */
 #ifdef RECORDER_HOSTED_
-    /* Since layout 2: the owners of lanes, RECORDER_OWNERS_MAX_ of them, or
-     * null; the largest number of lanes of a recorder; the lane at which the
-     * next thread begins its search. */
+    /* The owners of lanes, RECORDER_OWNERS_MAX_ of them, or null; the largest
+     * number of lanes of a recorder; the lane at which the next thread begins
+     * its search. */
     struct recorder_owner *owners;
     uintptr_t lanes_most, owners_next;
     unsigned (*lane)(unsigned kept); /* takes one; null: there are none */
@@ -588,8 +587,7 @@ recorder_kernel_of_program_(void)
 {
     const struct recorder_kernel_rings *kernel = NULL;
     const struct recorder_registry *registry = recorder_home_.registry;
-    if (RECORDER_ON_LINUX_ && /* else of an older program */
-        registry->bytes >= sizeof *registry)
+    if (RECORDER_ON_LINUX_)
         kernel = __atomic_load_n(&registry->kernel, __ATOMIC_SEQ_CST);
     if (kernel && kernel->check != RECORDER_KERNEL_CHECK_(kernel))
         kernel = NULL;

@@ -150,5 +150,23 @@ RECORDER_SELDOM_ void recorder_say_(const struct recorder_string_ *say)
     recorder_os_release_signals_(&held);
 }
 
+/* Says "recorder: ", the subject, at most `most` bytes of a name and ": " unless
+ * there are none, and what is wrong. Returns false. */
+RECORDER_SELDOM_ bool recorder_complain_(const char *subject, const char *name,
+                                         size_t most, const char *wrong)
+{
+    struct recorder_string_ say;
+    char text[700];
+    say = recorder_string_at_(text, sizeof text);
+    recorder_add_string_(&say, "recorder: ");
+    recorder_add_string_(&say, subject);
+    recorder_add_name_(&say, name, most);
+    recorder_add_string_(&say, most ? ": " : "");
+    recorder_add_string_(&say, wrong);
+    recorder_add_string_(&say, "\n");
+    recorder_say_(&say);
+    return false;
+}
+
 RECORDER_C_END_
 #endif

@@ -16,19 +16,11 @@ RECORDER_C_BEGIN_
  * with them.
  */
 #ifdef RECORDER_HOSTED_
-/* Returns the registry's lives of libraries; null: an older header made it. */
-RECORDER_SELDOM_ struct recorder_life *
-recorder_lives_(const struct recorder_registry *registry)
-{
-    return registry->bytes > offsetof(struct recorder_registry, lives_changes)
-               ? registry->lives
-               : NULL;
-}
 /* Returns a number that grows when a library is opened or closed. */
 RECORDER_SELDOM_ uintptr_t recorder_lives_changed_(void)
 {
     const struct recorder_registry *registry = recorder_home_.registry;
-    return recorder_lives_(registry)
+    return registry->lives
                ? __atomic_load_n(&registry->lives_changes, __ATOMIC_SEQ_CST)
                : 0;
 }
@@ -37,8 +29,7 @@ RECORDER_SELDOM_ uintptr_t recorder_lives_changed_(void)
  * of this record. */
 RECORDER_SELDOM_ bool recorder_life_is_(uint64_t address, uint64_t order)
 {
-    const struct recorder_life *lives =
-        recorder_lives_(recorder_home_.registry);
+    const struct recorder_life *lives = recorder_home_.registry->lives;
     uintptr_t last = 0, until = 0;
     bool found = false;
     unsigned i;
@@ -112,7 +103,7 @@ recorder_life_row_(struct recorder_life *lives)
 RECORDER_SELDOM_ void recorder_life_begin_(bool ever)
 {
     struct recorder_registry *registry = recorder_home_.registry;
-    struct recorder_life *lives = recorder_lives_(registry), *row;
+    struct recorder_life *lives = registry->lives, *row;
     uintptr_t start = (uintptr_t)recorder_image_, from = recorder_order_now_();
     uintptr_t bytes = recorder_image_bytes_();
     unsigned i;
@@ -147,7 +138,7 @@ RECORDER_SELDOM_ void recorder_life_begin_(bool ever)
 RECORDER_SELDOM_ void recorder_life_end_(void)
 {
     struct recorder_registry *registry = recorder_home_.registry;
-    struct recorder_life *lives = recorder_lives_(registry);
+    struct recorder_life *lives = registry->lives;
     uintptr_t end = recorder_order_end_() - 1;
     unsigned i;
     for (i = 0; lives && i < RECORDER_LIVES_; i++)

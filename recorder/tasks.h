@@ -10,37 +10,24 @@ RECORDER_C_BEGIN_
 
 /* ------------------------------------------------------------------ list -- */
 
-/* The head of the list; null: a module with an older recorder.h brought the
- * registry, which lacks the member. */
-RECORDER_INLINE_ struct recorder_tasks **recorder_tasks_first_(void)
-{
-    struct recorder_registry *registry = recorder_home_.registry;
-    return registry->bytes >= offsetof(struct recorder_registry, tasks) +
-                                  sizeof registry->tasks
-               ? &registry->tasks
-               : NULL;
-}
-
 RECORDER_CALLED_SELDOM_ void recorder_tasks_enter(struct recorder_tasks *tasks)
 {
     struct recorder_tasks **link;
     recorder_start_();
-    link = recorder_tasks_first_();
-    for (; link && *link; link = &(*link)->next)
+    link = &recorder_home_.registry->tasks;
+    for (; *link; link = &(*link)->next)
         if (*link == tasks)
             return;
-    if (!link)
-        return;
     tasks->next = NULL;
     __atomic_store_n(link, tasks, __ATOMIC_RELEASE);
 }
 
 RECORDER_CALLED_SELDOM_ void recorder_tasks_leave_(struct recorder_tasks *tasks)
 {
-    struct recorder_tasks **link = recorder_tasks_first_();
-    while (link && *link && *link != tasks)
+    struct recorder_tasks **link = &recorder_home_.registry->tasks;
+    while (*link && *link != tasks)
         link = &(*link)->next;
-    if (link && *link)
+    if (*link)
         __atomic_store_n(link, tasks->next, __ATOMIC_SEQ_CST);
 }
 

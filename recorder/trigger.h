@@ -290,17 +290,9 @@ recorder_trigger_hook_(const struct recorder *recorder, unsigned thread,
 RECORDER_SELDOM_ bool recorder_trigger_refuse_(const char *text, size_t size,
                                                const char *wrong)
 {
-    struct recorder_string_ say;
-    char bytes[RECORDER_CONDITION_MAX_ + 200];
     size_t most = RECORDER_CONDITION_MAX_;
-    say = recorder_string_at_(bytes, sizeof bytes);
-    recorder_add_string_(&say, "recorder: trigger: ");
-    recorder_add_name_(&say, text, size < most ? size : most);
-    recorder_add_string_(&say, size ? ": " : "");
-    recorder_add_string_(&say, wrong);
-    recorder_add_string_(&say, "\n");
-    recorder_say_(&say);
-    return false;
+    return recorder_complain_("trigger: ", text, size < most ? size : most,
+                              wrong);
 }
 
 /* Makes ticks of nanoseconds; 0: a word does not hold twice as many. */

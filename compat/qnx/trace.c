@@ -159,18 +159,17 @@ static struct recorder_decoder_ decoder = {"event", event_decode, 0};
 /* Another library's trace.c may have set its own, which is gone with it. */
 static void decoder_set(void)
 {
-    struct recorder_decoder_ **at = recorder_decoder_at_();
-    if (!at || __atomic_load_n(at, __ATOMIC_RELAXED))
+    struct recorder_decoder_ **at = &recorder_home_.registry->decoder;
+    if (__atomic_load_n(at, __ATOMIC_RELAXED))
         return;
     __atomic_store_n(&decoder.check, ~(uintptr_t)&decoder, __ATOMIC_RELAXED);
     __atomic_store_n(at, &decoder, __ATOMIC_RELEASE);
 }
 __attribute__((destructor)) static void decoder_clear(void)
 {
-    struct recorder_decoder_ **at = recorder_decoder_at_(), *ours = &decoder;
-    if (at)
-        __atomic_compare_exchange_n(at, &ours, NULL, false, __ATOMIC_RELEASE,
-                                    __ATOMIC_RELAXED);
+    struct recorder_decoder_ *ours = &decoder;
+    __atomic_compare_exchange_n(&recorder_home_.registry->decoder, &ours, NULL,
+                                false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
 }
 
 int recorder_trace_event_(const char *format, long long word, ...)

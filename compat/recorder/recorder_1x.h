@@ -309,31 +309,6 @@ RECORDER_1X_TWEAKS_(RECORDER_1X_TWEAK_)
 #ifndef __cplusplus
 struct recorder_cast_it_to_double;
 #endif
-RECORDER_INLINE_ uintptr_t _recorder_float(float value)
-{
-    return recorder_word_of_double_((double)value);
-}
-RECORDER_INLINE_ uintptr_t _recorder_double(double value)
-{
-    return recorder_word_of_double_(value);
-}
-RECORDER_INLINE_ uintptr_t _recorder_signed(intptr_t value)
-{
-    return (uintptr_t)value;
-}
-RECORDER_INLINE_ uintptr_t _recorder_unsigned(uintptr_t value)
-{
-    return value;
-}
-RECORDER_INLINE_ uintptr_t _recorder_char(char value)
-{
-    return (uintptr_t)value;
-}
-RECORDER_INLINE_ uintptr_t _recorder_pointer(const void *value)
-{
-    return (uintptr_t)value;
-}
-
 #ifdef __cplusplus
 /* The name is unqualified so that argument-dependent lookup finds a program's
  * own overloads. */

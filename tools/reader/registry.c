@@ -40,9 +40,6 @@ static struct recorder_moment moment_read(const struct memory *m,
     return moment;
 }
 
-/* Layout 1 had the same members, up to `program`. */
-enum { LAYOUT_OLDEST = 1 };
-
 /* Reads the members that are the same in all layouts. */
 static void registry_head(const struct memory *m, const unsigned char *from,
                           struct registry *r)
@@ -53,7 +50,7 @@ static void registry_head(const struct memory *m, const unsigned char *from,
     r->bytes = (uint32_t)bytes_number(m, from + at->registry_bytes, 4);
 }
 
-/* Reads a word that older headers do not have; 0: nor has this one. */
+/* Reads a word that the registry of a port does not have; 0: nor has this one. */
 static uint64_t later_word(const struct memory *m, const unsigned char *from,
                            const struct registry *r, unsigned at)
 {
@@ -93,17 +90,14 @@ static void registry_rest(const struct memory *m, const unsigned char *from,
     }
     r->image = bytes_word(m, from + at->registry_image);
     r->program = bytes_word(m, from + at->registry_program);
-    r->kernel = later_word(m, from, r, at->registry_kernel);
+    r->kernel = bytes_word(m, from + at->registry_kernel);
     r->clocked = later_word(m, from, r, at->registry_clocked);
     if (m->word_bytes < 8 && recorder_clocked_is_(r->clocked))
         r->clocked = 0; /* damaged */
     r->lives_changes = later_word(m, from, r, at->registry_lives_changes);
-    if (r->bytes >= at->registry_lives_changes + m->word_bytes)
-        r->lives = bytes_word(m, from + at->registry_lives);
-    else
-        r->lives = 0;
+    r->lives = later_word(m, from, r, at->registry_lives);
     r->ended = later_word(m, from, r, at->registry_ended);
-    r->tasks = later_word(m, from, r, at->registry_tasks);
+    r->tasks = bytes_word(m, from + at->registry_tasks);
 }
 
 const char *registry_read(struct memory *memory, uint64_t address,
@@ -118,12 +112,12 @@ const char *registry_read(struct memory *memory, uint64_t address,
         memcmp(bytes, magic, sizeof magic) != 0)
         return errno == ESRCH ? "has ended" : "no recorder in it";
     registry_head(memory, bytes, registry);
-    if (registry->layout < LAYOUT_OLDEST ||
+    if (registry->layout < RECORDER_LAYOUT ||
         registry->layout > RECORDER_LAYOUT_CLOCKED_) {
         snprintf(text, sizeof text,
                  "was written by another version of recorder.h (layout %u, not "
                  "%u to %u)",
-                 (unsigned)registry->layout, (unsigned)LAYOUT_OLDEST,
+                 (unsigned)registry->layout, (unsigned)RECORDER_LAYOUT,
                  (unsigned)RECORDER_LAYOUT_CLOCKED_);
         return text;
     }
@@ -132,7 +126,7 @@ const char *registry_read(struct memory *memory, uint64_t address,
         return errno == ESRCH ? "has ended"
                               : "its registry of recorders is damaged";
     registry_rest(memory, bytes, registry);
-    if (registry->bytes < at->registry_program + memory->word_bytes ||
+    if (registry->bytes < at->registry_kernel + memory->word_bytes ||
         registry->head_bytes < 4 || registry->head_bytes > 65536 ||
         registry->head_bytes % 8)
         return "its registry of recorders is damaged";
