@@ -102,7 +102,14 @@ struct memory {
                        * from x86 on x86-64 */
     bool stale_order; /* the order counter is as of some time before */
     bool ticks_here;  /* its ticks are of this machine's clock, now */
+    /* Of a copy that reads in another way: the memory to which all but its own
+     * functions belong; else null. */
+    struct memory *base;
 };
+static inline struct memory *memory_base(struct memory *m)
+{
+    return m->base ? m->base : m;
+}
 
 /* ------------------------------------------------------------------ what -- */
 

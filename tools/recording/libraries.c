@@ -5,6 +5,7 @@
 #include "bytes.h"
 #include "inside.h"
 #include "proc.h"
+#include "source.h"
 
 #include <elf.h>
 
@@ -45,28 +46,13 @@ static uint64_t dynamic_of(struct memory *m, uint64_t headers, uint64_t count,
     return dynamic ? dynamic + bias : 0;
 }
 
-/* The address of struct r_debug, or 0. */
-static uint64_t debug_of(struct memory *m, uint64_t dynamic)
-{
-    uint64_t tag, value;
-    for (unsigned i = 0; dynamic && i < ENTRIES_MAX; i++) {
-        if (!bytes_read_word(m, dynamic, &tag) || tag == DT_NULL ||
-            !bytes_read_word(m, dynamic + m->word_bytes, &value))
-            return 0;
-        if (tag == DT_DEBUG)
-            return value;
-        dynamic += 2 * m->word_bytes;
-    }
-    return 0;
-}
-
 void libraries_keep(int pid, struct memory *m)
 {
     unsigned word = m->word_bytes;
     uint64_t at = 0, name, unused;
-    uint64_t debug = debug_of(m, dynamic_of(m, auxiliary(pid, m, AT_PHDR),
-                                            auxiliary(pid, m, AT_PHNUM),
-                                            auxiliary(pid, m, AT_PHENT)));
+    uint64_t debug = linked_debug(m, dynamic_of(m, auxiliary(pid, m, AT_PHDR),
+                                                auxiliary(pid, m, AT_PHNUM),
+                                                auxiliary(pid, m, AT_PHENT)));
     if (!debug || !bytes_read_word(m, debug + word, &at))
         return;
     for (unsigned i = 1; i < 5; i++) /* the rest of it */

@@ -80,7 +80,7 @@ static bool module_constant(struct file *file, uint64_t address)
 
 bool file_constant(struct memory *memory, uint64_t address)
 {
-    struct file *file = (struct file *)memory;
+    struct file *file = (struct file *)memory_base(memory);
     const struct source *source = file->source;
     const struct segment *s;
     uint64_t most = UINT64_MAX;

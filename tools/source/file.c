@@ -314,7 +314,7 @@ static bool head_copy(const struct mapped *mapped, unsigned char **to,
  * them. */
 static bool file_renew(struct memory *memory)
 {
-    struct file *file = (struct file *)memory;
+    struct file *file = (struct file *)memory_base(memory);
     struct segments segments = {0};
     unsigned char *head = NULL;
     size_t size;

@@ -91,23 +91,18 @@ static void library_note(struct file *file, uint64_t bias, uint64_t end,
         close(fd);
 }
 
-/* The head of the dynamic linker's list: DT_DEBUG points to a struct r_debug,
- * whose second word it is. */
-static uint64_t list_of(const struct file *file, uint64_t dynamic)
+uint64_t linked_debug(struct memory *m, uint64_t dynamic)
 {
-    unsigned word = file->memory.word_bytes;
-    uint64_t tag, value, list;
-    for (unsigned i = 0; i < 256; i++, dynamic += 2 * word) {
-        if (!bytes_read_word(file->source->memory, dynamic, &tag) ||
-            tag == DT_NULL ||
-            !bytes_read_word(file->source->memory, dynamic + word, &value))
+    unsigned word = m->word_bytes;
+    uint64_t tag, value;
+    for (unsigned i = 0; dynamic && i < 256; i++, dynamic += 2 * word) {
+        if (!bytes_read_word(m, dynamic, &tag) || tag == DT_NULL ||
+            !bytes_read_word(m, dynamic + word, &value))
             return 0;
         if (tag == DT_DEBUG ||
-            (file->memory.machine == EM_MIPS && tag == DT_MIPS_RLD_MAP_REL &&
-             bytes_read_word(file->source->memory, dynamic + value, &value)))
-            return bytes_read_word(file->source->memory, value + word, &list)
-                       ? list
-                       : 0;
+            (m->machine == EM_MIPS && tag == DT_MIPS_RLD_MAP_REL &&
+             bytes_read_word(m, dynamic + value, &value)))
+            return value;
     }
     return 0;
 }
@@ -115,10 +110,12 @@ static uint64_t list_of(const struct file *file, uint64_t dynamic)
 void linked_read(struct file *file)
 {
     unsigned word = file->memory.word_bytes;
-    uint64_t dynamic = 0, at, bias, name, end;
+    uint64_t dynamic = 0, debug, at = 0, bias, name, end;
     program_note(file, &dynamic);
     modules_sort(file->source);
-    at = dynamic ? list_of(file, dynamic) : 0;
+    debug = linked_debug(file->source->memory, dynamic);
+    if (debug)
+        bytes_read_word(file->source->memory, debug + word, &at);
     for (unsigned i = 0; at && i < LIBRARIES_MAX; i++) {
         char path[PATH_MAX] = "";
         if (!bytes_read_word(file->source->memory, at, &bias) ||

@@ -73,7 +73,7 @@ static int thread_compare(const void *a, const void *b)
 
 bool file_thread(struct memory *memory, int32_t id, char name[16])
 {
-    const struct file *file = (const struct file *)memory;
+    const struct file *file = (const struct file *)memory_base(memory);
     const struct source_thread wanted = {id, NULL, 0};
     (void)name;
     return bsearch(&wanted, file->threads, file->threads_count, sizeof wanted,

@@ -34,7 +34,8 @@ struct process {
 static const struct shared *shared_at(struct memory *memory, uint64_t address,
                                       size_t size)
 {
-    const struct process *process = (const struct process *)memory;
+    const struct process *process =
+        (const struct process *)memory_base(memory);
     for (size_t i = 0; i < process->shared_count; i++) {
         const struct shared *s = &process->shared[i];
         if (address - s->start < s->size &&
@@ -82,7 +83,7 @@ static bool process_write(struct memory *memory, uint64_t address,
 
 static bool process_thread(struct memory *memory, int32_t id, char name[16])
 {
-    struct process *process = (struct process *)memory;
+    struct process *process = (struct process *)memory_base(memory);
     char text[17] = "";
     id = namespace_id(&process->namespace, id);
     if (!proc_name(process->pid, id, text))
@@ -116,7 +117,7 @@ static void constants_read(struct process *process)
  * times a second. */
 static bool process_constant(struct memory *memory, uint64_t address)
 {
-    struct process *process = (struct process *)memory;
+    struct process *process = (struct process *)memory_base(memory);
     uint64_t now;
     if (range_has(&process->constants, address))
         return true;
@@ -135,7 +136,8 @@ static const void *process_descriptor(struct memory *memory, int fd,
                                       size_t size)
 {
     static const char wanted[] = "anon_inode:[perf_event]";
-    const struct process *process = (const struct process *)memory;
+    const struct process *process =
+        (const struct process *)memory_base(memory);
     int of = (int)syscall(SYS_pidfd_open, process->pid, 0), copy;
     char path[40], link[sizeof wanted];
     void *at = MAP_FAILED;

@@ -198,6 +198,10 @@ char *program_without_file(int pid, const struct reader *);
 const char *source_named(struct source *, const char *name, bool unprepared,
                          int *pid);
 
+/* linked.c: the address of the dynamic linker's struct r_debug, whose second word
+ * is the head of its list, by the program's dynamic section; 0: unknown. */
+uint64_t linked_debug(struct memory *, uint64_t dynamic);
+
 /* Keeps a piece of a mapped file. */
 void source_module(struct source *, uint64_t start, uint64_t end,
                    uint64_t offset, const char *path, size_t path_size,

@@ -55,13 +55,9 @@ static void cache_needs(struct memory *memory, uint64_t address, size_t size,
 void cache_open(struct cache *cache, struct memory *of, size_t count)
 {
     cache->memory = *of;
+    cache->memory.base = memory_base(of);
     cache->memory.read = cache_read;
     cache->memory.map = NULL;
-    cache->memory.write = NULL;
-    cache->memory.thread = NULL;
-    cache->memory.stays = NULL;
-    cache->memory.constant = NULL;
-    cache->memory.renew = NULL;
     cache->memory.needs = of->needs ? cache_needs : NULL;
     cache->of = of;
     cache->mask = count - 1;

@@ -140,8 +140,8 @@ static void walk_all(struct snapshots *s)
     struct snapshot_memory memory = {.memory = *threads->source->memory,
                                      .under = threads->source->memory};
     size_t next = 0;
+    memory.memory.base = memory_base(memory.under);
     memory.memory.read = snapshot_read;
-    memory.memory.renew = NULL;
     threads->unwind.memory = &memory.memory;
     for (size_t i = 0; i < threads->count; i++) {
         struct thread *thread = &threads->all[i];

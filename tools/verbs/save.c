@@ -128,12 +128,6 @@ static void keeper_needs(struct memory *memory, uint64_t address, size_t size,
     }
 }
 
-static bool keeper_thread(struct memory *memory, int32_t id, char name[16])
-{
-    struct keeper *keeper = (struct keeper *)memory;
-    return keeper->of->thread(keeper->of, id, name);
-}
-
 /* Changes bytes of a kept page. */
 static void keeper_put(struct memory *memory, uint64_t address,
                        const unsigned char *from, size_t size)
@@ -161,43 +155,15 @@ static void clock_keep(struct keeper *keeper)
                set, sizeof set);
 }
 
-static bool keeper_constant(struct memory *memory, uint64_t address)
-{
-    struct keeper *keeper = (struct keeper *)memory;
-    return keeper->of->constant(keeper->of, address);
-}
-
-static bool keeper_renew(struct memory *memory)
-{
-    struct keeper *keeper = (struct keeper *)memory;
-    return keeper->of->renew(keeper->of);
-}
-
-static const void *keeper_descriptor(struct memory *memory, int fd, size_t size)
-{
-    struct keeper *keeper = (struct keeper *)memory;
-    return keeper->of->descriptor(keeper->of, fd, size);
-}
-
-static void keeper_unmap(struct memory *memory, const void *at, size_t size)
-{
-    struct keeper *keeper = (struct keeper *)memory;
-    keeper->of->unmap(keeper->of, at, size);
-}
-
 static void keeper_open(struct keeper *keeper, struct call *call)
 {
     struct memory *of = call->source.memory;
     *keeper = (struct keeper){.memory = *of, .of = of, .reader = &call->reader};
+    keeper->memory.base = memory_base(of);
     keeper->memory.read = keeper_read;
     keeper->memory.map = NULL;
     keeper->memory.write = NULL;
     keeper->memory.needs = keeper_needs;
-    keeper->memory.thread = of->thread ? keeper_thread : NULL;
-    keeper->memory.constant = of->constant ? keeper_constant : NULL;
-    keeper->memory.renew = of->renew ? keeper_renew : NULL;
-    keeper->memory.descriptor = of->descriptor ? keeper_descriptor : NULL;
-    keeper->memory.unmap = keeper_unmap;
 }
 
 static void keeper_close(struct keeper *keeper)
