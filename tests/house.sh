@@ -63,7 +63,8 @@ contents()
 functions()
 {
     for file in "$@"; do
-        sed 's/^RECORDER_STUB_(\(.*\), \(recorder_[a-z0-9_]*\),/RECORDER_INLINE_ \1 \2 /' \
+        sed -e 's/^RECORDER_STUB_(\(.*\), \(recorder_[a-z0-9_]*\),/RECORDER_INLINE_ \1 \2 /' \
+            -e 's/;)$/;/' \
             "$file" | awk -v file="$file" '{ text = text $0 "\n" }
             # Blanks all but the lines of what a pattern matches.
             function blank(pattern, was, out)
