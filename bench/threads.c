@@ -46,31 +46,6 @@ static void fill_lane(int thread)
 BENCH(on_lanes, "threads/RECORDER_LANES" BY, .threads = THREADS,
       .setup = fill_lane)
 
-/* A recorder for each of 256 threads, and a function that records there. */
-#define EACH_4(do, i) do(i##0) do(i##1) do(i##2) do(i##3)
-#define EACH_16(do, i)                                                         \
-    EACH_4(do, i##0) EACH_4(do, i##1) EACH_4(do, i##2) EACH_4(do, i##3)
-#define EACH_64(do, i)                                                         \
-    EACH_16(do, i##0) EACH_16(do, i##1) EACH_16(do, i##2) EACH_16(do, i##3)
-#define EACH_256(do)                                                           \
-    EACH_64(do, 0) EACH_64(do, 1) EACH_64(do, 2) EACH_64(do, 3)
-#define OWN(i)                                                                 \
-    RECORDER(own_##i, 1024, "One thread's own")                                \
-    static void record_own_##i(long n, int thread)                             \
-    {                                                                          \
-        for (long j = 0; j < n; j++)                                           \
-            record(own_##i, "%ld of %ld by %d", j, n, thread);                 \
-    }
-#define OWN_FUNCTION(i) record_own_##i,
-
-EACH_256(OWN)
-static void on_own(long n, int thread)
-{
-    static void (*const own[256])(long, int) = {EACH_256(OWN_FUNCTION)};
-    own[thread](n, thread);
-}
-BENCH(on_own, "threads/a recorder each" BY, .threads = THREADS, .setup = number)
-
 /* ----------------------------------------------------------------- floor --
  *
  * The same without the safety of a record (see floor_record() in record.c): a
@@ -81,9 +56,9 @@ extern struct floor_ring {
     uintptr_t write __attribute__((aligned(RECORDER_CACHE_LINE)));
     struct recorder_record records[1024]
         __attribute__((aligned(RECORDER_CACHE_LINE)));
-} floor_rings[257];
+} floor_rings[256];
 uintptr_t floor_orders __attribute__((aligned(RECORDER_CACHE_LINE)));
-struct floor_ring floor_rings[257]; /* the last one is shared by all */
+struct floor_ring floor_rings[256];
 
 static inline uintptr_t floor_time(void)
 {
@@ -102,10 +77,12 @@ static inline uintptr_t floor_order_of(uintptr_t time)
     return recorder_add_(&floor_orders, 1);
 #endif
 }
-static inline void floor_words(struct floor_ring *ring, uintptr_t position,
-                               uintptr_t order, uintptr_t time,
-                               const char *format, long i, long n, int thread)
+__attribute__((noinline)) static void floor_lane(const char *format, long i,
+                                                 long n, int thread)
 {
+    struct floor_ring *ring = &floor_rings[thread];
+    uintptr_t time = floor_time(), order = floor_order_of(time);
+    uintptr_t position = recorder_add_owned_(&ring->write, 1);
     struct recorder_record *to = &ring->records[position % 1024];
     recorder_put_(&to->format, (uintptr_t)format);
     recorder_put_(&to->order, order);
@@ -116,27 +93,6 @@ static inline void floor_words(struct floor_ring *ring, uintptr_t position,
     recorder_put_(&to->argument[2], (uintptr_t)thread);
     recorder_put_(&to->argument[3], 0);
 }
-__attribute__((noinline)) static void floor_one(const char *format, long i,
-                                                long n, int thread)
-{
-    uintptr_t time = floor_time(), order = floor_order_of(time);
-    uintptr_t position = recorder_add_(&floor_rings[256].write, 1);
-    floor_words(&floor_rings[256], position, order, time, format, i, n, thread);
-}
-__attribute__((noinline)) static void floor_lane(const char *format, long i,
-                                                 long n, int thread)
-{
-    struct floor_ring *ring = &floor_rings[thread];
-    uintptr_t time = floor_time(), order = floor_order_of(time);
-    uintptr_t position = recorder_add_owned_(&ring->write, 1);
-    floor_words(ring, position, order, time, format, i, n, thread);
-}
-static void on_floor_one(long n, int thread)
-{
-    for (long i = 0; i < n; i++)
-        floor_one("%ld of %ld by %d", i, n, thread);
-}
-BENCH(on_floor_one, "threads/floor of one recorder" BY, .threads = THREADS)
 static void on_floor_lanes(long n, int thread)
 {
     for (long i = 0; i < n; i++)
