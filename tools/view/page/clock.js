@@ -33,6 +33,8 @@ function clockText(realtime, digits = 9, of = clock) {
   const part = pad(realtime % 1000000000n, 9).slice(0, digits);
   return onWall(ms, of).toISOString().slice(11, 19) + (digits ? `.${part}` : '');
 }
+const momentText = (realtime, of) =>
+  `${dateText(realtime, of)} ${clockText(realtime, 9, of)}`;
 // The text of a time, of an event or of a place in the timeline.
 function timeOf(row) {
   return clock === 'start' || events.time[row] === TIME_UNKNOWN ? seconds(row)

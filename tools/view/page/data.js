@@ -192,7 +192,7 @@ function readTables(batch) {
   }
   for (const [text, location, severity = null] of batch.formats ?? [])
     formats.push({
-      text, location, severity, hidden: isBelow(severity), name: location.slice(location.lastIndexOf('/') + 1),
+      text, location, severity, hidden: isBelow({severity}), name: location.slice(location.lastIndexOf('/') + 1),
       step: /^(>>|=>|<<)/.exec(text ?? '')?.[0] ?? null, // across threads
       opens: /^>(?!>)/.test(text ?? ''), closes: /^<(?!<)/.test(text ?? ''),
       span: spanName(text ?? ''), fields: [],
@@ -216,15 +216,13 @@ const formatOf = row => sites[events.site[row]].format;
 const isLeftOut = row => recorderOf(row).hidden || formatOf(row).hidden;
 const isHidden = row => isLeftOut(row) || isUnpicked(row);
 
-// True if a severity, "sw2" or null, is below the chosen one.
-function isBelow(severity) {
-  return leastSeverity !== '' && !(severity &&
-    severity.startsWith(leastSeverity.slice(0, -1)) &&
-    severity.at(-1) >= leastSeverity.at(-1));
-}
+// True if a format's severity, "sw2" or null, is at least `least`, "sw1" or "1".
+const severe = ({severity}, least) => !!severity &&
+  severity.startsWith(least.slice(0, -1)) && severity.at(-1) >= least.at(-1);
+const isBelow = format => leastSeverity !== '' && !severe(format, leastSeverity);
 function setSeverity(least) {
   leastSeverity = /^(hw|sw|)[0-3]$/.test(least) ? least : '';
-  for (const format of formats) format.hidden = isBelow(format.severity);
+  for (const format of formats) format.hidden = isBelow(format);
 }
 // "SW2 ", as in front of a message.
 const severityText = ({severity}) => severity
@@ -409,15 +407,6 @@ function seconds(row) {
   const ns = events.time[row], size = ns < 0n ? -ns : ns;
   const digits = String(size).padStart(10, '0');
   return `${ns < 0n ? '-' : ''}${digits.slice(0, -9)}.${digits.slice(-9)}`;
-}
-// "2026-11-20 20:25:11.123456789"
-function wall(realtime) {
-  const ms = Number(realtime / 1000000n);
-  if (!(Math.abs(ms) <= 8.64e15))
-    return '?';
-  const date = new Date(ms).toISOString();
-  return `${date.slice(0, -5).replace('T', ' ')}.` +
-    String(realtime % 1000000000n).padStart(9, '0');
 }
 // "1.234 ms" of a duration in ns.
 function duration(ns) {

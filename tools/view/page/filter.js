@@ -231,9 +231,6 @@ function meets(test, argument) {
 const picked = {text: '', filter: null, flags: null, upTo: 0, count: 0, run: 0};
 const isUnpicked = row => picked.flags !== null && !picked.flags[row];
 
-// True if a format's severity is at least `least`, "sw1" or "1".
-const severe = ({severity}, least) => !!severity &&
-  severity.startsWith(least.slice(0, -1)) && severity.at(-1) >= least.at(-1);
 // The conditions of each site's events: lists of [place, test].
 function planFor({recorder, format}) {
   return picked.filter.wheres.filter(({names}) => !names ||
@@ -284,19 +281,10 @@ function pickMore() {
 // Filters block by block, so that the page stays alive, and shows the result at
 // the end. Blocks without a site that could match stay packed.
 async function pick(text) {
-  const run = ++picked.run, box = $('filter');
-  Object.assign(picked, {text, filter: null, flags: null, upTo: 0, count: 0});
-  box.value = text;
-  box.setCustomValidity('');
-  box.title = '';
+  const run = ++picked.run;
+  Object.assign(picked, {text, flags: null, upTo: 0, count: 0,
+    filter: parsed($('filter'), text, () => text.trim() ? readFilter(text) : null)});
   remember();
-  if (text.trim())
-    try {
-      picked.filter = readFilter(text);
-    } catch (error) {
-      box.setCustomValidity(error.message);
-      box.title = error.message;
-    }
   if (!picked.filter) {
     recordersChanged();
     showPicked();

@@ -184,6 +184,20 @@ function toggle(what) {
 const search = {text: '', regex: null, searched: 0, run: 0, busy: false,
   done: Promise.resolve()};
 
+// What a box's text is parsed to; null: there is none, or it is wrong, as the box
+// says.
+function parsed(box, text, parse) {
+  let wrong = '', result = null;
+  try {
+    if (text) result = parse(text);
+  } catch (error) {
+    wrong = error.message;
+  }
+  box.value = text;
+  box.title = wrong;
+  box.setCustomValidity(wrong);
+  return result;
+}
 // Letters match either case, unless one is a capital.
 function regexOf(text) {
   return new RegExp(text, /\p{Lu}/u.test(text.replace(/\\./gs, ''))
@@ -191,20 +205,11 @@ function regexOf(text) {
 }
 function find(text) {
   if (text === search.text) return search.done;
-  Object.assign(search, {text, regex: null, searched: 0});
+  Object.assign(search, {text, searched: 0,
+    regex: parsed($('search'), text, regexOf)});
   search.run++;
   hits.flags = new Uint8Array(text ? events.count : 0);
-  $('search').value = text;
-  $('search').setCustomValidity('');
-  $('search').title = '';
   markHits();
-  if (text)
-    try {
-      search.regex = regexOf(text);
-    } catch (error) {
-      $('search').setCustomValidity(error.message);
-      $('search').title = error.message;
-    }
   remember();
   return search.done = searchOn();
 }
@@ -218,11 +223,7 @@ async function searchOn() {
   while (search.searched < events.count && run === search.run) {
     const block = await load(blockOf(search.searched));
     if (run !== search.run) return;
-    if (hits.flags.length < events.count) {
-      const flags = new Uint8Array(Math.ceil(events.count * 1.25));
-      flags.set(hits.flags);
-      hits.flags = flags;
-    }
+    hits.flags = roomForFlags(hits.flags);
     const from = search.searched - block.first;
     for (let i = from; i < block.messages.length; i++)
       hits.flags[block.first + i] = regex.test(block.messages[i]) ? 1 : 0;

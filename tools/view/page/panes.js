@@ -175,10 +175,9 @@ async function showRecord() {
   field('sequence number', String(event.order ?? '-'));
   field('time', event.ns === null ? 'unknown' : `${seconds(row)} s`);
   field('wall clock', event.realtime === null ? 'unknown'
-    : `${wall(event.realtime)} UTC`);
+    : `${momentText(event.realtime, 'utc')} UTC`);
   if (event.realtime !== null)
-    field('local time', `${dateText(event.realtime, 'local')} ${
-      clockText(event.realtime, 9, 'local')} ${
+    field('local time', `${momentText(event.realtime, 'local')} ${
       zoneText(msOf(event.realtime), 'local')}`, zoneName());
   field('thread', !thread.unknown ? `T${thread.number} ${thread.name}, ` +
     `kernel id ${thread.id}` : 'unknown');

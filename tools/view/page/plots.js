@@ -78,13 +78,10 @@ function makePlots() {
   $('plots').replaceChildren();
   $('plots').hidden = plotted().length === 0;
   for (const value of plotted()) {
-    const box = document.createElement('div');
-    const name = document.createElement('p');
+    const box = make('div', '', {className: 'plot'});
     const colour = colourOf(value.recorder.colour);
-    box.className = 'plot';
-    name.textContent = value.name;
-    name.title = `${value.argument ? `argument ${value.argument}`
-      : value.name} of ${value.recorder.name}`;
+    const name = make('p', value.name, {title: `${value.argument
+      ? `argument ${value.argument}` : value.name} of ${value.recorder.name}`});
     box.append(name);
     $('plots').append(box);
     const axis = {stroke: ink.dim, font: `11px ${ink.mono}`,

@@ -165,15 +165,7 @@ function toggleFold(key) {
 }
 function filterLanes(text) {
   lanes.text = text;
-  lanes.regex = null;
-  $('lane-filter').value = text;
-  $('lane-filter').setCustomValidity('');
-  if (text)
-    try {
-      lanes.regex = regexOf(text);
-    } catch (error) {
-      $('lane-filter').setCustomValidity(error.message);
-    }
+  lanes.regex = parsed($('lane-filter'), text, regexOf);
   relayout();
   remember();
 }
