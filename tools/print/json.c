@@ -6,7 +6,10 @@
 
 #include "recorder/text.h"
 
-void json_string(FILE *file, const char *text, size_t size, bool in_html)
+/* A JSON string, quoted; bytes that are no UTF-8 become U+FFFD; characters that
+ * control a terminal or turn the direction of text are escaped, and so are `<`,
+ * `>` and `&` if `in_html`. */
+static void json_string(FILE *file, const char *text, size_t size, bool in_html)
 {
     static const char plain[] = "\"\\\n\t\r\b\f", escaped[] = "\"\\ntrbf";
     const char *found;

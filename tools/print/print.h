@@ -70,10 +70,6 @@ static inline const char *json_bool(bool value)
 {
     return value ? "true" : "false";
 }
-/* A JSON string, quoted; bytes that are no UTF-8 become U+FFFD; characters that
- * control a terminal or turn the direction of text are escaped, and so are `<`,
- * `>` and `&` if `in_html`. */
-void json_string(FILE *, const char *text, size_t size, bool in_html);
 /* A text up to its end as a JSON string, not for HTML; null as null. */
 void json_text(FILE *, const char *text);
 /* The same as a member: `,"name":"text"`. */

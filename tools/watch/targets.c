@@ -19,7 +19,9 @@ static bool is_of_unit(int pid, const char *unit)
     return false;
 }
 
-int target_next(const struct target *t, int *pids, size_t count, size_t *at)
+/* The next process of a target, from *at on; 0: no more. */
+static int target_next(const struct target *t, int *pids, size_t count,
+                       size_t *at)
 {
     if (t->pid)
         return (*at)++ ? 0 : t->pid;

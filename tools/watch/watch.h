@@ -82,7 +82,6 @@ struct watched {
     int64_t unmoved_ns; /* since when no queue was read, opened or closed */
     int64_t stopped_ns; /* since when its state is T */
     int64_t threads_ns; /* the next look for a deadlock */
-    unsigned agreed;    /* looks that agree on the verdict */
     uint64_t verdict;   /* the digest of it; 0: none */
     bool deadlock;      /* it is of a deadlock */
     int hung;           /* the thread of the last verdict; 0: all; -1: queues */
@@ -157,8 +156,6 @@ void targets_scan(struct watcher *);
 /* Null: it has ended. */
 struct watched *watched_new(int pid);
 void watched_free(struct watched *);
-/* The next process of a target, from *at on; 0: no more. */
-int target_next(const struct target *, int *pids, size_t count, size_t *at);
 /* Reads targets of a call: arguments from the first, and --unit. */
 size_t targets_read(struct call *, int unit_option, struct target *to,
                     size_t max);
