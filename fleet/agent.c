@@ -15,20 +15,14 @@
 #include "source.h"
 #include "watch.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
 #include <malloc.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "recorder/regex.h"
 

@@ -3,16 +3,9 @@
 #include "fleet.h"
 #include "source.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
 #include <spawn.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "recorder/regex.h"
 

@@ -11,11 +11,6 @@
 #include "fleet.h"
 #include "print.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 enum { WAIT_MS = 5000, READ_TRIES = 10, ELECTING_MS = 1500 };
 
 /* ------------------------------------------------------------------- put -- */

@@ -4,10 +4,6 @@
 #include "print.h"
 
 #include <pthread.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
 static pthread_mutex_t texts_mutex = PTHREAD_MUTEX_INITIALIZER;
 

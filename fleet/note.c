@@ -4,10 +4,6 @@
 #include "requests.h"
 #include "source.h"
 
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 enum { TEXT_MAX = 4096 };
 
 bool note_clock(int fd, int64_t offset_ns, int64_t error_ns)

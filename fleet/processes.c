@@ -6,14 +6,7 @@
 #include "source.h"
 #include "watch.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <sys/uio.h>
-#include <unistd.h>
 
 #include "recorder/regex.h"
 

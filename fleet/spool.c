@@ -12,15 +12,8 @@
 #include "watch.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <zstd.h>
 
 #define BEGUN ".begun"

@@ -4,15 +4,7 @@
 #include "fleet.h"
 #include "print.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/random.h>
-#include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "recorder/regex.h"
 

@@ -12,8 +12,6 @@
 
 #include "recorder/calls.h"
 
-#include <stdio.h>
-
 /* Frames of a stack: farther apart, they are on two. */
 static const uint64_t STACK_NEAR = 1 << 20;
 /* By how much one stack pointer is higher: they have 36 bits, or 32. */

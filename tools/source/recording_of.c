@@ -5,7 +5,6 @@
 
 #include <gelf.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 
 enum { ANY = -1, SEGMENTS_MAX = 64 };
 

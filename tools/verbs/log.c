@@ -4,9 +4,6 @@
 #include "labels.h"
 #include "watch.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum { OPTION_CHUNK = OPTION_OWN, OPTION_KEEP, OPTION_RESTARTS, OPTION_UNIT };
 
 static int log_one(struct call *call)

@@ -10,16 +10,9 @@
 
 #include "recorder/output.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <spawn.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
 enum {
     OPTION_WHEN = OPTION_OWN,

@@ -2,7 +2,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "watch.h"
 
-#include <stddef.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 

@@ -3,7 +3,6 @@
 #include "watch.h"
 
 #include <poll.h>
-#include <stdarg.h>
 #include <sys/wait.h>
 
 enum { STATUS_INCIDENT = 3 };
