@@ -609,7 +609,6 @@ Test(tasks, damage_is_told, .init = build_long)
         {"owner", "0x10"},
         {"many", "the description fibers at 0x"},
         {"descriptor", "the description fibers at 0x"},
-        {"older", "no tasks in it"},
         {"chain", "the list of descriptions ends at a bad one"}};
     build_fibers("-O0 -g");
     for (size_t i = 0; i < sizeof damages / sizeof *damages; i++) {

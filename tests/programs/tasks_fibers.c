@@ -19,7 +19,7 @@
     still   says PID only when all tasks stand still
     plain   tasks have no numbers
     bench   switches COUNT tasks, prints ns a switch, and ends
-    wild, ring, hole, name, escape, many, owner, descriptor, older, chain
+    wild, ring, hole, name, escape, many, owner, descriptor, chain
             damages the descriptions
 */
 #include "recorder_dump.h"
