@@ -182,7 +182,7 @@ static void registry_make(struct fuzz_tasks *f)
     put(f, at->registry_self, REGION);
     bytes_put(&f->memory, f->region + at->registry_layout, RECORDER_LAYOUT, 4);
     bytes_put(&f->memory, f->region + at->registry_bytes,
-              at->registry_tasks + f->memory.word_bytes, 4);
+              at->registry_kernel + f->memory.word_bytes, 4);
     bytes_put(&f->memory, f->region + at->registry_head_bytes, 128, 4);
     put(f, at->registry_tasks,
         next(f) < 240 ? REGION + DESCRIPTION : word_next(f));
