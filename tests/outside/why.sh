@@ -50,6 +50,53 @@ has 'no span that was closed is chosen'
 must -2 recorder why why.rec --slowest 0
 has '0: is no number above 0'
 
+## functions_are_spans
+# Goal: each call of a function is a span, whose parts name a lock and its
+# holder. Method: the 3rd of 10 calls waits, others do not.
+cat >calls.c <<'END'
+#include "recorder_dump.h"
+#include "recorder_functions.h"
+#include "recorder_kernel.h"
+#include <pthread.h>
+#include <unistd.h>
+static pthread_mutex_t table = PTHREAD_MUTEX_INITIALIZER;
+static pthread_barrier_t both;
+static void *holds(void *none)
+{
+    recorder_thread_name("holder");
+    pthread_mutex_lock(&table);
+    pthread_barrier_wait(&both);
+    usleep(50000);
+    pthread_mutex_unlock(&table);
+    return none;
+}
+static void look_up(void)
+{
+    pthread_mutex_lock(&table);
+    pthread_mutex_unlock(&table);
+}
+int main(void)
+{
+    pthread_t thread;
+    pthread_barrier_init(&both, NULL, 2);
+    for (int i = 0; i < 10; i++) {
+        if (i == 2) {
+            pthread_create(&thread, NULL, holds, NULL);
+            pthread_barrier_wait(&both);
+        }
+        look_up();
+    }
+    pthread_join(thread, NULL);
+}
+END
+gcc -g -finstrument-functions -I$ROOT $WARNINGS -o calls calls.c -lpthread
+RECORDER_SWITCHES=64,why recorder run -q -o why.rec ./calls
+must recorder why why.rec look_up
+has 'functions: look_up: 10 spans, usually '
+has 'waited for mutex table held by T'
+has ' holder, at look_up calls.c:'
+has ' holder waited in usleep, returned 0, at holds calls.c:'
+
 ## missing_records_are_said
 # Goal: without switches, waits are known, and the rest is `not known`;
 # without recorder run, a blocked thread has no reason.
