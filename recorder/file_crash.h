@@ -134,12 +134,15 @@ recorder_crash_save_(struct recorder_crash_copy_ *w, uintptr_t from,
 }
 
 /* Saves the stack. After an overflow, its memory begins some pages above; after
- * that of a large frame, where a register points, as a frame pointer does. */
+ * that of a large frame, where a register points, as a frame pointer does, or of
+ * the main thread, at its outermost frames. */
 RECORDER_SELDOM_ void recorder_crash_stack_(struct recorder_crash_copy_ *w,
                                             const uintptr_t *registers,
                                             uintptr_t sp)
 {
-    uintptr_t from = sp - RECORDER_CRASH_RED_, bytes, next = UINTPTR_MAX;
+    uintptr_t from = sp - RECORDER_CRASH_RED_, bytes;
+    uintptr_t next = w->file->strings - RECORDER_CRASH_STACK_;
+    char byte;
     unsigned i;
     for (i = 0; i < RECORDER_CRASH_GUARDS_; i++) {
         bytes = RECORDER_CRASH_STACK_;
@@ -147,8 +150,11 @@ RECORDER_SELDOM_ void recorder_crash_stack_(struct recorder_crash_copy_ *w,
             return;
         from = (from & ~(uintptr_t)4095) + 4096;
     }
+    if (next <= from)
+        next = UINTPTR_MAX;
     for (i = 0; i < RECORDER_REGISTERS_; i++)
-        if (registers[i] > from && registers[i] < next)
+        if (registers[i] > from && registers[i] < next &&
+            recorder_memory_copy_all_(&byte, registers[i], 1))
             next = registers[i];
     bytes = RECORDER_CRASH_STACK_;
     recorder_crash_save_(w, next, &bytes);
@@ -233,8 +239,8 @@ recorder_crash_mark_(const struct recorder_recording_ *file, int32_t sig)
 /* Writes a crash; `most`: the bytes of memory, 0: none. A child of vfork() has the
  * recording of its parent. Safe in a signal handler. */
 RECORDER_APART_ void recorder_crash_write_(int sig, const void *info,
-                                            const void *context, int32_t thread,
-                                            size_t most)
+                                           const void *context, int32_t thread,
+                                           size_t most)
 {
     struct recorder_recording_ *file = recorder_recording_;
     struct recorder_crash_copy_ w;

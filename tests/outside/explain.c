@@ -193,6 +193,22 @@ Test(explain, optimized)
     cr_assert(is_among_first("store: drop item="), "%s", build_text);
 }
 
+/* Goal: the record of the object that was freed and then used is the cause, not
+ * perhaps. */
+Test(explain, freed_is_sure)
+{
+    static const char *const names[] = {"use_after_free", "call_after_free",
+                                        "double_free"};
+    for (size_t i = 0; i < 3; i++) {
+        char program[100];
+        snprintf(program, sizeof program, "./plain %s h", names[i]);
+        crash(program);
+        build_must(RECORDER
+                   " explain core | grep \"store: .* <- [^p]\" && " RECORDER
+                   " explain rec | grep \"store: .* <- [^p]\"");
+    }
+}
+
 /* Goal: a crash that no record concerns accuses none for sure. */
 Test(explain, unrelated_is_perhaps)
 {
@@ -209,6 +225,47 @@ Test(explain, unrelated_is_perhaps)
             cr_assert_eq(strncmp(at, "   <- perhaps ", 14), 0, "%s",
                          build_text);
     }
+}
+
+/* Goal: the same of 17 programs that use addresses and numbers again, each
+ * crashing in two ways that no record concerns; the end is right. */
+static void unrelated_must(unsigned optimized)
+{
+    build_needs("g++");
+    build_must("ls " BUILD_PROGRAMS "/unrelated/*.c* >sources");
+    for (unsigned i = 0; i < 17; i++) {
+        if (!sampled(i))
+            continue;
+        build_must(
+            "source=$(sed -n %up sources); case $source in *cc) "
+            "compiler=g++;; *) compiler=gcc;; esac; "
+            "$compiler -g -w -O%u -fstack-protector-strong " BUILD_INCLUDE
+            "-o other $source -lpthread; for end in a b; do sed -n "
+            "\"s|^/[*] $end: \\(.*\\) [*]/|\\1|p\" $source >end_$end; "
+            "test -s end_$end || exit 1; done",
+            i + 1, optimized);
+        for (unsigned k = 0; k < 4; k++) {
+            const char *crashes = k & 2 ? "b" : "a";
+            char program[20];
+            snprintf(program, sizeof program, "./other %s", crashes);
+            if (!(k & 1))
+                crash(program);
+            command_must("explain %s >said; head -1 said | grep -E -f end_%s",
+                         k & 1 ? "rec" : "core", crashes);
+            build_must(
+                "! grep \"<- [^p]\" said || (sed -n %up sources; exit 1)",
+                i + 1);
+        }
+    }
+}
+
+Test(explain, unrelated_programs)
+{
+    unrelated_must(0);
+}
+Test(explain, unrelated_optimized)
+{
+    unrelated_must(2);
 }
 
 /* Goal: of several pointers that may be the null pointer none is named for
@@ -282,10 +339,17 @@ Test(explain, large_frame)
     crash("./frame");
     command_must("explain core");
     cr_expect_not_null(strstr(build_text,
-                              "SIGSEGV: stack overflow of thread frame, "),
+                              "SIGSEGV: stack overflow of thread frame: a "
+                              "frame of "),
                        "%s", build_text);
     cr_expect(is_among_first("images: blur width=9000"), "%s", build_text);
-    recording_must("./frame", "SIGSEGV: stack overflow of thread frame\n");
+    recording_must("./frame", "SIGSEGV: stack overflow of thread frame: a frame"
+                              " of ");
+    build_must("gcc -O2 -g -w " BUILD_INCLUDE "-o sorted " BUILD_PROGRAMS
+               "/unrelated/sorted.c -lpthread");
+    crash("./sorted b");
+    recording_must("./sorted", "SIGSEGV: stack overflow of thread sorted: a "
+                               "frame of 11 MiB");
 }
 
 /* Goal: of a process that hangs, the answer has the deadlock, a thread of it

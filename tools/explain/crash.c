@@ -13,7 +13,7 @@ enum {
     ADDRESS_LEAST = 65536, /* no system maps memory below */
     VALUES_MAX = 400,
     TEXT_LEAST = 3, /* shorter ones are everywhere */
-    BLOCK_WORDS = 256,
+    WORDS_MAX = 1024,
     SMALL = 16,
     CALLERS = 2,        /* frames after the site whose variables count */
     HANDLER_FRAMES = 16 /* of a handler that raised the signal again */
@@ -150,18 +150,34 @@ static bool is_bad(const struct explain *x, const struct variable *v)
     return x->bad || !x->address || variable_member(v, x->address, &member);
 }
 
-/* True if a freed block has the bad address: the program read it there. */
-static bool block_has(struct explain *x, const struct block *block)
+/* True if one of the words from an address on has a value. */
+static bool words_have(struct explain *x, uint64_t at, uint64_t end,
+                       uint64_t value)
 {
     struct memory *m = x->threads.source->memory;
     uint64_t word;
-    for (unsigned i = 0; x->has_bad && x->bad >= ADDRESS_LEAST &&
-                         i < BLOCK_WORDS && i * 8 < block->size;
-         i++)
-        if (bytes_read_word(m, block->start + i * m->word_bytes, &word) &&
-            word == x->bad)
+    for (unsigned i = 0; at < end && i < WORDS_MAX; i++, at += m->word_bytes)
+        if (bytes_read_word(m, at, &word) && word == value)
             return true;
     return false;
+}
+
+/* Notes whether the crash used a freed block: the bad address is in it, or was
+ * read there; or free() has the address of its header on the stack, which no
+ * other function has. */
+static void freed_read(struct explain *x, struct value *v)
+{
+    const unsigned sp = x->threads.machine->unwind.sp;
+    const struct block *b = &v->block;
+    const uint64_t header =
+        b->start - 2 * x->threads.source->memory->word_bytes;
+    v->used |=
+        x->has_bad && (x->bad - b->start < b->size ||
+                       (x->bad >= ADDRESS_LEAST &&
+                        words_have(x, b->start, b->start + b->size, x->bad)));
+    v->given |=
+        x->in_heap && words_have(x, x->registers[x->first].value[sp],
+                                 x->registers[x->site].value[sp], header);
 }
 
 /* Adds the value of a variable, and, to a depth, the members of its target.
@@ -187,10 +203,7 @@ static void variable_add(struct explain *x, const struct variable *v,
         value = value_add(x, VALUE_ADDRESS, v->name, v->value, weight);
         type = variable_type(v);
         if (value && value->block.freed)
-            value->used |=
-                block_has(x, &value->block) ||
-                (weight >= WEIGHT_SITE && !holder) ||
-                (x->signal == SIGABRT && weight >= WEIGHT_CALLER / 2);
+            freed_read(x, value);
     } else if (v->is_pointer) {
         if (bad) /* "next=(nil)" */
             value = value_add(x, VALUE_NUMBER, v->name, 0, WEIGHT_HOLDER);

@@ -17,6 +17,7 @@ enum {
     PAGE = 4096,
     NEAR = 1 << 20,
     FAR = 1 << 30,
+    RED_ZONE = 128, /* below the stack pointer, of x86-64 */
     TEXT_MAX = 400
 };
 
@@ -68,6 +69,13 @@ static bool abort_message(struct explain *x, char to[TEXT_MAX])
     if (at && bytes_read_word(x->threads.source->memory, at, &at) && at)
         return text_read(x, at + 4, to);
     return message_find(x, to);
+}
+
+bool ending_is_double_free(struct explain *x)
+{
+    char message[TEXT_MAX];
+    return x->signal == SIGABRT && abort_message(x, message) &&
+           strstr(message, "double free");
 }
 
 /* Reads the type and text of the exception whose header has its class at
@@ -191,7 +199,7 @@ static bool is_stack_overflow(struct explain *x, uint64_t *end)
         at == pc || at + NEAR < sp || has_memory(x, at))
         return false;
     *end = memory_after(x, at + PAGE, at + 2 * NEAR);
-    if (at >= sp && at < x->frame_end && x->frame_end - sp < FAR) {
+    if (at + RED_ZONE >= sp && at < x->frame_end && x->frame_end - sp < FAR) {
         *end = *end ? *end : memory_after(x, at + PAGE, x->frame_end);
         return true;
     }
@@ -218,17 +226,30 @@ static void overflow_text(struct explain *x, uint64_t end, char *to, size_t max)
 {
     const char *function = NULL;
     unsigned count = recursion(x, &function);
+    uint64_t frame =
+        x->frame_end - register_of(x, x->threads.machine->unwind.sp);
     char bytes[32];
     size_text(x, end, bytes);
+    if (frame >= NEAR && frame < FAR)
+        snprintf(bytes, sizeof bytes, ": a frame of %u MiB",
+                 (unsigned)(frame >> 20));
     snprintf(to, max, "stack overflow of thread %s%s%s%s%s", x->thread->name,
              bytes, count > 3 ? ": " : "", count > 3 ? function : "",
              count > 3 ? " calls itself again and again" : "");
+}
+
+/* True if there is no code at the address that was called. */
+static bool is_call(const struct explain *x)
+{
+    return x->has_address &&
+           x->address == register_of(x, x->threads.machine->unwind.pc);
 }
 
 /* The names of pointers that may be the null pointer. */
 enum { NULLS_MAX = 16 };
 struct nulls {
     uint64_t offset; /* of the fault */
+    bool calls;      /* of a function that a pointer should have had */
     unsigned count;
     uint64_t addresses[NULLS_MAX]; /* of the pointers that are in memory */
     char text[4 * VARIABLE_NAME_MAX];
@@ -239,20 +260,21 @@ struct nulls {
 static void null_add(struct nulls *n, const struct variable *v)
 {
     struct variable member;
+    const char *name = v->name;
     size_t at = strlen(n->text);
-    if (!v->is_pointer || !*v->name || (v->known && v->value))
+    if (!v->is_pointer || !*v->name || (v->known && v->value) ||
+        variable_is_function(v) != n->calls)
         return;
     for (unsigned i = 0; i < n->count && i < NULLS_MAX; i++)
         if (v->address && n->addresses[i] == v->address)
             return; /* by another name */
     if (variable_member(v, n->offset, &member))
-        snprintf(n->text + at, sizeof n->text - at, "%s%s", at ? " or " : "",
-                 member.name);
-    else if (!n->offset)
-        snprintf(n->text + at, sizeof n->text - at, "%s%s", at ? " or " : "",
-                 v->name);
-    else
+        name = member.name;
+    else if (n->offset)
         return;
+    if (!strstr(n->text, name))
+        snprintf(n->text + at, sizeof n->text - at, "%s%s", at ? " or " : "",
+                 name);
     if (n->count < NULLS_MAX)
         n->addresses[n->count] = v->address;
     n->count++;
@@ -263,7 +285,7 @@ static void null_add(struct nulls *n, const struct variable *v)
 static void null_text(struct explain *x, uint64_t offset, char *to, size_t max)
 {
     static struct variable members[VARIABLES_MAX];
-    struct nulls n = {.offset = offset};
+    struct nulls n = {.offset = offset, .calls = is_call(x)};
     size_t at = 0;
     if (offset)
         at = (size_t)snprintf(to, max, "offset %llu of a null pointer",
@@ -273,7 +295,8 @@ static void null_text(struct explain *x, uint64_t offset, char *to, size_t max)
     for (size_t i = 0; i < x->variables_count; i++)
         if (x->variables[i].known)
             null_add(&n, &x->variables[i]);
-        else if (x->variables[i].is_pointer)
+        else if (x->variables[i].is_pointer &&
+                 variable_is_function(&x->variables[i]) == n.calls)
             n.count++;
     for (size_t i = 0; i < x->variables_count; i++) {
         const struct variable *v = &x->variables[i];
@@ -346,7 +369,6 @@ static void address_text(struct explain *x, char *to, size_t max)
 
 static void fault_text(struct explain *x, char *to, size_t max)
 {
-    uint64_t pc = register_of(x, x->threads.machine->unwind.pc);
     const struct value *freed = freed_value(x);
     const char *does = x->access.calls    ? "call of "
                        : !x->access.known ? "access to "
@@ -359,8 +381,7 @@ static void fault_text(struct explain *x, char *to, size_t max)
         return;
     }
     if (x->has_address) {
-        at = (size_t)snprintf(to, max, "%s",
-                              pc == x->address ? "call of " : does);
+        at = (size_t)snprintf(to, max, "%s", is_call(x) ? "call of " : does);
         address_text(x, to + at, max - at);
     } else if (x->code == SI_KERNEL) {
         snprintf(to, max, "%san address that cannot exist%s%s", does,

@@ -2,8 +2,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
 PROMISES
-    * A value that a record holds is a cause only if the faulting instruction
-      used it; any other is `perhaps`.
+    * A value that a record holds is a cause only if the crash used it, and it
+      is of freed memory or was recorded by the crashed function itself just
+      before; any other is `perhaps`.
     * Reading ends in any core file, hostile or cut off.
 
 FLOORS (a file calls only files of lower floors)
@@ -69,6 +70,8 @@ size_t variables_of(struct threads *, uint64_t address,
  * at an address: known of x86-64. */
 size_t variables_static(struct threads *, uint64_t address,
                         struct variable to[VARIABLES_MAX]);
+/* True for a pointer to a function. */
+bool variable_is_function(const struct variable *);
 /* True for a pointer or reference to a pointer. */
 bool variable_is_of_pointer(const struct variable *);
 /* Reads the members of a struct, or of a pointer's target, and their members.
@@ -93,7 +96,7 @@ struct explain {
     unsigned first;              /* its frame that crashed, after a handler's */
     struct registers registers[FRAMES_MAX]; /* of each frame */
     uint64_t frame_end; /* of the frame that crashed; 0: unknown */
-    int32_t hung;       /* without a crash: the thread of the verdict; 0: none */
+    int32_t hung; /* without a crash: the thread of the verdict; 0: none */
     char verdict[1024]; /* on a process that hangs; or "" */
     int signal, code;
     uint64_t address; /* of the fault */
@@ -123,7 +126,8 @@ struct value {
     char name[2 * VARIABLE_NAME_MAX]; /* "s", "s->next", "rdi" */
     char type[48];   /* of its target, or of the struct that it is in; or "" */
     char *text;      /* of VALUE_TEXT */
-    bool used;       /* the faulting instruction, or the failed call, used it */
+    bool used;       /* the faulting instruction used it */
+    bool given;      /* a freed block that free() has on its stack */
     unsigned weight; /* the higher, the more telling: WEIGHT_SITE ... */
     struct block block; /* of the heap at it; size 0: none */
 };
@@ -143,6 +147,8 @@ void crash_find(struct explain *);
 
 /* Writes in words how the program ended, in one line. */
 void ending_text(struct explain *, char to[1024]);
+/* True if glibc says that a block was freed twice. */
+bool ending_is_double_free(struct explain *);
 
 /* ------------------------------------------------------------ provenance -- */
 
@@ -156,7 +162,7 @@ struct shown {
     bool exact;     /* the value itself, or its block's start */
     bool before;    /* the block before the value's */
     bool first;     /* of a format that never came before */
-    bool sure;  /* the value was used, and its name or type is the record's */
+    bool sure; /* the value was used, and its name or type is the record's */
     size_t format;
     double score;
     uint64_t caller; /* of a last record: its return address */

@@ -238,16 +238,61 @@ static bool site_has_type(struct search *s, const struct hit *hit,
     return types_have(found, count, type, 1);
 }
 
-/* An address may have been another object's before: a value that the crash used
- * is the record's for sure only if types agree, or names where types are not
- * known. */
+/* The first record of a value that is of one life of its address with the last
+ * one: where a format comes again after another, the address was used again. */
+static uint64_t life_begin(const struct search *s, size_t value)
+{
+    unsigned char *seen = need(calloc(FORMATS_MAX + 1, 1));
+    uint64_t begin = 0;
+    size_t last = SIZE_MAX;
+    for (size_t i = 0; i < s->hits_count; i++) {
+        const struct hit *hit = &s->hits[i];
+        if (hit->value != value || !hit->exact)
+            continue;
+        if (seen[hit->format] && hit->format != last) {
+            memset(seen, 0, FORMATS_MAX + 1);
+            begin = hit->order;
+        }
+        seen[hit->format] = 1;
+        last = hit->format;
+    }
+    free(seen);
+    return begin;
+}
+
+/* True if the crashed function wrote a record, before the place of the crash, as
+ * one of the thread's last. */
+static bool is_of_crash(struct search *s, const struct hit *hit)
+{
+    struct threads *threads = &s->x->threads;
+    uint64_t pc = s->x->thread->frames[s->x->site];
+    const struct place *site = place_of(threads, pc);
+    const char *name = site ? site->function : NULL;
+    for (size_t i = s->p->last_count; i-- > 0 && name;) {
+        const struct shown *last = &s->p->last[i];
+        const struct place *of = place_of_call(threads, last->caller);
+        if (last->format == hit->format)
+            return last->order == hit->order && last->caller <= pc && of &&
+                   of->function && strcmp(of->function, name) == 0;
+    }
+    return false;
+}
+
+/* An address may have been another object's before, and a number is a number:
+ * the crashed function itself recorded the value that it used; or that is of
+ * freed memory, and types agree, or names where types are not known. */
 static bool is_sure(struct search *s, const struct hit *hit)
 {
     const struct value *v = &s->x->values[hit->value];
     bool known = false;
-    if (!v->used || hit->before || hit->weak)
+    if ((!v->used && !(v->given && ending_is_double_free(s->x))) ||
+        hit->before || hit->weak)
         return false;
-    if (v->kind != VALUE_ADDRESS || (hit->name && is_type(v->type, hit->name)))
+    if (!v->block.freed)
+        return is_of_crash(s, hit);
+    if (hit->order < life_begin(s, hit->value))
+        return false;
+    if (hit->name && is_type(v->type, hit->name))
         return true;
     if (*v->type && site_has_type(s, hit, v->type, &known))
         return true;
@@ -281,7 +326,10 @@ static void hits_add(struct search *s, const struct hit *hits, size_t count)
         of = hits[i].before ? (s->x->in_heap ? 2 * of : of / 3)
              : hits[i].weak ? of / 3
                             : of;
-        of += v->used && !hits[i].before ? 400 : 0;
+        of += (v->used || (v->block.freed && v->weight >= WEIGHT_CALLER / 2)) &&
+                      !hits[i].before
+                  ? 400
+                  : 0;
         if (of > most) {
             most = of;
             best = &hits[i];

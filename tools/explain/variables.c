@@ -311,6 +311,12 @@ size_t variables_static(struct threads *threads, uint64_t address,
     return s.count;
 }
 
+bool variable_is_function(const struct variable *v)
+{
+    Dwarf_Die type = v->target;
+    return v->target.addr && dwarf_tag(&type) == DW_TAG_subroutine_type;
+}
+
 bool variable_is_of_pointer(const struct variable *v)
 {
     Dwarf_Die type = v->target;
@@ -357,14 +363,15 @@ static size_t members_read(struct memory *m, Dwarf_Die *type, uint64_t base,
         is_plain = tag == DW_TAG_inheritance || !name ||
                    strncmp(name, "_M_", 3) == 0; /* of libstdc++ */
         if (is_plain)
-            snprintf(v->name, sizeof v->name, "%s", before);
+            snprintf(v->name, sizeof v->name, "%.*s",
+                     (int)strlen(before) - (strchr(before, '.') ? 1 : 2),
+                     before);
         else
             snprintf(v->name, sizeof v->name, "%.50s%.40s", before, name);
         size = type_read(&inner, v);
         if (v->is_struct) {
             char inside[VARIABLE_NAME_MAX + 2];
-            snprintf(inside, sizeof inside, "%s%s", v->name,
-                     is_plain ? "" : ".");
+            snprintf(inside, sizeof inside, "%s.", v->name);
             count = members_read(m, &inner, base + at, inside, depth + 1, to,
                                  count);
             continue;
