@@ -28,6 +28,7 @@ FLOORS (a file calls only files of lower floors)
 #include "array.h"
 #include "command.h"
 #include "texts.h"
+#include "timeline.h"
 #include <string.h>
 
 enum compare_side { GOOD, BAD, SIDES };
@@ -54,13 +55,14 @@ struct compare_format {
 
 struct compare_recorder {
     const char *name;
-    bool cut[SIDES];    /* the first records are missing */
-    uint64_t ns[SIDES]; /* that its watched records cover */
+    bool cut[SIDES]; /* the first records are missing */
 };
 
 struct compare_value {
     uint64_t word; /* a real's bits; a string's number among compare.strings */
-    unsigned char kind; /* of struct reader_argument */
+    unsigned char kind;   /* of struct reader_argument */
+    unsigned char naming; /* by its value: enum naming */
+    bool own;             /* the id of the process or of a thread */
 };
 
 /* A chain leads back through the records of a thread: through all of them after
@@ -88,14 +90,13 @@ struct compare_thread {
     unsigned number, run;
     size_t first, last; /* events */
     uint64_t count;
-    uint64_t longest_ns; /* silence between two of its records */
     size_t role;
 };
 
 struct compare_run {
     struct call *call;
     size_t first, end; /* events */
-    uint64_t length_ns;
+    struct timeline timeline;
     size_t threads; /* the first of this run */
 };
 
@@ -172,14 +173,16 @@ struct compare_time {
 
 struct compare {
     struct history of[SIDES];
-    struct ids format_ids, recorder_ids;
+    struct ids format_ids, recorder_ids, known_ids;
+    size_t *known; /* formats, by the addresses of texts */
+    size_t known_max;
     struct texts texts, strings; /* strings: of arguments */
     struct compare_format *formats;
     size_t formats_count, formats_max;
     struct compare_recorder *recorders;
     size_t recorders_max;
     bool other_build, exact;  /* exact: any departure is a difference */
-    bool threaded;            /* BAD has several threads, which race */
+    bool threaded;            /* BAD has several threads, or waits for others */
     uint32_t *listed[SIDES];  /* watched events, by format */
     size_t *listed_at[SIDES]; /* where each format's begin; one more */
     size_t roles_count;
@@ -248,9 +251,8 @@ enum naming value_naming(const struct compare *, enum compare_side,
 void naming_find_handles(struct compare *);
 /* True if the words around an argument tell that it is a queue's length. */
 bool naming_is_gauge(const struct compare_format *, unsigned argument);
-/* True if a number is the id of the process or of a thread. */
-bool value_is_own(const struct compare *, enum compare_side, size_t event,
-                  uint64_t word);
+/* Notes the naming of a value by itself; `text`: of a string. */
+void naming_keep(struct call *, struct compare_value *, const char *text);
 
 /* times.c: "step from net: ... to disk: ...", "span net: ...". */
 const char *time_text(const struct compare *, const struct compare_time *);
@@ -319,22 +321,14 @@ struct level {
     double drift;     /* the largest from a quarter to a later one */
     double deviation; /* of all points */
     double least, most, run_least, run_most; /* of points; of runs' means */
-    double blocks, rise; /* rise: the least from a quarter to the next */
-    bool ascends;        /* each block is above the one before */
+    double blocks, trend; /* trend: the least correlation of blocks with time */
 };
 /* False: there are too few points to tell. */
 bool level_of(const struct points *, struct level *);
-/* A choice of events: of a format, among all of its role's threads; or of those
- * events of a format that have a value, or that another format follows. */
-struct which {
-    bool role;
-    int argument; /* -1: none */
-    uint64_t word;
-    uint32_t next;
-};
-/* The level of a format's watched events: 1 where one is chosen, else 0. */
+/* The level of a format's watched events: 1 where an argument is a word (`what`),
+ * or, if `argument` is -1, where that format follows; else 0. */
 bool level_where(const struct compare *, enum compare_side, size_t format,
-                 const struct which *, struct level *);
+                 int argument, uint64_t what, struct level *);
 /* How many thresholds of a rule apart two levels are: >= 1 is a difference. */
 double rule_size(enum rule, const struct level *good, const struct level *bad,
                  double unit);

@@ -3,8 +3,9 @@
 /*
    The sequences of two threads of a role are compared record by record, from
    their beginnings to the first difference. It is a finding if the records
-   before are too many to be the same by chance: if they have surprises, which
-   neither repeat nor count on what was before. Arguments that are not the same
+   before are too many to be the same by chance: if they have surprises. A
+   record is one if it is not as after the same three formats before, as a
+   predictor of data compression has it (Bloom's LZP). Arguments that are not the same
    from the start on (times, names, numbers of the run) are left out.
 */
 #include "compare.h"
@@ -28,13 +29,12 @@ struct sequence {
 struct same {
     unsigned times;      /* it was the same */
     bool chance, varies; /* it differs from the start on; in good runs */
-    uint64_t word, step; /* of the record before; from the one before that */
+    uint64_t by;         /* more than in the record whose like was expected */
 };
 
-/* A format: its arguments, and the format that followed last. */
+/* The arguments of a format: as many as a record has at most. */
 struct same_format {
-    struct same of[12]; /* as many as a record has at most */
-    uint32_t next;
+    struct same of[12];
 };
 
 struct exact {
@@ -44,7 +44,10 @@ struct exact {
     enum compare_side with;   /* the second's side: BAD, or GOOD, where a
                                      * good run is compared with another */
     size_t thread[SIDES];
-    double known; /* surprises in the records that are the same */
+    double known;           /* surprises in the records that are the same */
+    struct ids ids;         /* three formats, and values */
+    size_t *last, last_max; /* where they came last, from 1; 0: nowhere */
+    size_t expected;        /* the place whose like is to come, from 1 */
 };
 
 static void sequence_make(struct exact *x, enum compare_side side)
@@ -85,9 +88,7 @@ static bool is_same(const struct exact *x, size_t good, size_t bad,
     if (in_good != NAMING_NONE || in_bad != NAMING_NONE)
         return in_good == in_bad ||
                (in_good == NAMING_NAME && in_bad == NAMING_NAME);
-    return (a->kind == b->kind && a->word == b->word) ||
-           (value_is_own(x->c, GOOD, good, a->word) &&
-            value_is_own(x->c, x->with, bad, b->word));
+    return (a->kind == b->kind && a->word == b->word) || (a->own && b->own);
 }
 
 /* The first argument by which two records of one format differ; -1: none.
@@ -122,22 +123,54 @@ static bool is_equal(struct exact *x, size_t i, size_t k, bool learn)
            differs(x, good, bad, learn) < 0;
 }
 
-/* Counts the surprises of an equal record: another format than the last time
- * follows, an argument changes by another step than the last time. */
-static double surprises(struct exact *x, size_t event, size_t before)
+/* Where the format of a record came last after the two before; from 1. With
+ * `values`, also its arguments were the same. */
+static size_t *last_of(struct exact *x, size_t place, bool values)
 {
-    const struct compare_event *e = &x->c->of[GOOD].events[event];
-    const struct compare_event *last = &x->c->of[GOOD].events[before];
-    double count = x->same[last->format].next != e->format;
-    x->same[last->format].next = e->format;
-    for (unsigned i = 0; i < e->count; i++) {
+    const struct compare_event *all = x->c->of[GOOD].events;
+    const uint32_t *at = &x->of[GOOD].events[place];
+    const struct compare_event *e = &all[*at];
+    uint64_t digest = values, before = UINT64_MAX;
+    bool is_new;
+    for (unsigned i = 0; values && i < e->count; i++)
+        if (!x->same[e->format].of[i].chance &&
+            value_naming(x->c, GOOD, *at, i) == NAMING_NONE)
+            digest = (digest + value_of(x, GOOD, *at, i)->word) *
+                     0x9e3779b97f4a7c15u;
+    if (place > 1)
+        before = (uint64_t)all[at[-1]].format << 32 | all[at[-2]].format;
+    return array_at_key(x->last, &x->ids, x->last_max, e->format, before,
+                        digest, &is_new);
+}
+
+/* Counts the surprises of an equal record: its format, or arguments that are
+ * not as in the record whose like is expected, nor differ as those before. */
+static double surprises(struct exact *x, size_t place)
+{
+    const uint32_t *events = x->of[GOOD].events;
+    const struct compare_event *all = x->c->of[GOOD].events;
+    const struct compare_event *e = &all[events[place]];
+    size_t like = x->expected, *last;
+    double count;
+    if (like && all[events[like - 1]].format != e->format)
+        like = 0;
+    count = !like;
+    for (unsigned i = 0; like && i < e->count; i++) {
         struct same *same = &x->same[e->format].of[i];
-        uint64_t word = value_of(x, GOOD, event, i)->word;
-        if (same->chance || value_naming(x->c, GOOD, event, i) != NAMING_NONE)
+        uint64_t by = value_of(x, GOOD, events[place], i)->word -
+                      value_of(x, GOOD, events[like - 1], i)->word;
+        if (same->chance ||
+            value_naming(x->c, GOOD, events[place], i) != NAMING_NONE)
             continue;
-        count += word != same->word && word - same->word != same->step;
-        same->step = word - same->word;
-        same->word = word;
+        count += by && by != same->by;
+        same->by = by;
+    }
+    x->expected = count > 0 ? 0 : like + 1;
+    for (int values = 1; values >= 0; values--) {
+        last = last_of(x, place, values);
+        if (!x->expected && *last)
+            x->expected = *last + 1;
+        *last = place + 1;
     }
     return count;
 }
@@ -233,11 +266,12 @@ static size_t same_count(struct exact *x)
     sequence_make(x, GOOD);
     sequence_make(x, BAD);
     x->known = 0;
+    x->expected = 0;
+    ids_free(&x->ids);
     for (; i < x->of[GOOD].count && i < x->of[BAD].count &&
            is_equal(x, i, i, true);
          i++)
-        x->known += surprises(x, x->of[GOOD].events[i],
-                              x->of[GOOD].events[i ? i - 1 : 0]);
+        x->known += surprises(x, i);
     return i;
 }
 
@@ -249,8 +283,7 @@ static bool departs_seldom(struct exact *x, size_t i)
     while (at[GOOD] < x->of[GOOD].count && at[BAD] < x->of[BAD].count) {
         bool same = is_equal(x, at[GOOD], at[BAD], false);
         if (same)
-            x->known += surprises(x, x->of[GOOD].events[at[GOOD]],
-                                  x->of[GOOD].events[at[GOOD] - 1]);
+            x->known += surprises(x, at[GOOD]);
         else if (++apart * SELDOM > x->of[GOOD].count ||
                  !resync(x, at[GOOD], at[BAD], skips))
             return false;
@@ -351,6 +384,8 @@ void exact_find(struct compare *c)
                 break;
             thread_find(&x, role);
         }
+    ids_free(&x.ids);
+    free(x.last);
     free(x.of[GOOD].events);
     free(x.of[BAD].events);
 }

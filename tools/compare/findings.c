@@ -194,13 +194,7 @@ static bool is_consequence(const struct compare *c, const struct finding *a,
 static void findings_order(struct compare *c)
 {
     enum { MOST = 1000 }; /* that are compared with each other */
-    size_t i, k, strong = 0;
-    for (i = 0; i < c->findings_count; i++)
-        strong += !c->findings[i].weak;
-    /* The difference of a record that is made once may be the cause. */
-    for (i = 0; i < c->findings_count; i++)
-        if (c->findings[i].rule == RULE_ONCE && strong)
-            c->findings[i].weak = false;
+    size_t i, k;
     if (!c->findings_count)
         return;
     qsort(c->findings, c->findings_count, sizeof *c->findings, by_telling);
@@ -240,8 +234,8 @@ void compare_all(struct compare *c)
     exact_find(c);
     sequences_find(c);
     rates_find(c);
-    values_find(c);
     times_find(c);
+    values_find(c);
     threads_find(c);
     findings_order(c);
 }
@@ -259,6 +253,8 @@ void compare_close(struct compare *c)
     free(c->formats);
     free(c->recorders);
     free(c->times);
+    free(c->known);
+    ids_free(&c->known_ids);
     ids_free(&c->format_ids);
     ids_free(&c->recorder_ids);
     texts_free(&c->texts);

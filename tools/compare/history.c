@@ -14,8 +14,8 @@ static size_t recorder_of(struct compare *c, const char *name)
     return (size_t)(r - c->recorders);
 }
 
-static size_t format_of(struct compare *c, struct call *call,
-                        const struct timeline_event *e)
+static size_t format_add(struct compare *c, struct call *call,
+                         const struct timeline_event *e)
 {
     const char *place = recorder_location_name_(e->location);
     size_t recorder = recorder_of(c, e->read.recorder->name);
@@ -41,6 +41,19 @@ static size_t format_of(struct compare *c, struct call *call,
         f->naming[k] = naming_of(e->arguments[k].name, e->format, k);
     }
     return (size_t)(f - c->formats);
+}
+
+/* The texts of a source stay where they are: looks for their addresses first. */
+static size_t format_of(struct compare *c, struct call *call,
+                        const struct timeline_event *e)
+{
+    bool is_new;
+    size_t *known = array_at_key(c->known, &c->known_ids, c->known_max,
+                                 (uintptr_t)e->format, (uintptr_t)e->location,
+                                 (uintptr_t)e->read.recorder, &is_new);
+    if (is_new)
+        *known = format_add(c, call, e);
+    return *known;
 }
 
 /* A thread while its run is read: its open spans, by the events that opened
@@ -92,7 +105,7 @@ static uint64_t cpu_of(const struct reading *thread, uint64_t ns)
            (state->state == SWITCHES_RUNNING ? ns - state->begin : 0);
 }
 
-static void values_keep(struct compare *c, struct history *h,
+static void values_keep(struct compare *c, struct history *h, struct call *call,
                         struct timeline_event *e)
 {
     reader_unmark(e->arguments, e->arguments_count);
@@ -101,14 +114,16 @@ static void values_keep(struct compare *c, struct history *h,
     for (unsigned i = 0; i < e->arguments_count; i++) {
         const struct reader_argument *a = &e->arguments[i];
         struct compare_value *to = &h->values[h->values_count++];
-        to->kind = (unsigned char)(a->cut ? READER_LOST : a->kind);
-        to->word = a->word;
+        *to = (struct compare_value){
+            .word = a->word,
+            .kind = (unsigned char)(a->cut ? READER_LOST : a->kind)};
         if (a->kind == READER_REAL)
             memcpy(&to->word, &a->real, sizeof to->word);
         else if (a->kind == READER_SIGNED || a->kind == READER_CHARACTER)
             to->word = (uint64_t)a->integer;
         else if (a->kind == READER_STRING)
             to->word = texts_add(&c->strings, a->text, a->text_size);
+        naming_keep(call, to, a->text);
     }
 }
 
@@ -146,7 +161,7 @@ static void event_keep(struct compare *c, struct history *h,
                                  .count = (uint8_t)e->arguments_count};
     to->next = UINT32_MAX;
     to->ring = (uint32_t)ring_of(h, c->formats[i].recorder, e);
-    values_keep(c, h, e);
+    values_keep(c, h, run->call, e);
 }
 
 static void threads_keep(struct history *h, const struct timeline *t)
@@ -164,11 +179,8 @@ static void threads_keep(struct history *h, const struct timeline *t)
     }
     for (i = run->first; i < h->count; i++) {
         struct compare_thread *thread = &h->threads[h->events[i].thread];
-        uint64_t ns = h->events[i].ns;
         if (!thread->count++)
             thread->first = i;
-        else if (ns - h->events[thread->last].ns > thread->longest_ns)
-            thread->longest_ns = ns - h->events[thread->last].ns;
         thread->last = i;
     }
 }
@@ -209,7 +221,7 @@ void history_read(struct compare *c, enum compare_side side, struct call *call)
 {
     struct history *h = &c->of[side];
     struct reading *threads;
-    struct timeline timeline;
+    struct timeline *timeline;
     struct switches switches = {0};
     struct timeline_event e;
     struct compare_run *run;
@@ -218,15 +230,16 @@ void history_read(struct compare *c, enum compare_side side, struct call *call)
     run = &h->runs[h->runs_count++];
     *run = (struct compare_run){
         .call = call, .first = h->count, .threads = h->threads_count};
+    timeline = &run->timeline;
     reader_count(&call->reader);
-    timeline_open(&timeline, call, 0);
-    cuts_keep(c, h, side, &timeline);
+    timeline_open(timeline, call, 0);
+    cuts_keep(c, h, side, timeline);
     if (!call->selection.thread) /* which leaves out records of switches */
-        switches_export(&switches, &timeline);
-    threads = need(calloc(timeline.lanes_count + 1, sizeof *threads));
-    while (timeline_next(&timeline, &e)) {
+        switches_export(&switches, timeline);
+    threads = need(calloc(timeline->lanes_count + 1, sizeof *threads));
+    while (timeline_next(timeline, &e)) {
         struct reading *thread = &threads[e.lane->index];
-        if (timeline_says(&timeline, e.recorder))
+        if (timeline_says(timeline, e.recorder))
             continue;
         states_read(threads, &switches, &states, e.ns);
         event_keep(c, h, &e, cpu_of(thread, e.ns));
@@ -235,18 +248,18 @@ void history_read(struct compare *c, enum compare_side side, struct call *call)
         if (!h->build_size)
             build_keep(h, e.read.event.format);
     }
-    run->length_ns = timeline.length_ns;
     run->end = h->count;
-    threads_keep(h, &timeline);
-    for (size_t i = 0; i < timeline.lanes_count; i++)
+    threads_keep(h, timeline);
+    for (size_t i = 0; i < timeline->lanes_count; i++)
         free(threads[i].opened);
     free(threads);
     switches_free(&switches);
-    timeline_close(&timeline);
 }
 
 void history_close(struct history *h)
 {
+    for (size_t i = 0; i < h->runs_count; i++)
+        timeline_close(&h->runs[i].timeline);
     free(h->runs);
     free(h->events);
     free(h->values);

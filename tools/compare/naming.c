@@ -17,9 +17,9 @@ static const char *const chances[] = {
     "now",  "start", "started", "cpu",  "rss",  "load",    "uptime"};
 /* The length of a queue, or how many of some are free. */
 static const char *const gauges[] = {
-    "queue", "queued", "backlog", "pending",  "depth",  "length",
-    "left",  "wait",   "waiting", "inflight", "active", "busy",
-    "idle",  "free",   "use",     "ready"};
+    "queue", "queued",  "backlog",  "pending", "depth", "length", "left",
+    "wait",  "waiting", "inflight", "active",  "busy",  "idle",   "free",
+    "use",   "ready",   "mailbox",  "tokens",  "credit"};
 
 static bool is_word(const char *name, size_t size, const char *const *words,
                     size_t count)
@@ -89,29 +89,30 @@ bool naming_is_gauge(const struct compare_format *f, unsigned argument)
            IS_WORD(a.after, a.after_size, gauges);
 }
 
-static bool is_address(const struct compare *c, enum compare_side side,
-                       size_t event, uint64_t word)
+static bool is_address(struct call *call, uint64_t word)
 {
-    struct compare_run *run =
-        &c->of[side].runs[history_run(&c->of[side], event)];
     return (word >= 0x500000000000u && word <= 0x7fffffffffffu) ||
-           (word >= 65536 && module_at(&run->call->source, word));
+           (word >= 65536 && module_at(&call->source, word));
 }
 
-bool value_is_own(const struct compare *c, enum compare_side side, size_t event,
-                  uint64_t word)
+static bool is_own(const struct reader *reader, uint64_t word)
 {
-    const struct compare_run *run =
-        &c->of[side].runs[history_run(&c->of[side], event)];
-    const struct reader *reader = &run->call->reader;
     if (word <= 300 || word > 1 << 22)
         return false;
-    if (word == reader->pid)
-        return true;
     for (size_t i = 0; i < reader->threads_count && i < 64; i++)
         if ((uint64_t)(uint32_t)reader->threads[i].id == word)
             return true;
-    return false;
+    return word == reader->pid;
+}
+
+void naming_keep(struct call *call, struct compare_value *v, const char *text)
+{
+    v->own = v->kind < READER_REAL && is_own(&call->reader, v->word);
+    if (v->kind == READER_STRING && strstr(text, "tmp"))
+        v->naming = NAMING_CHANCE; /* of mkstemp() */
+    else if (v->kind == READER_POINTER ||
+             (v->kind < READER_REAL && is_address(call, v->word)))
+        v->naming = v->word ? NAMING_NAME : NAMING_NULL;
 }
 
 enum naming value_naming(const struct compare *c, enum compare_side side,
@@ -121,13 +122,11 @@ enum naming value_naming(const struct compare *c, enum compare_side side,
     const struct compare_event *e = &h->events[event];
     const struct compare_value *v = &h->values[e->values + argument];
     enum naming naming = c->formats[e->format].naming[argument];
-    if (v->kind == READER_STRING && strstr(c->strings.all[v->word].at, "tmp"))
-        return NAMING_CHANCE; /* of mkstemp() */
+    if (v->naming)
+        return v->naming;
     if (v->kind == READER_STRING || v->kind == READER_LOST ||
         v->kind == READER_REAL)
         return naming == NAMING_CHANCE ? naming : NAMING_NONE;
-    if (v->kind == READER_POINTER || is_address(c, side, event, v->word))
-        return v->word ? NAMING_NAME : NAMING_NULL;
     return naming;
 }
 
@@ -146,14 +145,15 @@ static enum naming *naming_at(const struct compare *c, struct argument a)
 }
 
 /* Does one argument open numbers that another closes, three or more at a time,
- * 32 or more, each of them four times? `in`: is that argument always an open
+ * 32 or more, each of them four times, or each above the last? `in`: is that argument always an open
  * one? Threads race: one in 100 may be wrong. */
 static bool is_handle(const struct compare *c, struct argument open,
                       struct argument close, const struct argument *in)
 {
     const struct history *h = &c->of[GOOD];
     bool is_open[HANDLES] = {false}, was[HANDLES] = {false};
-    size_t of[2] = {0, 0}, most = 0, kinds = 0, wrong = 0, uses = 0;
+    size_t of[2] = {0, 0}, most = 0, kinds = 0, wrong = 0, uses = 0, ups = 0;
+    uint64_t last = 0;
     for (size_t i = 0; i < h->runs[0].end && i < SAMPLE; i++) {
         const struct compare_event *e = &h->events[i];
         bool opens = e->format == open.format,
@@ -171,14 +171,16 @@ static bool is_handle(const struct compare *c, struct argument open,
         if (use)
             continue;
         kinds += !was[v->word];
+        ups += opens && v->word > last;
+        last = opens ? v->word : last;
         was[v->word] = true;
         is_open[v->word] = opens;
         of[opens]++;
         most = of[1] > of[0] + most ? of[1] - of[0] : most;
     }
     return in ? uses > of[0] + of[1]
-              : of[1] >= 32 && of[0] * 10 >= of[1] * 9 && kinds * 4 <= of[1] &&
-                    most >= 3;
+              : of[1] >= 32 && of[0] * 10 >= of[1] * 9 &&
+                    (kinds * 4 <= of[1] || ups + 1 >= of[1]) && most >= 3;
 }
 
 static bool may_be_handle(const struct compare *c, struct argument a)

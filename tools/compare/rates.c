@@ -20,18 +20,6 @@ static void new_add(struct compare *c, size_t format)
                                                     : "");
 }
 
-/* How often BAD would have a format that only GOOD has, by its rate there. */
-static double expected(const struct compare *c, size_t format)
-{
-    const struct compare_format *f = &c->formats[format];
-    const struct compare_recorder *r = &c->recorders[f->recorder];
-    double length = 1;
-    if ((r->cut[GOOD] || r->cut[BAD]) && r->ns[GOOD])
-        length = (double)r->ns[BAD] / (double)r->ns[GOOD];
-    return (double)f->watched[GOOD] / (double)c->of[GOOD].runs_count *
-           fmin(1, length);
-}
-
 /* True if each of several runs of GOOD, or each of several threads of the role,
  * has a format. */
 static bool is_in_each(const struct compare *c, size_t format, bool run)
@@ -71,10 +59,10 @@ static void gone_add(struct compare *c, size_t format, size_t common)
     double least = r->cut[GOOD] || r->cut[BAD] ? 12 : c->threaded ? 6 : 3;
     struct finding n = finding_of(c, RULE_GONE, count, format, count, 0);
     bool at_end = f->first[GOOD] >= common;
-    n.weak =
-        at_end ? r->cut[BAD]
-               : expected(c, format) < least && (r->cut[GOOD] || r->cut[BAD] ||
-                                                 !is_in_each(c, format, false));
+    n.weak = at_end ? r->cut[BAD]
+                    : count / (double)c->of[GOOD].runs_count < least &&
+                          (r->cut[GOOD] || r->cut[BAD] ||
+                           !is_in_each(c, format, false));
     if (at_end) {
         n.score -= 20;
         n.event[BAD] = c->of[BAD].count - 1;
@@ -87,6 +75,46 @@ static void gone_add(struct compare *c, size_t format, size_t common)
                 at_end ? finding_site(c, n.other) : "");
 }
 
+/* The longest row of records of a run without a format; *after: the row after
+ * its last record. */
+static double without(const struct compare *c, enum compare_side side,
+                      size_t format, double *after)
+{
+    const struct history *h = &c->of[side];
+    const uint32_t *at = &c->listed[side][c->listed_at[side][format]];
+    double most = 0;
+    for (size_t i = 0; i < c->formats[format].watched[side]; i++) {
+        const struct compare_run *run = &h->runs[history_run(h, at[i])];
+        bool first = !i || at[i - 1] < run->first;
+        most = fmax(most, (double)(at[i] - (first ? run->first : at[i - 1])));
+        *after = (double)(run->end - at[i]);
+    }
+    return most;
+}
+
+/* A format that is not among the last records of BAD, though it was among all
+ * before, and among all of GOOD. */
+static void ends_find(struct compare *c, size_t format)
+{
+    const struct compare_format *f = &c->formats[format];
+    double after[SIDES], most = 0;
+    const struct compare_thread *t;
+    struct finding n;
+    for (enum compare_side side = GOOD; side < SIDES; side++)
+        most = fmax(most, without(c, side, format, &after[side]));
+    most = fmax(most, after[GOOD]);
+    if (f->watched[GOOD] < 8 || f->watched[BAD] < 8 || f->scheduler ||
+        after[BAD] < rule_rows[RULE_ENDS].effect * (double)c->of[BAD].count ||
+        after[BAD] < rule_rows[RULE_ENDS].noise * most)
+        return;
+    n = finding_of(c, RULE_ENDS, after[BAD] / most, format, most, after[BAD]);
+    n.event[BAD] = c->listed[BAD][c->listed_at[BAD][format + 1] - 1];
+    t = &c->of[BAD].threads[c->of[BAD].events[n.event[BAD]].thread];
+    finding_add(c, n, finding_site(c, format), finding_name(t->name), t->number,
+                after[BAD], finding_share(after[BAD], (double)c->of[BAD].count),
+                most);
+}
+
 void rates_find(struct compare *c)
 {
     size_t common = last_common(c);
@@ -96,5 +124,7 @@ void rates_find(struct compare *c)
             new_add(c, i);
         else if (f->watched[GOOD] && !f->kept[BAD] && is_in_each(c, i, true))
             gone_add(c, i, common);
+        else if (f->watched[GOOD] && f->watched[BAD])
+            ends_find(c, i);
     }
 }

@@ -13,7 +13,7 @@
 
 #include <math.h>
 
-enum { BLOCKS = 16, EACH = 8 /* points of a block, at least */ };
+enum { BLOCKS = 16, EACH = 8, LEAST = 3 /* points of a block; of few */ };
 
 /* docs/diff.md shows the same thresholds. */
 const struct rule_row rule_rows[RULES] = {
@@ -66,9 +66,10 @@ const struct rule_row rule_rows[RULES] = {
     [RULE_THREAD] = {"thread", 96, 0, 0,
                      "thread %s (T%u) is in %s only: %.0f records, %s the "
                      "first"},
-    [RULE_ENDS] = {"ends", 72, 0.25, 0,
-                   "thread %s (T%u) ends early: nothing in the last %s of BAD, "
-                   "%s of its time, after %s; in GOOD %s"},
+    [RULE_ENDS] = {"ends", 72, 0.25, 4,
+                   "%s of thread %s (T%u) ends early: it is not among the last "
+                   "%.0f records of BAD, %s of all; before, never for more "
+                   "than %.0f"},
     [RULE_ONCE] = {"once", 76, 0, 0,
                    "%s is %s in BAD, %s in GOOD; the record is made once"},
 };
@@ -118,7 +119,7 @@ void points_add(struct points *p, double x, size_t event, size_t run)
 /* Sums for a level. */
 struct sums {
     double count, mean[2], squares[2]; /* of blocks: their means, spreads */
-    double runs, drift;
+    double runs, drift, trend;
 };
 
 static void sums_add(struct sums *s, double mean, double spread)
@@ -136,9 +137,13 @@ static void sums_add(struct sums *s, double mean, double spread)
 static void run_add(struct level *l, struct sums *s, const struct point *at,
                     size_t count)
 {
-    size_t blocks = count / EACH < BLOCKS ? count / EACH : BLOCKS, i, k = 0, to;
-    double total = 0, before = -INFINITY, drift = 0;
+    size_t each = count / 4 < EACH ? count / 4 : EACH, i, k = 0, to;
+    size_t blocks = each < LEAST            ? 0
+                    : count / each < BLOCKS ? count / each
+                                            : BLOCKS;
+    double total = 0, drift = 0;
     double quarters[4] = {0}, of_quarter[4] = {0};
+    double n = (double)blocks, along = 0, sum_means = 0, of_means = 0;
     for (i = 0; i < blocks; i++) {
         double sum = 0, squares = 0, from = (double)k, of;
         for (to = (i + 1) * count / blocks; k < to; k++) {
@@ -149,14 +154,16 @@ static void run_add(struct level *l, struct sums *s, const struct point *at,
         squares = fmax(0, squares / of - sum / of * sum / of);
         sums_add(s, sum / of,
                  log(sqrt(squares) + 1e-9 * fabs(sum / of) + 1e-12));
-        l->ascends = l->ascends && sum / of > before;
-        before = sum / of;
+        sum_means += sum / of;
+        of_means += sum / of * sum / of;
+        along += sum / of * ((double)i - (n - 1) / 2);
         total += sum;
         quarters[i * 4 / blocks] += sum / of;
         of_quarter[i * 4 / blocks]++;
     }
     if (blocks < 4)
         return;
+    /* Fisher's z; two deviations less */
     total /= (double)count;
     l->run_least = s->runs > 0 ? fmin(l->run_least, total) : total;
     l->run_most = s->runs > 0 ? fmax(l->run_most, total) : total;
@@ -166,9 +173,10 @@ static void run_add(struct level *l, struct sums *s, const struct point *at,
         for (k = 0; k < i; k++)
             if (fabs(quarters[i] - quarters[k]) > fabs(drift))
                 drift = quarters[i] - quarters[k];
-        if (i)
-            l->rise = fmin(l->rise, quarters[i] - quarters[i - 1]);
     }
+    along /= sqrt(fmax(of_means - sum_means * sum_means / n, 1e-300) *
+                  (n * n * n - n) / 12);
+    s->trend += atanh(fmin(fmax(along, -1), 1) * 0.9999) - 2 / sqrt(n - 3);
     s->drift += drift;
 }
 
@@ -177,8 +185,7 @@ bool level_of(const struct points *p, struct level *l)
     struct sums s = {0};
     double mean = 0, squares = 0;
     size_t from = 0, i;
-    *l = (struct level){
-        .count = (double)p->count, .ascends = true, .rise = INFINITY};
+    *l = (struct level){.count = (double)p->count};
     for (i = 0; i < p->count; i++) {
         double x = p->at[i].x, by = x - mean;
         mean += by / (double)(i + 1);
@@ -199,30 +206,24 @@ bool level_of(const struct points *p, struct level *l)
     l->spread = s.mean[1];
     l->spread_wander = sqrt(s.squares[1] / (s.count - 1));
     l->drift = s.drift / s.runs;
+    l->trend = tanh(s.trend / s.runs);
     return true;
 }
 
 bool level_where(const struct compare *c, enum compare_side side, size_t format,
-                 const struct which *w, struct level *to)
+                 int argument, uint64_t what, struct level *to)
 {
     const struct history *h = &c->of[side];
     const size_t *at = &c->listed_at[side][format];
     struct points p = {0};
     bool known;
-    size_t of = h->threads[h->events[c->listed[side][*at]].thread].role;
-    for (size_t i = w->role ? 0 : at[0]; i < (w->role ? h->count : at[1]);
-         i++) {
-        size_t event = w->role ? i : c->listed[side][i],
-               k = (size_t)w->argument;
+    for (size_t i = at[0]; i < at[1]; i++) {
+        size_t event = c->listed[side][i], k = (size_t)argument;
         const struct compare_event *e = &h->events[event];
-        bool is =
-            w->role ? e->format == format
-            : w->argument < 0
-                ? e->next == w->next
-                : k < e->count && h->values[e->values + k].word == w->word;
-        if (!w->role || (e->chain && h->threads[e->thread].role == of &&
-                         !c->formats[e->format].scheduler))
-            points_add(&p, is, event, history_run(h, event));
+        bool is = argument < 0
+                      ? e->next == what
+                      : k < e->count && h->values[e->values + k].word == what;
+        points_add(&p, is, event, history_run(h, event));
     }
     known = level_of(&p, to);
     free(p.at);
@@ -263,8 +264,10 @@ double rule_size(enum rule rule, const struct level *good,
     if (rule == RULE_DRIFT ||
         rule == RULE_SLOWS) /* blocks of BAD vary as it drifts */
         noise = pow(
-            r->noise * fmax(good->wander,
-                            good->deviation / sqrt(good->count / good->blocks)),
+            r->noise * (fabs(bad->trend) > 0.7 ? 0.6 : 1) *
+                fmax(good->wander,
+                     good->deviation / sqrt(fmin(good->count / good->blocks,
+                                                 bad->count / bad->blocks))),
             2);
     else if (rule == RULE_LEVEL && good->run_most > good->run_least &&
              apart < good->run_most - good->run_least)

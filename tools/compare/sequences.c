@@ -160,38 +160,18 @@ static const char *after(const struct compare *c, const struct context *x)
                                 : text;
 }
 
-/* Returns, for each format, its share of all records of the threads that have
- * it. */
-static double *shares_of(const struct compare *c, enum compare_side side)
-{
-    const struct history *h = &c->of[side];
-    double *reach = need(calloc(c->formats_count + 1, sizeof *reach));
-    struct ids pairs = {0};
-    bool is_new;
-    size_t i;
-    for (i = 0; i < h->count; i++) {
-        ids_add(&pairs, h->events[i].format, h->events[i].thread, 0, &is_new);
-        if (is_new)
-            reach[h->events[i].format] +=
-                (double)h->threads[h->events[i].thread].count;
-    }
-    for (i = 0; i < c->formats_count; i++)
-        reach[i] =
-            reach[i] > 0 ? (double)c->formats[i].kept[side] / reach[i] : 0;
-    ids_free(&pairs);
-    return reach;
-}
-
 /* True if GOOD would have shown a transition, were it possible there: judged by
  * how often it follows the context without its first event. */
-static bool is_forbidden(const struct table tables[ORDERS], int order,
-                         const struct transition *t, const double *shares)
+static bool is_forbidden(const struct compare *c,
+                         const struct table tables[ORDERS], int order,
+                         const struct transition *t)
 {
     const struct table *table = &tables[order - 1], *low = table - 1;
     double n = table->contexts[t->context].count[GOOD];
     const struct transition *parent;
     if (order == 1)
-        return n * shares[t->next] >= 3;
+        return n * (double)c->formats[t->next].watched[GOOD] >=
+               (double)c->of[GOOD].count;
     if (t->parent == COMPARE_NONE)
         return false;
     parent = &low->transitions[t->parent];
@@ -203,7 +183,7 @@ static bool is_forbidden(const struct table tables[ORDERS], int order,
 
 /* Finds transitions that came in BAD, and never in GOOD. */
 static void unseen_find(struct compare *c, const struct table tables[ORDERS],
-                        int order, const double *shares)
+                        int order)
 {
     const struct table *table = &tables[order - 1];
     for (size_t i = 0; i < table->transition_ids.count; i++) {
@@ -214,7 +194,7 @@ static void unseen_find(struct compare *c, const struct table tables[ORDERS],
         double p, q;
         if (t->count[GOOD] > 0 || x->count[GOOD] < LEAST ||
             !c->formats[t->next].watched[GOOD] ||
-            !is_forbidden(tables, order, t, shares))
+            !is_forbidden(c, tables, order, t))
             continue;
         p = statistics_poisson(
             (double)x->unseen,
@@ -240,44 +220,39 @@ static void unseen_find(struct compare *c, const struct table tables[ORDERS],
     }
 }
 
-/* Finds out whether a format has another share of the records after another one,
- * or of all records of its threads: `after` is COMPARE_NONE, and a small share
- * counts. */
+/* Finds out whether a format has another share of the records after another
+ * one. */
 static void share_find(struct compare *c, size_t after, uint32_t next,
                        const double good[2], const double bad[2])
 {
     struct level level[SIDES];
     struct finding f;
-    bool all = after == COMPARE_NONE,
-         more = bad[0] / bad[1] > good[0] / good[1];
-    struct which which = {.argument = -1, .role = all, .next = next};
+    bool more = bad[0] / bad[1] > good[0] / good[1];
     double ratio =
         compare_odds(bad[0], bad[1]) / compare_odds(good[0], good[1]);
-    double size, unit = all ? 0.1 : 1;
+    double size;
     if (good[0] < 1 || good[1] < OFTEN || bad[1] < OFTEN ||
         (ratio < 2 && ratio > 0.5) || !c->formats[next].watched[GOOD] ||
         !c->formats[next].watched[BAD] ||
         fabs(bad[0] / bad[1] - good[0] / good[1]) <
-            unit * rule_rows[RULE_SHARE].effect)
+            rule_rows[RULE_SHARE].effect)
         return;
     for (enum compare_side side = GOOD; side < SIDES; side++)
-        if (!level_where(c, side, all ? next : after, &which, &level[side]))
+        if (!level_where(c, side, after, -1, next, &level[side]))
             return;
-    size = rule_size(RULE_SHARE, &level[GOOD], &level[BAD], unit);
+    size = rule_size(RULE_SHARE, &level[GOOD], &level[BAD], 1);
     if (size < 1)
         return;
     f = finding_of(c, RULE_SHARE, size, next, good[0] / good[1],
                    bad[0] / bad[1]);
     f.score += more ? 4 : 0;
     f.other = after;
-    finding_add(
-        c, f, all ? "all records of its threads" : finding_site(c, after),
-        finding_site(c, next), more ? "more often" : "less often",
-        finding_share(f.bad, 1), bad[1], finding_share(f.good, 1), good[1]);
+    finding_add(c, f, finding_site(c, after), finding_site(c, next),
+                more ? "more often" : "less often", finding_share(f.bad, 1),
+                bad[1], finding_share(f.good, 1), good[1]);
 }
 
-static void shares_find(struct compare *c, const struct table *table,
-                        double *const shares[SIDES])
+static void shares_find(struct compare *c, const struct table *table)
 {
     for (size_t i = 0; i < table->transition_ids.count; i++) {
         const struct transition *t = &table->transitions[i];
@@ -287,20 +262,11 @@ static void shares_find(struct compare *c, const struct table *table,
                        (double[]){t->count[GOOD], x->count[GOOD]},
                        (double[]){t->count[BAD], x->count[BAD]});
     }
-    for (uint32_t i = 0; i < c->formats_count; i++) {
-        double good = (double)c->formats[i].kept[GOOD];
-        double bad = (double)c->formats[i].kept[BAD];
-        if (good >= 8 && bad >= 8 && !c->formats[i].scheduler)
-            share_find(c, COMPARE_NONE, i,
-                       (double[]){good, good / shares[GOOD][i]},
-                       (double[]){bad, bad / shares[BAD][i]});
-    }
 }
 
 void sequences_find(struct compare *c)
 {
     struct table tables[ORDERS] = {{.full = false}};
-    double *shares[SIDES] = {shares_of(c, GOOD), shares_of(c, BAD)};
     for (enum compare_side side = GOOD; side < SIDES; side++)
         for (size_t i = 0; i < c->of[side].count; i++)
             if (c->of[side].events[i].chain)
@@ -308,15 +274,13 @@ void sequences_find(struct compare *c)
     for (int order = 1; order <= ORDERS; order++)
         contexts_sum(&tables[order - 1]);
     for (int order = 1; order <= ORDERS && !tables[order - 1].full; order++)
-        unseen_find(c, tables, order, shares[GOOD]);
+        unseen_find(c, tables, order);
     if (!tables[0].full)
-        shares_find(c, &tables[0], shares);
+        shares_find(c, &tables[0]);
     for (int order = 0; order < ORDERS; order++) {
         ids_free(&tables[order].context_ids);
         ids_free(&tables[order].transition_ids);
         free(tables[order].contexts);
         free(tables[order].transitions);
     }
-    free(shares[GOOD]);
-    free(shares[BAD]);
 }

@@ -118,8 +118,6 @@ static void list(struct compare *c, enum compare_side side)
             continue;
         if (!f->watched[side]++)
             f->first[side] = i;
-        if (e->ns > c->recorders[f->recorder].ns[side])
-            c->recorders[f->recorder].ns[side] = e->ns;
     }
     for (i = 0; i < c->formats_count; i++)
         at[i] = total += (size_t)c->formats[i].watched[side];

@@ -1,4 +1,4 @@
-/* threads.c - roles of threads, and threads that end before they should. */
+/* threads.c - roles of threads, and roles that only one side has. */
 /* SPDX-License-Identifier: MIT */
 #include "compare.h"
 
@@ -77,9 +77,8 @@ void threads_match(struct compare *c)
 
 /* The records of a role's threads in one side. */
 struct part {
-    size_t threads, last; /* thread that recorded last */
+    size_t last; /* thread that recorded last, or COMPARE_NONE */
     double count;
-    uint64_t longest_ns;
 };
 
 static struct part part_of(const struct history *h, size_t role)
@@ -89,10 +88,7 @@ static struct part part_of(const struct history *h, size_t role)
         const struct compare_thread *t = &h->threads[i];
         if (t->role != role || !t->count)
             continue;
-        p.threads++;
         p.count += (double)t->count;
-        if (t->longest_ns > p.longest_ns)
-            p.longest_ns = t->longest_ns;
         if (p.last == COMPARE_NONE ||
             h->events[t->last].ns > h->events[h->threads[p.last].last].ns)
             p.last = i;
@@ -110,7 +106,8 @@ static void alone_add(struct compare *c, enum compare_side side,
     struct finding f = finding_of(c, RULE_THREAD, 1, h->events[t->first].format,
                                   side ? 0 : p->count, side ? p->count : 0);
     if (c->of[!side].cut &&
-        (double)h->events[t->last].ns < (double)h->runs[t->run].length_ns * 0.9)
+        (double)h->events[t->last].ns <
+            (double)h->runs[t->run].timeline.length_ns * 0.9)
         return;
     f.event[side] = t->first;
     f.event[!side] = COMPARE_NONE;
@@ -118,61 +115,14 @@ static void alone_add(struct compare *c, enum compare_side side,
                 p->count, finding_site(c, f.format));
 }
 
-/* The part of its time in which a role is silent at the end. */
-static double silent(const struct history *h, const struct compare_thread *t)
-{
-    double from = (double)h->events[t->first].ns;
-    double last = (double)h->events[t->last].ns,
-           end = (double)h->runs[t->run].length_ns;
-    return end > from ? (end - last) / (end - from) : 0;
-}
-
-/* True if some thread of the role ends GOOD with that format. */
-static bool ends_so(const struct history *good, size_t role, size_t format)
-{
-    for (size_t i = 0; i < good->threads_count; i++)
-        if (good->threads[i].role == role && good->threads[i].count &&
-            good->events[good->threads[i].last].format == format)
-            return true;
-    return false;
-}
-
-/* A role that is silent at the end of BAD for longer than it ever was in GOOD,
- * and that has not done its work: it made fewer records, or ends elsewhere. */
-static void stops_find(struct compare *c, size_t role, const struct part *good,
-                       const struct part *bad)
-{
-    const struct history *h = &c->of[BAD];
-    const struct compare_thread *t = &h->threads[bad->last];
-    const struct compare_thread *was = &c->of[GOOD].threads[good->last];
-    double is = silent(h, t), before = silent(&c->of[GOOD], was);
-    double ns =
-        (double)h->runs[t->run].length_ns - (double)h->events[t->last].ns;
-    double less = good->count * (double)h->count / (double)c->of[GOOD].count;
-    struct finding f =
-        finding_of(c, RULE_ENDS, 1, h->events[t->last].format, before, is);
-    bool done = ends_so(&c->of[GOOD], role, f.format);
-    if (good->count < 12 || is - before < rule_rows[RULE_ENDS].effect ||
-        ns < 1e6 || ns < 4 * (double)good->longest_ns ||
-        ns < 2 * (double)t->longest_ns || (done && bad->count > 0.6 * less))
-        return;
-    f.event[BAD] = t->last;
-    f.event[GOOD] = was->last;
-    finding_add(c, f, finding_name(t->name), t->number, finding_time(ns),
-                finding_share(is, 1), finding_site(c, f.format),
-                finding_share(before, 1));
-}
-
 void threads_find(struct compare *c)
 {
     for (size_t role = 0; role < c->roles_count; role++) {
         struct part good = part_of(&c->of[GOOD], role);
         struct part bad = part_of(&c->of[BAD], role);
-        if (!good.threads && bad.threads)
+        if (good.last == COMPARE_NONE && bad.last != COMPARE_NONE)
             alone_add(c, BAD, &bad);
-        else if (good.threads && !bad.threads)
+        else if (good.last != COMPARE_NONE && bad.last == COMPARE_NONE)
             alone_add(c, GOOD, &good);
-        else if (good.threads)
-            stops_find(c, role, &good, &bad);
     }
 }

@@ -4,8 +4,8 @@
    A step is from a record to the next of its thread. If nearly all spans and
    steps take as many times longer, everything is slower: that is one finding,
    and the others are judged against it. A processor that goes to others makes
-   any step late now and then; a step is late too often if that happens to it
-   more often than to a step of its length.
+   any step late now and then, in proportion to the time that it takes; how
+   often, the other steps tell. A step whose times vary by far waits for others.
 */
 #include "compare.h"
 
@@ -13,16 +13,9 @@
 
 #include "buffer.h"
 
-enum { LEAST = 16 };
-static const double clock_ns = 100, least_ns = 1500, vary = 5;
-
-/* A preempted thread, or a lock, makes a step late: this often in each second
- * that the step takes. */
-static const struct late_row {
-    double ns, per_second, p;
-    bool alone; /* of programs of one thread */
-} late_rows[] = {{2e5, 500, 1e-7, true}, {2e7, 1, 1e-4, false}};
-enum { LATE_ROWS = sizeof late_rows / sizeof *late_rows };
+enum { LEAST = 12 };
+static const double clock_ns = 100, least_ns = 1500, vary = 5, may_wait = 0.7;
+static const double lates_ns[] = {2e5, 2e6, 2e7};
 
 /* A span or step, and its times in both sides. */
 struct timed {
@@ -31,7 +24,8 @@ struct timed {
     bool known;
     double vary[SIDES]; /* half of log(84th / 16th percentile) */
     double cpu[SIDES], cpu_known[SIDES]; /* ns on CPUs, of these passes */
-    double longest[SIDES], late[LATE_ROWS][SIDES], late_ns[LATE_ROWS];
+    double longest[SIDES], late[SIDES], late_ns;
+    bool waits;
     size_t longest_at[SIDES];
     double size, ratio;
 };
@@ -41,8 +35,7 @@ struct times {
     struct ids ids;
     struct timed *all;
     size_t max;
-    double machine;  /* log of the factor by which everything is slower */
-    size_t drifting; /* spans and steps of BAD, as where another load comes */
+    double machine; /* log of the factor by which everything is slower */
 };
 
 /* Adds the time from an event to its end; `to` is the format of that, or
@@ -129,18 +122,17 @@ static bool measure(struct timed *t, struct compare_time *row,
 
 /* Sets how often a side is late: later than nearly all of GOOD by far. */
 static void late_set(struct timed *t, const struct compare_time *row,
-                     double machine)
+                     double machine, double late_ns)
 {
-    for (int k = 0; k < LATE_ROWS; k++) {
-        double most = fmax(10 * row->median[GOOD], 2 * row->high[GOOD]);
-        t->late_ns[k] = fmax(most, row->median[GOOD] + late_rows[k].ns);
-        if (!late_rows[k].alone)
-            t->late_ns[k] = fmax(t->late_ns[k], 4 * t->longest[GOOD]);
-        for (enum compare_side side = GOOD; side < SIDES; side++)
-            for (size_t i = 0; i < t->ns[side].count; i++)
-                t->late[k][side] += t->ns[side].at[i].x - (side ? machine : 0) >
-                                    log(t->late_ns[k]);
-    }
+    t->late[GOOD] = t->late[BAD] = 0;
+    t->late_ns = fmax(fmax(10 * row->median[GOOD], 2 * row->high[GOOD]),
+                      row->median[GOOD] + late_ns);
+    if (t->waits)
+        t->late_ns = fmax(t->late_ns, 2 * t->longest[GOOD]);
+    for (enum compare_side side = GOOD; side < SIDES; side++)
+        for (size_t i = 0; i < t->ns[side].count; i++)
+            t->late[side] +=
+                t->ns[side].at[i].x - (side ? machine : 0) > log(t->late_ns);
 }
 
 /* Tells whether time on CPUs grew, too, where time grew by a factor; `cpu` has
@@ -232,11 +224,10 @@ static bool slow_find(struct times *t, struct timed *of, struct compare_time *r)
     size[0] = rule_size(RULE_SLOW, &of->level[GOOD], &bad, unit);
     size[1] = rule_size(RULE_SLOWS, &of->level[GOOD], &bad, unit);
     ever = size[0] < 1 && bad.drift > 2 * fmax(0, of->level[GOOD].drift);
-    if (ever && bad.rise < bad.drift / 8 &&
-        (t->c->threaded || bad.drift < 0.9 || t->drifting > 2))
+    if (ever && bad.trend < 0.6)
         return false; /* another program came */
-    if (size[ever] < 1 ||
-        (!ever && fabs(r->median[BAD] - r->median[GOOD]) < least_ns))
+    if (size[ever] < 1 || (!ever && fabs(exp(of->level[BAD].mean) -
+                                         exp(of->level[GOOD].mean)) < least_ns))
         return false;
     if (!ever && !slower) {
         r->verdict = of->ratio < 0 ? "faster" : "-";
@@ -259,47 +250,54 @@ static bool slow_find(struct times *t, struct timed *of, struct compare_time *r)
     return true;
 }
 
-/* It is late more often than a step of its length is on this machine, and than
- * most others, which another load makes late, too. `all`: how often all are. */
+/* It is late more often than a step of its length is: a preempted thread makes
+ * it late, up to 500 times in each second that it takes, and by more ns less
+ * often. Under load, that is more, up to 30 times: as often as all others of
+ * BAD are late, `others` times in `others_ns`. */
 static bool late_find(struct times *t, const struct timed *of,
-                      struct compare_time *r, double all, int k)
+                      struct compare_time *r, double others, double others_ns)
 {
-    const struct late_row *row = &late_rows[k];
-    const double *late = of->late[k];
-    double mean = r->median[BAD] * r->count[BAD] / 1e9 * row->per_second + 0.3;
+    const double *late = of->late, p = 1e-5;
+    double by = (of->late_ns - r->median[GOOD]) / lates_ns[0];
+    double rate = 500 / 1e9 * pow(by, -1.35);
+    double ns = fmax(r->median[GOOD], r->median[BAD]) * r->count[BAD];
+    double mean = late[GOOD] * r->count[BAD] / r->count[GOOD] + 0.2;
     struct finding f;
-    mean += late[GOOD] * r->count[BAD] / r->count[GOOD];
-    if ((row->alone && t->c->threaded) ||
-        late[BAD] < all * (t->c->threaded ? 0.33 : 0.4) ||
-        late[BAD] < rule_rows[RULE_LATE].effect ||
-        statistics_poisson(late[BAD], mean) > row->p)
+    mean += ns * fmin(30 * rate, fmax(rate, (others + 3) / others_ns));
+    if (late[BAD] < rule_rows[RULE_LATE].effect ||
+        statistics_poisson(late[BAD], mean) > p)
         return false;
     r->verdict = "late";
     f = time_finding(t->c, of, r, RULE_LATE, late[BAD] / mean, late[GOOD],
                      late[BAD]);
-    f.weak = t->c->threaded; /* other load */
+    f.weak = of->waits || t->c->threaded; /* other load */
     finding_add(t->c, f, time_text(t->c, r), finding_number(f.bad),
-                r->count[BAD], finding_time(of->late_ns[k]),
+                r->count[BAD], finding_time(of->late_ns),
                 finding_time(of->longest[BAD]), finding_number(f.good),
                 r->count[GOOD]);
     return true;
 }
 
-/* Finds steps that are late. */
-static void lates_find(struct times *t)
+/* Finds steps that are late by a number of ns. */
+static void lates_find(struct times *t, double late_ns)
 {
-    double all[LATE_ROWS] = {0};
-    size_t i;
-    int k;
-    for (i = 0; i < t->ids.count; i++)
-        for (k = 0; k < LATE_ROWS && t->all[i].known; k++)
-            if (t->c->times[i].to != COMPARE_NONE)
-                all[k] += t->all[i].late[k][BAD];
-    for (i = 0; i < t->ids.count; i++)
-        for (k = 0; k < LATE_ROWS && t->all[i].known; k++)
-            if (t->c->times[i].to != COMPARE_NONE &&
-                late_find(t, &t->all[i], &t->c->times[i], all[k], k))
-                t->all[i].known = false;
+    double late = 0, ns = 0;
+    for (int find = 0; find < 2; find++)
+        for (size_t k = 0; k < t->ids.count; k++) {
+            struct compare_time *r = &t->c->times[k];
+            struct timed *of = &t->all[k];
+            double its = r->median[BAD] * r->count[BAD];
+            if (!of->known || r->to == COMPARE_NONE)
+                continue;
+            if (find) {
+                of->known =
+                    !late_find(t, of, r, late - of->late[BAD], ns - its + 1);
+                continue;
+            }
+            late_set(of, r, t->machine, late_ns);
+            late += of->late[BAD];
+            ns += its;
+        }
 }
 
 void times_find(struct compare *c)
@@ -316,16 +314,16 @@ void times_find(struct compare *c)
         if (!of->known)
             continue;
         of->ratio = of->level[BAD].mean - of->level[GOOD].mean;
-        t.drifting += of->level[BAD].drift > 0.4;
+        of->waits = of->vary[GOOD] > may_wait;
     }
     machine_find(&t);
     for (i = 0; i < t.ids.count; i++)
-        if (t.all[i].known && !slow_find(&t, &t.all[i], &c->times[i]))
-            late_set(&t.all[i], &c->times[i], t.machine);
-        else
-            t.all[i].known = false;
-    lates_find(&t);
+        t.all[i].known =
+            t.all[i].known && !slow_find(&t, &t.all[i], &c->times[i]);
+    for (i = 0; i < sizeof lates_ns / sizeof *lates_ns; i++)
+        lates_find(&t, lates_ns[i]);
     for (i = 0; i < t.ids.count; i++) {
+        c->threaded |= t.all[i].waits;
         free(t.all[i].ns[GOOD].at);
         free(t.all[i].ns[BAD].at);
     }

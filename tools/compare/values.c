@@ -104,10 +104,10 @@ static void value_add(struct subject *s, enum compare_side side, size_t part,
         return;
     naming = value_naming(s->c, side, event, s->argument);
     s->count[side]++;
-    s->own += value_is_own(s->c, side, event, v.word);
+    s->own += v.own;
     if (naming == NAMING_NAME || naming == NAMING_NULL) {
         s->names[side]++;
-        v = (struct compare_value){v.word != 0, READER_POINTER};
+        v = (struct compare_value){.word = v.word != 0, .kind = READER_POINTER};
     } else if (v.kind != READER_STRING) {
         number_add(s, side, compare_number(&v), event);
     }
@@ -179,8 +179,8 @@ static struct finding subject_finding(const struct subject *s, enum rule rule,
     struct finding f = finding_of(s->c, rule, size, s->format, good, bad);
     const struct level *in_good = &s->level[GOOD], *in_bad = &s->level[BAD];
     f.weak = is_gauge(s) &&
-             (rule != RULE_DRIFT || in_bad->rise < in_bad->drift / 8 ||
-              in_bad->drift < 2 * (in_good->most - in_good->least + 1));
+             (rule != RULE_DRIFT || fabs(in_bad->trend) < 0.7 ||
+              fabs(in_bad->drift) < 2 * (in_good->most - in_good->least + 1));
     f.argument = (int)s->argument;
     return f;
 }
@@ -216,24 +216,36 @@ static bool odd_find(struct subject *s)
     return true;
 }
 
-/* Is a new number among many of GOOD, or just beyond? A gauge, whose largest
- * values are rare, reaches a larger one now and then. */
+/* How often GOOD has a number. */
+static double count_of(const struct subject *s, double number)
+{
+    double count = 0;
+    for (size_t i = 0; i < s->ids.count; i++)
+        if (compare_number(&s->kinds[i].value) == number)
+            count += s->kinds[i].count[GOOD];
+    return count;
+}
+
+/* Is a new number among many of GOOD, or just beyond? Counts whose largest are
+ * rare have rarer ones, as a geometric series has. */
 static bool is_within(const struct subject *s, const struct kind *k)
 {
     const struct level *l = &s->level[GOOD];
     double number = compare_number(&k->value), range = l->most - l->least;
-    double edge = number > l->most ? l->most : l->least, count = 0;
+    double known = (double)s->known;
+    bool inside = number >= l->least && number <= l->most;
+    double edge = number > l->most ? l->most : l->least, last, next;
     if (k->value.kind == READER_POINTER || k->value.kind == READER_STRING ||
-        s->known < 3 || number < l->least - range || number > l->most + range)
+        s->known < 2 || number < l->least - range || number > l->most + range)
         return false;
-    if (s->known > FEW && number >= l->least && number <= l->most)
+    if (inside && (s->known > FEW || range + 1 < 1.25 * known))
         return true;
-    if (s->known <= FEW && range + 1 > 2 * (double)s->known)
+    if (s->known <= FEW && range + 1 > 2 * known)
         return false; /* codes, not counts */
-    for (size_t i = 0; i < s->ids.count; i++)
-        if (compare_number(&s->kinds[i].value) == edge)
-            count = s->kinds[i].count[GOOD];
-    return count < fmax(5, 0.5 * s->count[GOOD] / (double)s->known);
+    last = count_of(s, edge);
+    next = count_of(s, edge + (edge == l->most ? -1 : 1));
+    return (s->known > 2 && last < fmax(5, 0.5 * s->count[GOOD] / known)) ||
+           (last < next / 2 && last * last > 0.3 * next);
 }
 
 /* Values that came in BAD only; true: there are some. */
@@ -261,13 +273,14 @@ static bool unseen_find(struct subject *s)
         (double)kinds, statistics_unseen(seen, s->parts[GOOD], s->parts[BAD]));
     q = statistics_none(fmin(parts, s->parts[BAD]), s->parts[BAD],
                         s->parts[GOOD]);
-    if (seen[0] * 2 >= s->known && s->known > 1)
-        q = 1; /* nearly each is another */
-    if (p > 0.03 && q > 1e-4)
+    if ((double)seen[0] > s->parts[GOOD] / 20 && s->known > 1)
+        q = 1; /* new ones come all the time */
+    if (p > 0.03 && q > 5e-3)
         return false;
     f = subject_finding(s, s->known == 1 ? RULE_VARIES : RULE_VALUE,
                         most->count[BAD], 0, most->count[BAD]);
-    f.weak = f.weak || (s->known > FEW && s->leveled) ||
+    f.weak = f.weak || (p > 0.03 && q > 1e-4) ||
+             (s->known > FEW && s->leveled) ||
              (q > 1e-2 && (s->count[GOOD] < 100 || seen[0] || seen[1] ||
                            (s->c->threaded && q > 0.05)));
     f.event[BAD] = most->first[BAD];
@@ -296,7 +309,6 @@ static void parts_find(struct subject *s)
     const struct kind *kind = NULL;
     struct level level[SIDES];
     double most = rule_rows[RULE_PART].effect, size;
-    struct which which = {.argument = (int)s->argument};
     struct finding f;
     for (size_t i = 0; i < s->ids.count; i++) {
         const struct kind *k = &s->kinds[i];
@@ -312,9 +324,10 @@ static void parts_find(struct subject *s)
     }
     if (!kind || is_renamed(s, kind))
         return;
-    which.word = kind->value.word;
-    if (!level_where(s->c, GOOD, s->format, &which, &level[GOOD]) ||
-        !level_where(s->c, BAD, s->format, &which, &level[BAD]))
+    if (!level_where(s->c, GOOD, s->format, (int)s->argument, kind->value.word,
+                     &level[GOOD]) ||
+        !level_where(s->c, BAD, s->format, (int)s->argument, kind->value.word,
+                     &level[BAD]))
         return;
     size = rule_size(RULE_PART, &level[GOOD], &level[BAD], 1);
     if (size < 1)
@@ -413,7 +426,8 @@ static bool counts_up(const struct subject *s)
     for (enum compare_side side = GOOD; side < SIDES; side++) {
         const struct level *l = &s->level[side];
         if (s->rises[side] < 0.9 * (double)s->points[side].count - 2 &&
-            (!s->leveled || !l->ascends || fabs(l->drift) < 4 * exp(l->spread)))
+            (!s->leveled || l->trend < 0.7 ||
+             fabs(l->drift) < 4 * exp(l->spread)))
             return false;
     }
     return s->points[GOOD].count > 2;

@@ -10,7 +10,6 @@
 
 #include "array.h"
 #include "print.h"
-#include "timeline.h"
 
 enum {
     OPTION_CONTEXT = OPTION_OWN,
@@ -93,26 +92,26 @@ static void records_choose(struct diff_shown *o, const struct finding *f,
 static void records_read(struct diff_shown *o, enum compare_side side)
 {
     const struct history *h = &o->c->of[side];
-    struct timeline timeline;
-    struct timeline_event e;
-    size_t i = 0, size;
-    for (size_t run = 0; run < h->runs_count && o->shown; run++) {
-        struct call *call = h->runs[run].call;
-        reader_rewind(&call->reader);
-        timeline_open(&timeline, call, TIMELINE_QUIET);
-        for (; timeline_next(&timeline, &e);
-             i += !timeline_says(&timeline, e.recorder)) {
+    struct reader_event e;
+    uint64_t ns;
+    size_t size;
+    for (struct compare_run *run = h->runs; run < h->runs + h->runs_count;
+         run++) {
+        size_t i = run->first, end = run->end;
+        while (end > i && !o->texts[side][end - 1])
+            end--;
+        timeline_rewind(&run->timeline);
+        while (i < end && timeline_read(&run->timeline, &e, &ns)) {
             FILE *file;
-            if (timeline_says(&timeline, e.recorder) || !o->texts[side][i])
-                continue;
-            file = need(open_memstream(&o->texts[side][i], &size));
+            if (e.event.order != h->events[i].order || !o->texts[side][i++])
+                continue; /* of switches, or not shown */
+            file = need(open_memstream(&o->texts[side][i - 1], &size));
             if (o->as_json)
-                json_event(file, call, &e.read);
+                json_event(file, run->call, &e);
             else
-                line_write(file, call, &e.read, o->in_color, false);
+                line_write(file, run->call, &e, o->in_color, false);
             fclose(file);
         }
-        timeline_close(&timeline);
     }
 }
 
@@ -150,7 +149,8 @@ static void head_print(const struct compare *c)
             printf("%s%s ", side || i ? "; " : "", names[side]);
             table_column(stdout, run->call->name, 0);
             printf(": %zu records, %zu threads, %s", run->end - run->first,
-                   end - run->threads, finding_time((double)run->length_ns));
+                   end - run->threads,
+                   finding_time((double)run->timeline.length_ns));
         }
     }
     putchar('\n');
@@ -360,7 +360,7 @@ static void json_head(const struct compare *c)
                      "{'source':%s,'program':%s,'records':%zu,'ns':%" PRIu64
                      "}",
                      run->call->name, run->call->reader.program,
-                     run->end - run->first, run->length_ns);
+                     run->end - run->first, run->timeline.length_ns);
         }
         printf("],\"%s_build_id\":\"", side ? "bad" : "good");
         for (size_t i = 0; i < h->build_size; i++)
