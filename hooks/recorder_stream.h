@@ -178,8 +178,8 @@ RECORDER_INLINE_ bool recorder_stream_chunk_(struct recorder_frame_ *frame,
 extern const char recorder_build_id[] __attribute__((weak));
 extern const char recorder_build_id_end[] __attribute__((weak));
 
-/* Adds part n of all that a host must know before it can read records. False:
- * there are fewer. */
+/* Adds part n of all that a host must know before it can read records; it begins
+ * with a range. False: there are fewer. */
 RECORDER_INLINE_ bool
 recorder_stream_part_(const struct recorder_stream *stream, unsigned n,
                       struct recorder_frame_ *frame)
@@ -208,9 +208,9 @@ recorder_stream_part_(const struct recorder_stream *stream, unsigned n,
     if (!ring)
         return false;
     size = recorder_copy_size_(recorder->name, 31);
-    recorder_frame_piece_(frame, recorder->name, recorder->name, size + 1);
     recorder_frame_range_(frame, recorder, sizeof *recorder);
     recorder_frame_piece_(frame, recorder, recorder, sizeof *recorder);
+    recorder_frame_piece_(frame, recorder->name, recorder->name, size + 1);
     if (n >= RECORDER_STREAM_RINGS)
         return true;
     size = (size_t)((uintptr_t)recorder_turns_(ring, recorder->mask) -

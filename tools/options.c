@@ -23,7 +23,7 @@ const struct option_row common_rows[] = {
      "recording, even without a build ID"},
     {OPTION_ELF, "elf", "FILE",
      "in place of SOURCE: a firmware's ELF file, with --memory; or the "
-     "firmware that sends to tty:, rtt: or swo:"},
+     "firmware that sends to tty:, rtt: or swo:, or wrote flash:"},
     {OPTION_MEMORY, "memory", "ADDRESS:FILE",
      "memory copied out of a machine; as often as needed"},
     {OPTION_FORMATS, "formats", "DIR",

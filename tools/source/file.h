@@ -119,7 +119,15 @@ const char *source_receive(struct source *,
  * *fd. Null, or what is wrong. */
 const char *source_remote(struct source *, const char *name, int *fd);
 
-/* stream.c: opens tty:, rtt: or swo:, whose bytes change the memory of an ELF
+struct flash;
+/* flash.c: the pages in an image of a board's flash. Null, or what is wrong. */
+const char *flash_open(struct file *, const char *path, struct flash **);
+/* Returns the number of bytes of frames that it copied; 0: the end. */
+size_t flash_read(struct flash *, void *to, size_t size);
+void flash_rewind(struct flash *);
+void flash_close(struct flash *);
+
+/* stream.c: opens flash:, tty:, rtt: or swo:, whose bytes change the memory of an ELF
  * file from now on. Null, or what is wrong. */
 const char *stream_open(struct file *, const char *name);
 void stream_close(struct stream *);

@@ -106,6 +106,8 @@ struct source {
     struct symbols *symbols; /* symbols.c's own; null: none was asked for */
     struct source_note note;
     uint64_t frames_lost; /* of a stream */
+    bool is_flash;        /* a stream in pages of flash */
+    uint64_t erased;      /* times that each page was erased */
 };
 
 /* Options of a source beside its name. */
@@ -151,7 +153,7 @@ const char *source_open_file(struct source *, const char *path,
 /* remote.c: true for a name "ssh:...". */
 bool source_is_remote(const char *name);
 
-/* stream.c: true for "tty:...", "rtt:..." and "swo:...". */
+/* stream.c: true for "flash:...", "tty:...", "rtt:..." and "swo:...". */
 bool source_is_stream(const char *name);
 /* Waits for the registry of a board that has started again. Null, or why there
  * is none. */

@@ -1,4 +1,4 @@
-/* stream.c - a SOURCE tty:, rtt: or swo:, records that a board sends. */
+/* stream.c - a SOURCE flash:, tty:, rtt: or swo:, records that a board sends. */
 /* SPDX-License-Identifier: MIT */
 /*
    hooks/recorder_stream.h sends frames, and says what they contain. Here they
@@ -30,7 +30,10 @@ enum {
 struct stream {
     struct file *file;
     int fd;
+    struct flash *flash; /* in place of `fd`; or null */
     bool is_swo, ended, restarted;
+    bool learns;  /* only parts of the registry count */
+    bool fresh;   /* the next take is of the memory as it is */
     bool differs; /* the board sent constants that its ELF file has not */
     unsigned char bytes[65536]; /* received, not yet looked at */
     size_t size, at;
@@ -48,7 +51,7 @@ struct stream {
 bool source_is_stream(const char *name)
 {
     return strncmp(name, "tty:", 4) == 0 || strncmp(name, "rtt:", 4) == 0 ||
-           strncmp(name, "swo:", 4) == 0;
+           strncmp(name, "swo:", 4) == 0 || strncmp(name, "flash:", 6) == 0;
 }
 
 /* ------------------------------------------------------------------ open -- */
@@ -134,7 +137,10 @@ static bool swo_byte(struct stream *stream, unsigned char byte)
 /* Reads the bytes that have come. False: there are none. */
 static bool stream_receive(struct stream *stream)
 {
-    ssize_t got = read(stream->fd, stream->bytes, sizeof stream->bytes);
+    ssize_t got = stream->flash
+                      ? (ssize_t)flash_read(stream->flash, stream->bytes,
+                                            sizeof stream->bytes)
+                      : read(stream->fd, stream->bytes, sizeof stream->bytes);
     stream->ended |= got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR);
     stream->at = 0;
     stream->size = got > 0 ? (size_t)got : 0;
@@ -193,10 +199,13 @@ static bool piece_apply(struct stream *stream, uint64_t address,
            memcmp(constant, bytes, size) == 0;
 }
 
-/* Applies the pieces of a frame. True: the board ended a round. */
+/* Applies the pieces of a frame. True: the board ended a round. A part of the
+ * registry begins with its range. */
 static bool frame_apply(struct stream *stream)
 {
     const struct memory *m = &stream->file->memory;
+    if (stream->learns && stream->frame[3 + m->word_bytes])
+        return false;
     const unsigned char *at = stream->frame + 3;
     const unsigned char *end = stream->frame + stream->frame_size - 4;
     bool round = !stream->order; /* unknown yet: each frame may end one */
@@ -224,7 +233,7 @@ static bool frame_judge(struct stream *stream)
     const struct memory *m = &stream->file->memory;
     size_t size = stream->frame_size;
     int64_t number, next = stream->next;
-    bool early;
+    bool early, repeated;
     if (size < 8 || size > FRAME_MAX || !frame_decode(stream->frame, size) ||
         bytes_number(m, stream->frame + size - 4, 4) !=
             crc32(0, stream->frame + 1, (uInt)size - 5)) {
@@ -234,8 +243,11 @@ static bool frame_judge(struct stream *stream)
     number = (int64_t)bytes_number(m, stream->frame + 1, 2);
     early = number >= SEQUENCES;
     number %= SEQUENCES;
-    stream->restarted = early && next >= 0 && (!stream->early || number < next);
-    if (next >= 0)
+    /* A frame whose write failed comes twice. */
+    repeated = stream->flash && number + 1 == next;
+    stream->restarted =
+        early && next >= 0 && !repeated && (!stream->early || number < next);
+    if (next >= 0 && !repeated)
         source->frames_lost +=
             (uint64_t)(stream->restarted ? number : number - next) % SEQUENCES;
     stream->next = (number + 1) % SEQUENCES;
@@ -248,7 +260,8 @@ static bool frame_judge(struct stream *stream)
 static bool stream_advance(struct memory *memory)
 {
     struct stream *stream = ((struct file *)memory)->stream;
-    bool round = false;
+    bool round = stream->fresh;
+    stream->fresh = false;
     while (!round && !stream->ended && !stream->restarted &&
            (stream->at < stream->size || stream_receive(stream))) {
         unsigned char byte = stream->bytes[stream->at++];
@@ -338,21 +351,52 @@ static const char *stream_wait(struct stream *stream)
                             (unsigned long long)stream->received,
                             (unsigned long long)stream->frames,
                             (unsigned long long)stream->damaged);
+    stream->fresh = true;
     return NULL;
 }
 
 const char *source_stream_again(struct source *source)
 {
     struct stream *stream = ((struct file *)source->memory)->stream;
-    return stream->restarted || stream->differs ? stream_wait(stream)
-                                                : STREAM_ENDED;
+    const char *wrong = NULL;
+    if (stream->restarted || stream->differs)
+        wrong = stream_wait(stream);
+    return stream->ended && !stream->differs ? STREAM_ENDED : wrong;
+}
+
+/* Opens a flash, whose oldest pages were erased, and with them the parts of the
+ * registry that came first: all frames up to the board's next start are read
+ * twice, if they have a whole registry. */
+static const char *stream_flash(struct stream *stream, const char *path)
+{
+    struct file *file = stream->file;
+    const char *wrong = flash_open(file, path, &stream->flash);
+    if (wrong)
+        return wrong;
+    stream->learns = true;
+    while (!stream->ended && !stream->restarted)
+        stream_advance(&file->memory);
+    stream->learns = false;
+    if (stream_is_whole(stream)) {
+        flash_rewind(stream->flash);
+        stream->ended = stream->restarted = stream->early = false;
+        stream->at = stream->size = stream->frame_size = stream->frames = 0;
+        stream->next = -1;
+        file->source->frames_lost = 0;
+        stream->fresh = stream_advance(&file->memory) || !stream->restarted;
+        if (stream->fresh)
+            return NULL;
+    }
+    return stream_wait(stream);
 }
 
 void stream_close(struct stream *stream)
 {
     if (stream) {
         ranges_end(stream);
-        close(stream->fd);
+        flash_close(stream->flash);
+        if (stream->fd >= 0)
+            close(stream->fd);
     }
     free(stream);
 }
@@ -360,21 +404,23 @@ void stream_close(struct stream *stream)
 const char *stream_open(struct file *file, const char *name)
 {
     struct stream *stream = need(calloc(1, sizeof *stream));
-    const char *what = name + 4, *error;
-    stream->fd = strchr(what, '/') ? stream_path(what, &error)
-                                   : stream_connect(what, &error);
-    if (stream->fd < 0) {
-        free(stream);
-        return source_wrong(file->source, "%s", error);
-    }
-    fcntl(stream->fd, F_SETFL, O_RDONLY | O_NONBLOCK);
+    const char *what = strchr(name, ':') + 1, *error;
+    bool is_flash = strncmp(name, "flash:", 6) == 0;
+    file->stream = stream;
     stream->file = file;
     stream->is_swo = strncmp(name, "swo:", 4) == 0;
     stream->next = -1;
-    file->stream = stream;
+    stream->fd = is_flash            ? -1
+                 : strchr(what, '/') ? stream_path(what, &error)
+                                     : stream_connect(what, &error);
+    if (stream->fd < 0 && !is_flash)
+        return source_wrong(file->source, "%s", error);
     file->memory.live = true;
     file->memory.native = false;
     file->memory.map = NULL;
     file->memory.advance = stream_advance;
+    if (is_flash)
+        return stream_flash(stream, what);
+    fcntl(stream->fd, F_SETFL, O_RDONLY | O_NONBLOCK);
     return stream_wait(stream);
 }

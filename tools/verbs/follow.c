@@ -137,9 +137,13 @@ static int follow(struct call *call)
             misuse(call, "--interval %s: 1 to 60000 milliseconds", interval);
         wait_ns = least_ns = most_ns = (uint64_t)ms * 1000000;
     }
-    if (!last)
+    if (!last && (!call->arguments_count ||
+                  strncmp(call->arguments[0], "flash:", 6) != 0))
         call->selection.last = 10;
     call_open(call, 0);
+    if (call->source.is_flash)
+        warn(call, "each page was erased %llu times",
+             (unsigned long long)call->source.erased);
     if (!call->source.pid && !call->source.memory->live)
         fail(call, "is a core file: nothing is added to it; use recorder dump");
     call->reader.follows = true;
@@ -204,7 +208,7 @@ const struct verb verb_follow = {
         "(~: an estimate, if records take several slots). follow ends with the "
         "program, and shows the last records: all of them if the program has a "
         "recording (RECORDER_FILE), else all before the last interval. --last "
-        "is 10 here; 0 shows only new records.",
+        "is 10 here; 0 shows only new records. flash:IMAGE shows all records.",
     .for_people = true,
     .rows = rows,
     .selects = true,
