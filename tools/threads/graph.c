@@ -4,12 +4,14 @@
 #include "recorded.h"
 
 /* Returns the i-th thread that a thread waits for; THREAD_NONE: no more. A wait
- * with a timeout or with an unsure holder makes no deadlock. */
+ * with a timeout or with an unsure holder makes no deadlock, nor does one by the
+ * mixed stack of a thread that ran. */
 static size_t waits_for(const struct threads *threads, size_t thread, size_t i)
 {
     const struct wait *wait = &threads->all[thread].wait;
-    return wait->timed || wait->unsure ? THREAD_NONE
-                                       : threads_holder(threads, wait, i);
+    return wait->timed || wait->unsure || threads->all[thread].moved
+               ? THREAD_NONE
+               : threads_holder(threads, wait, i);
 }
 
 /* A walk along the waits: the threads on its way, and their next waits. */

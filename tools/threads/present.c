@@ -30,15 +30,16 @@ void threads_walk(struct threads *threads, struct thread *thread)
 static void stack_read(struct threads *threads, struct thread *thread)
 {
     bool may_move = threads->source->pid && !thread->stopped;
-    for (int i = 0; i < STACK_TRIES; i++) {
+    for (int i = 1;; i++) {
         threads_walk(threads, thread);
         wait_find(threads, thread);
         if (thread->wait.kind == WAIT_CALL)
             file_lock_find(threads, thread);
         thread->moved = may_move && thread->has_registers &&
                         !process_stood(threads, thread);
-        if (!thread->moved || !process_look(threads, thread))
-            return;
+        if (!thread->moved || i == STACK_TRIES ||
+            !process_look(threads, thread))
+            return; /* its call is still that of its stack and wait */
     }
 }
 
