@@ -145,8 +145,8 @@ static enum naming *naming_at(const struct compare *c, struct argument a)
 }
 
 /* Does one argument open numbers that another closes, three or more at a time,
- * 32 or more, each of them four times, or each above the last? `in`: is that argument always an open
- * one? Threads race: one in 100 may be wrong. */
+ * 32 or more, each of them four times, or each above the last? `in`: is that
+ * argument always an open one? Threads race: one in 100 may be wrong. */
 static bool is_handle(const struct compare *c, struct argument open,
                       struct argument close, const struct argument *in)
 {
