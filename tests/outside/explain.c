@@ -233,14 +233,18 @@ static void unrelated_must(unsigned optimized)
 {
     build_needs("g++");
     build_must("ls " BUILD_PROGRAMS "/unrelated/*.c* >sources");
+    build_must("gcc -g -O%u -DRECORDER_COMPILE_HERE " BUILD_INCLUDE
+               "-include recorder_dump.h -x c -c /dev/null -o body.o",
+               optimized);
     for (unsigned i = 0; i < 17; i++) {
         if (!sampled(i))
             continue;
         build_must(
             "source=$(sed -n %up sources); case $source in *cc) "
             "compiler=g++;; *) compiler=gcc;; esac; "
-            "$compiler -g -w -O%u -fstack-protector-strong " BUILD_INCLUDE
-            "-o other $source -lpthread; for end in a b; do sed -n "
+            "$compiler -g -w -O%u -fstack-protector-strong "
+            "-DRECORDER_COMPILE_ONCE " BUILD_INCLUDE
+            "-o other $source body.o -lpthread; for end in a b; do sed -n "
             "\"s|^/[*] $end: \\(.*\\) [*]/|\\1|p\" $source >end_$end; "
             "test -s end_$end || exit 1; done",
             i + 1, optimized);
