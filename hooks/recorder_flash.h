@@ -34,8 +34,8 @@ RECORDER_ASSERT_(RECORDER_FLASH_UNIT > 0 && 16 % RECORDER_FLASH_UNIT == 0,
 
 struct recorder_flash {
     const unsigned char *memory;
-    size_t page_bytes,
-        pages; /* page_bytes: a multiple of 256; 4 pages or more */
+    size_t page_bytes; /* a multiple of 256 */
+    size_t pages;      /* 4 or more */
     /* Make a page all ones; write a unit. `at` is an offset in `memory`. False:
      * it failed, and the next page is used. */
     bool (*erase)(size_t at);
@@ -66,17 +66,18 @@ RECORDER_INLINE_ void recorder_flash_open_(struct recorder_flash *flash)
     flash->opened = true;
 }
 
-/* Writes bytes at the end of the newest page, and zeros up to a whole unit. */
+/* Writes a unit at the end of the newest page: bytes, and zeros if they are
+ * fewer. False: it failed, and the next page begins. */
 RECORDER_INLINE_ bool recorder_flash_add_(struct recorder_flash *flash,
                                           const void *bytes, size_t size)
 {
     unsigned char unit[RECORDER_FLASH_UNIT] = {0};
     size_t page = flash->turn % flash->pages * flash->page_bytes;
     __builtin_memcpy(unit, bytes, size < sizeof unit ? size : sizeof unit);
-    if (!flash->write(page + flash->at, unit))
-        return false;
-    flash->at = (flash->at + sizeof unit) % flash->page_bytes;
-    return true;
+    flash->continues = flash->write(page + flash->at, unit);
+    flash->at =
+        flash->continues ? (flash->at + sizeof unit) % flash->page_bytes : 0;
+    return flash->continues;
 }
 
 RECORDER_INLINE_ bool recorder_flash_page_(struct recorder_flash *flash)
@@ -92,10 +93,8 @@ RECORDER_INLINE_ bool recorder_flash_page_(struct recorder_flash *flash)
         flash->erase(flash->turn % flash->pages * flash->page_bytes);
     for (at = 0; at < sizeof head && flash->continues;
          at += RECORDER_FLASH_UNIT)
-        flash->continues = recorder_flash_add_(
-            flash, (const unsigned char *)head + at, sizeof head - at);
-    if (!flash->continues)
-        flash->at = 0;
+        recorder_flash_add_(flash, (const unsigned char *)head + at,
+                            sizeof head - at);
     return flash->continues;
 }
 
@@ -106,15 +105,10 @@ RECORDER_INLINE_ bool recorder_flash_put_(const void *frame, size_t size)
     struct recorder_flash *flash = recorder_flash_;
     const unsigned char *from = (const unsigned char *)frame;
     size_t done;
-    for (done = 0; done < size; done += RECORDER_FLASH_UNIT) {
-        if (flash->at == 0 && !recorder_flash_page_(flash))
+    for (done = 0; done < size; done += RECORDER_FLASH_UNIT)
+        if ((flash->at == 0 && !recorder_flash_page_(flash)) ||
+            !recorder_flash_add_(flash, from + done, size - done))
             return false;
-        flash->continues = recorder_flash_add_(flash, from + done, size - done);
-        if (!flash->continues) {
-            flash->at = 0;
-            return false;
-        }
-    }
     return true;
 }
 

@@ -92,7 +92,6 @@ const char *flash_open(struct file *file, const char *path, struct flash **to)
         return source_wrong(file->source,
                             "has no page that recorder_flash.h wrote");
     qsort(flash->pages, flash->count, sizeof *flash->pages, array_compare);
-    file->source->is_flash = true;
     file->source->erased =
         flash->pages[flash->count - 1].turn / (image->size / flash->page_bytes);
     return NULL;

@@ -106,8 +106,7 @@ struct source {
     struct symbols *symbols; /* symbols.c's own; null: none was asked for */
     struct source_note note;
     uint64_t frames_lost; /* of a stream */
-    bool is_flash;        /* a stream in pages of flash */
-    uint64_t erased;      /* times that each page was erased */
+    uint64_t erased;      /* times that each page of a flash was */
 };
 
 /* Options of a source beside its name. */
@@ -155,6 +154,7 @@ bool source_is_remote(const char *name);
 
 /* stream.c: true for "flash:...", "tty:...", "rtt:..." and "swo:...". */
 bool source_is_stream(const char *name);
+bool source_is_flash(const char *name);
 /* Waits for the registry of a board that has started again. Null, or why there
  * is none. */
 #define STREAM_ENDED "the stream ended"

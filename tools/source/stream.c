@@ -48,10 +48,15 @@ struct stream {
     uint64_t received, frames, damaged, ranges_bytes;
 };
 
+bool source_is_flash(const char *name)
+{
+    return strncmp(name, "flash:", 6) == 0;
+}
+
 bool source_is_stream(const char *name)
 {
     return strncmp(name, "tty:", 4) == 0 || strncmp(name, "rtt:", 4) == 0 ||
-           strncmp(name, "swo:", 4) == 0 || strncmp(name, "flash:", 6) == 0;
+           strncmp(name, "swo:", 4) == 0 || source_is_flash(name);
 }
 
 /* ------------------------------------------------------------------ open -- */
@@ -405,7 +410,7 @@ const char *stream_open(struct file *file, const char *name)
 {
     struct stream *stream = need(calloc(1, sizeof *stream));
     const char *what = strchr(name, ':') + 1, *error;
-    bool is_flash = strncmp(name, "flash:", 6) == 0;
+    bool is_flash = source_is_flash(name);
     file->stream = stream;
     stream->file = file;
     stream->is_swo = strncmp(name, "swo:", 4) == 0;

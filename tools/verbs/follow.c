@@ -126,7 +126,7 @@ static int follow(struct call *call)
 {
     const char *interval = call_option(call, OPTION_INTERVAL);
     const char *last = call_option(call, 'l'), *wrong;
-    bool in_color = line_color(call, call_option(call, OPTION_COLOR));
+    bool in_color = line_color(call, call_option(call, OPTION_COLOR)), is_flash;
     uint64_t wait_ns = IDLE_NS, least_ns = BUSY_NS, most_ns = IDLE_NS;
     uint64_t said = 0, said_lost = 0, taking_ns = 0, end = 0;
     int fd;
@@ -137,11 +137,11 @@ static int follow(struct call *call)
             misuse(call, "--interval %s: 1 to 60000 milliseconds", interval);
         wait_ns = least_ns = most_ns = (uint64_t)ms * 1000000;
     }
-    if (!last && (!call->arguments_count ||
-                  strncmp(call->arguments[0], "flash:", 6) != 0))
+    is_flash = call->arguments_count && source_is_flash(call->arguments[0]);
+    if (!last && !is_flash)
         call->selection.last = 10;
     call_open(call, 0);
-    if (call->source.is_flash)
+    if (is_flash)
         warn(call, "each page was erased %llu times",
              (unsigned long long)call->source.erased);
     if (!call->source.pid && !call->source.memory->live)
