@@ -163,7 +163,6 @@ static void run_add(struct level *l, struct sums *s, const struct point *at,
     }
     if (blocks < 4)
         return;
-    /* Fisher's z; two deviations less */
     total /= (double)count;
     l->run_least = s->runs > 0 ? fmin(l->run_least, total) : total;
     l->run_most = s->runs > 0 ? fmax(l->run_most, total) : total;
@@ -174,6 +173,7 @@ static void run_add(struct level *l, struct sums *s, const struct point *at,
             if (fabs(quarters[i] - quarters[k]) > fabs(drift))
                 drift = quarters[i] - quarters[k];
     }
+    /* The correlation as Fisher's z, less two of its deviations. */
     along /= sqrt(fmax(of_means - sum_means * sum_means / n, 1e-300) *
                   (n * n * n - n) / 12);
     s->trend += atanh(fmin(fmax(along, -1), 1) * 0.9999) - 2 / sqrt(n - 3);

@@ -281,23 +281,24 @@ static bool late_find(struct times *t, const struct timed *of,
 /* Finds steps that are late by a number of ns. */
 static void lates_find(struct times *t, double late_ns)
 {
-    double late = 0, ns = 0;
-    for (int find = 0; find < 2; find++)
-        for (size_t k = 0; k < t->ids.count; k++) {
-            struct compare_time *r = &t->c->times[k];
-            struct timed *of = &t->all[k];
-            double its = r->median[BAD] * r->count[BAD];
-            if (!of->known || r->to == COMPARE_NONE)
-                continue;
-            if (find) {
-                of->known =
-                    !late_find(t, of, r, late - of->late[BAD], ns - its + 1);
-                continue;
-            }
-            late_set(of, r, t->machine, late_ns);
-            late += of->late[BAD];
-            ns += its;
-        }
+    struct compare_time *rows = t->c->times;
+    double late = 0, ns = 1;
+    size_t i;
+    for (i = 0; i < t->ids.count; i++) {
+        struct timed *of = &t->all[i];
+        if (!of->known || rows[i].to == COMPARE_NONE)
+            continue;
+        late_set(of, &rows[i], t->machine, late_ns);
+        late += of->late[BAD];
+        ns += rows[i].median[BAD] * rows[i].count[BAD];
+    }
+    for (i = 0; i < t->ids.count; i++) {
+        struct timed *of = &t->all[i];
+        if (of->known && rows[i].to != COMPARE_NONE)
+            of->known =
+                !late_find(t, of, &rows[i], late - of->late[BAD],
+                           ns - rows[i].median[BAD] * rows[i].count[BAD]);
+    }
 }
 
 void times_find(struct compare *c)
