@@ -133,9 +133,9 @@ recorder_crash_save_(struct recorder_crash_copy_ *w, uintptr_t from,
     return at;
 }
 
-/* Saves the stack. After an overflow, its memory begins some pages above; after
- * that of a large frame, where a register points, as a frame pointer does, or of
- * the main thread, at its outermost frames. */
+/* Saves the stack. After an overflow, its memory begins some pages above the stack
+ * pointer; after an overflow by a large frame, at the address in a register, such
+ * as the frame pointer, or at the outermost 64 KiB of the main thread's stack. */
 RECORDER_SELDOM_ void recorder_crash_stack_(struct recorder_crash_copy_ *w,
                                             const uintptr_t *registers,
                                             uintptr_t sp)

@@ -326,8 +326,8 @@ RECORDER_INLINE_ const char *recorder_past_(const char *text, const char *word)
 
 RECORDER_LOUD_
 
-/* Head of a function without arguments that runs when a library is opened, or
- * closed; in a program nobody calls it. */
+/* Head of a function without arguments. It runs when a library is opened, or
+ * closed, and never in the program itself. */
 #if defined(__PIC__) && !defined(__PIE__) && defined(RECORDER_HOSTED_)
 #define RECORDER_IN_LIBRARY_
 #define RECORDER_LIBRARY_ true

@@ -65,8 +65,8 @@ struct compare_value {
     bool own;             /* the id of the process or of a thread */
 };
 
-/* A chain leads back through the records of a thread: through all of them after
- * the last missing record, through the records of one recorder before. */
+/* A chain leads back through the records of a thread. After the last missing
+ * record it has all records, before that record those of one recorder. */
 enum chain { CHAIN_NONE, CHAIN_OWN, CHAIN_ALL };
 #define CHAIN_END UINT32_MAX
 struct compare_event {

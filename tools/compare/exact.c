@@ -4,9 +4,10 @@
    The sequences of two threads of a role are compared record by record, from
    their beginnings to the first difference. It is a finding if the records
    before are too many to be the same by chance: if they have surprises. A
-   record is one if it is not as after the same three formats before, as a
-   predictor of data compression has it (Bloom's LZP). Arguments that are not the same
-   from the start on (times, names, numbers of the run) are left out.
+   record is a surprise if it is not like the record that came after the same
+   three formats before: so predicts Bloom's LZP, a method of data compression.
+   Arguments that are not the same from the start on (times, names, numbers of
+   the run) are left out.
 */
 #include "compare.h"
 

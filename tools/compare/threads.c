@@ -30,8 +30,8 @@ static int alike(const struct role *a, const struct role *b, size_t words)
     return of ? 100 * both / of : 0;
 }
 
-/* Returns the role whose formats are most like a thread's, half of them at
- * least; or that of the thread itself, as the last, if it has records. */
+/* Returns the role that has most of a thread's formats, and half of them at
+ * least. If there is none, a thread with records gets a new role, the last. */
 static size_t role_of(struct role *roles, size_t *count, size_t words,
                       const struct compare_thread *t, const uint64_t *formats)
 {

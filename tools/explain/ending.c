@@ -255,8 +255,8 @@ struct nulls {
     char text[4 * VARIABLE_NAME_MAX];
 };
 
-/* Adds the name of a pointer whose value is null or unknown, if its target
- * has such an offset. */
+/* Adds the name of a pointer with the value null or an unknown value, if a
+ * member of its target has the offset. */
 static void null_add(struct nulls *n, const struct variable *v)
 {
     struct variable member;

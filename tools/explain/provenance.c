@@ -386,8 +386,8 @@ static void last_add(struct search *s)
     }
 }
 
-/* Keeps the records of the highest scores. A record of a format and value that
- * are there already tells less. */
+/* Keeps the records of the highest scores. A second record of one format and
+ * value tells less than the first. */
 static void lines_choose(struct search *s)
 {
     struct provenance *p = s->p;

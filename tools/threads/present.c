@@ -39,7 +39,7 @@ static void stack_read(struct threads *threads, struct thread *thread)
                         !process_stood(threads, thread);
         if (!thread->moved || i == STACK_TRIES ||
             !process_look(threads, thread))
-            return; /* its call is still that of its stack and wait */
+            return; /* call, stack and wait are of one look */
     }
 }
 

@@ -184,8 +184,8 @@ function toggle(what) {
 const search = {text: '', regex: null, searched: 0, run: 0, busy: false,
   done: Promise.resolve()};
 
-// What a box's text is parsed to; null: there is none, or it is wrong, as the box
-// says.
+// Parses the text of a box. Null: the text is empty, or wrong; then the box shows
+// the error.
 function parsed(box, text, parse) {
   let wrong = '', result = null;
   try {
