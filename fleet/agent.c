@@ -583,7 +583,7 @@ static void requests_listen(struct hub *hub)
                                  NULL) != NATS_OK ||
         natsConnection_Subscribe(&sub, hub->connection, automatic, requested,
                                  NULL) != NATS_OK)
-        give_up("%s: no subscription", people);
+        hub_given_up(hub->connection);
     natsConnection_FlushTimeout(hub->connection, 2000); /* the hub knows it */
 }
 

@@ -66,6 +66,9 @@ struct hub {
 };
 /* Connects; an `agent` tries for ever, in the background. */
 void hub_connect(struct hub *, bool agent);
+/* Ends the agent: libnats gives up a connection that a server refused twice.
+ * systemd starts the next agent, which sends the spool. */
+_Noreturn void hub_given_up(natsConnection *);
 void hub_close(struct hub *);
 /* A token has = for each dot of a name. docs/fleet-hub.md lists subjects. */
 void hub_token(char to[65], const char *name);

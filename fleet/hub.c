@@ -47,16 +47,19 @@ static void hub_lost(natsConnection *connection, void *context)
     say("%s: the connection is lost; trying on", options.server);
 }
 
-/* Ends the agent: libnats gives up a connection that a server refused twice.
- * systemd starts the next agent, which sends the spool. */
-static void hub_closed(natsConnection *connection, void *context)
+void hub_given_up(natsConnection *connection)
 {
     const char *text = NULL;
-    (void)context;
     natsConnection_GetLastError(connection, &text);
     say("%s: the connection is given up: %s", options.server,
         text && *text ? text : "?");
     _exit(1);
+}
+
+static void hub_closed(natsConnection *connection, void *context)
+{
+    (void)context;
+    hub_given_up(connection);
 }
 
 /* True if the whole host of a URL is 127.x.x.x, [::1] or localhost. That of

@@ -66,23 +66,27 @@ each_kind() # function
     $1 sleeper 'sleeps for a time'
     $1 reader 'waits in read of '
 }
+told() # each thread begins in its own time
+{
+    until_has " $1 ${2/MAIN/$pid threads}" recorder threads $pid
+}
+start_kinds() # [compiler]
+{
+    start_threads kinds "${1:-}"
+    each_kind told
+}
 kinds_live() # compiler
 {
-    told()
-    {
-        has " $1 ${2/MAIN/$pid threads}"
-    }
     told_nameless()
     {
         has " ${2/MAIN/$pid}"
     }
     holds=' waits for a signal; holds mutex late_mutex, mutex cash, mutex recursive,'
     holds="$holds mutex inheriting, mutex plain, rwlock table"$'\n'
-    start_threads kinds "$1"
-    until_has 'reader waits' recorder threads $pid
+    start_kinds "$1"
+    must recorder threads $pid
     lacks DEADLOCK
     has "$holds"
-    each_kind told
     gdb -p $pid --batch -ex 'generate-core-file kinds.core'
     stop
     must recorder threads kinds.core
@@ -302,14 +306,13 @@ stop
 ## every_kind_of_wait_is_told_of_a_stripped_program
 # Goal: without any symbol of the program, its locks have addresses.
 start_threads kinds 'gcc -O2 -s'
-until_has 'reader waits' recorder threads $pid
 row()
 {
     word=${2#waits for }
     if [[ $2 = 'waits for '* && $2 != *signal* ]]; then
-        has " $1 waits for ${word%% *} 0x"
+        until_has " $1 waits for ${word%% *} 0x" recorder threads $pid
     else
-        has " $1"
+        until_has " $1" recorder threads $pid
     fi
 }
 each_kind row
@@ -319,8 +322,7 @@ stop
 # Goal: the names of the libc's inner functions are not needed, which only its
 # debug symbols have.
 unshare -m true || skip 'only root may hide /usr/lib/debug'
-start_threads kinds
-until_has 'reader waits' recorder threads $pid
+start_kinds
 test -e $(unshare -m cat /proc/$pid/maps | grep -o -m 1 '/.*libc.so.6') ||
     skip 'in this chroot, unshare hides the libc, too'
 must unshare -m sh -c \
