@@ -6,6 +6,7 @@
 #include "dump.h"
 #if defined(RECORDER_OS_FILES_) && !defined(RECORDER_NO_FILE)
 #include "file_crash.h"
+#include "crash_stack.h"
 #endif
 
 RECORDER_C_BEGIN_
@@ -179,6 +180,7 @@ RECORDER_INLINE_ const char *recorder_crash_recording_(void)
 #define recorder_crash_recording_() ((const char *)NULL)
 #define recorder_crash_write_(sig, info, context, thread, most) ((void)(info))
 #define recorder_crash_forget_() ((void)0)
+#define recorder_crash_show_(sig, info, context, thread, out) ((void)0)
 #endif
 
 /* Opens the file for a dump, to append to it, and says where it is. Returns -1,

@@ -161,6 +161,7 @@ enum {
     RECORDER_CRASH_ASK_,
     RECORDER_CRASH_KEEP_,
     RECORDER_CRASH_BEGIN_,
+    RECORDER_CRASH_STACK_OF_,
     RECORDER_CRASH_SHOW_,
     RECORDER_CRASH_CUT_,
     RECORDER_CRASH_DONE_
@@ -207,7 +208,14 @@ RECORDER_APART_ void recorder_crash_steps_(struct recorder_crashed_ *crashed)
     if (crashed->step == RECORDER_CRASH_BEGIN_) {
         crashed->step = RECORDER_CRASH_CUT_;
         recorder_crash_begin_(crashed);
+        crashed->step = RECORDER_CRASH_STACK_OF_;
+    }
+    if (crashed->step == RECORDER_CRASH_STACK_OF_) {
         crashed->step = RECORDER_CRASH_SHOW_;
+        if (crashed->shows && recorder_crash_now_.memory &&
+            !recorder_goes_on_(crashed->sig))
+            recorder_crash_show_(crashed->sig, crashed->info, crashed->context,
+                                 crashed->thread, &crashed->out);
     }
     if (crashed->step == RECORDER_CRASH_SHOW_) {
         crashed->step = RECORDER_CRASH_CUT_;

@@ -436,11 +436,48 @@ Test(explain, seeded_crashes)
                " seeded 1", 15);
 }
 
-/* Goal: damaged cores neither crash nor hang it. Method: words all over a core
- * are overwritten by chance, and files are cut. */
+/* Goal: explain shows the stack of a crash by the text of its dump as by its
+ * core, also of a log with a text before each line, of a moved program, but not
+ * of another build. Method: all kinds, not optimized and optimized. */
+Test(explain, texts)
+{
+    build_needs("python3");
+    setenv("RECORDER_DUMP", "to=text", 1);
+    for (unsigned i = 0; i < KINDS; i++) {
+        char program[100];
+        if (!sampled(i))
+            continue;
+        snprintf(program, sizeof program, "./%s %s %s",
+                 i % 3 == 2 ? "fast" : "plain", kinds[i].name,
+                 i == KINDS - 1 ? "h" : "th"); /* recursion */
+        build_must("rm -f text");
+        crash(program);
+        command_must("explain --json core >core.json");
+        command_must("explain --json text >text.json");
+        build_must("python3 " BUILD_PROGRAMS "/explain.py stacks core.json "
+                   "text.json || { echo %s; cat text; exit 1; }",
+                   program);
+    }
+    crash("./plain division t");
+    build_must("sed \"s/^/Nov 27 12:00:00 host app[9]: /\" text >log; "
+               "mv plain moved");
+    command_must("explain log");
+    cr_expect_null(strstr(build_text, "divis"), "%s", build_text);
+    command_must("explain -e fast log 2>&1");
+    cr_expect_not_null(strstr(build_text, "of another build-id"), "%s",
+                       build_text);
+    command_must("explain -e moved log");
+    cr_expect(strstr(build_text, "explain.c:") &&
+                  strstr(build_text, "\nThe last records of the text:\n"),
+              "%s", build_text);
+}
+
+/* Goal: damaged cores and texts neither crash nor hang it. Method: words all over
+ * a file are overwritten by chance, and files are cut. */
 Test(explain, hostile)
 {
     build_needs("python3");
+    setenv("RECORDER_DUMP", "to=text", 1);
     crash("./plain use_after_free th");
     for (unsigned i = 0; i < scaled(60); i++) {
         int status;
@@ -453,6 +490,10 @@ Test(explain, hostile)
         status = build_run("timeout 60 " RECORDER " explain bad >out.txt 2>&1; "
                            "one=$?; timeout 60 " RECORDER
                            " dump bad >out.txt 2>&1 || test $? = 1 && exit $one");
+        cr_assert(status == 0 || status == 1, "%u: status %d", i, status);
+        build_must("python3 " BUILD_PROGRAMS "/explain.py damage text bad %u",
+                   i);
+        status = build_run("timeout 60 " RECORDER " explain bad >out.txt 2>&1");
         cr_assert(status == 0 || status == 1, "%u: status %d", i, status);
     }
 }

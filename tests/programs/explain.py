@@ -1,4 +1,5 @@
-"""explain.py json FILE | explain.py damage FROM TO SEED: see outside/explain.c"""
+"""explain.py json FILE | stacks CORE TEXT | damage FROM TO SEED: see
+outside/explain.c"""
 # SPDX-License-Identifier: MIT
 import json
 import random
@@ -13,6 +14,19 @@ def check(path):
     assert first["sure"] and first["freed"] and "release" in first["line"]
     assert any(f["function"] == "double_free" for f in said["stack"]), said
     assert said["variables"]["item"].startswith("0x"), said
+
+
+def stacks(core, text):
+    """A text has the innermost frames, and no more than the core."""
+    with open(core) as file:
+        core = json.load(file)
+    with open(text) as file:
+        text = json.load(file)
+    for name in ("signal", "code", "address", "thread"):
+        assert core[name] == text[name], (name, core[name], text[name])
+    count = len(text["stack"])
+    assert count >= min(len(core["stack"]), 8), text["stack"]
+    assert text["stack"] == core["stack"][:count], (core["stack"], text["stack"])
 
 
 def damage(path, to, seed):
@@ -31,5 +45,7 @@ def damage(path, to, seed):
 
 if sys.argv[1] == "json":
     check(sys.argv[2])
+elif sys.argv[1] == "stacks":
+    stacks(sys.argv[2], sys.argv[3])
 else:
     damage(sys.argv[2], sys.argv[3], int(sys.argv[4]))

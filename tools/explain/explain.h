@@ -10,6 +10,7 @@ PROMISES
 FLOORS (a file calls only files of lower floors)
     ended       how the program of a recording ended: by a crash or not
     stack       the crash that a source holds, the lines of its stack
+    text        a core file of the lines that a program writes as it crashes
     provenance  the records that hold values of the crash
     ending      the way in which the program ended, in words
     crash       the values of the crash: registers, variables, their targets
@@ -43,6 +44,16 @@ struct block {
 /* The block that begins at an address. False: no block does, or it is known by
  * the word before it alone. */
 bool heap_block(struct memory *, uint64_t start, struct block *);
+
+/* ------------------------------------------------------------------ text -- */
+
+/* If argument 0 of `call` is a text with the lines of recorder/crash_stack.h,
+ * makes a core file of the last such crash, which the argument names then. */
+void text_take(struct call *);
+/* Sets the build IDs that the text has, and the place of the program. */
+void text_modules(struct call *);
+/* Prints the last records that follow in the text. */
+void text_last(FILE *);
 
 /* ------------------------------------------------------------- variables -- */
 

@@ -41,6 +41,7 @@ void explain_open(struct explain *x)
     const char *wrong, *kind, *ended;
     int status;
     call_open(x->call, 0);
+    text_modules(x->call);
     if (x->call->source.memory->stale_order && !x->call->source.crashed &&
         !x->call->source.half_made)
         fail(x->call,

@@ -51,9 +51,8 @@ size_t module_head(struct memory *m, const struct module *module,
 
 /* ----------------------------------------------------------------- notes -- */
 
-static void note_add(struct notes *notes, const struct memory *m,
-                     const char *owner, uint32_t type, const void *d,
-                     size_t size)
+void note_add(struct notes *notes, const struct memory *m, const char *owner,
+              uint32_t type, const void *d, size_t size)
 {
     size_t name = strlen(owner) + 1, at = notes->size;
     size_t all = 12 + (name + 3) / 4 * 4 + (size + 3) / 4 * 4;
@@ -72,9 +71,8 @@ static void note_add(struct notes *notes, const struct memory *m,
     memcpy(to + 12 + (name + 3) / 4 * 4, d, size);
 }
 
-/* Adds NT_FILE, by which readers find the program and its libraries. */
-static void note_files(struct notes *notes, const struct memory *m,
-                       const struct source *source)
+void note_files(struct notes *notes, const struct memory *m,
+                const struct source *source)
 {
     size_t word = m->word_bytes, count = source->modules_count, i;
     size_t size = (2 + 3 * count) * word, at = size;

@@ -28,6 +28,10 @@ struct notes {
     unsigned char *statuses;
     size_t statuses_count, statuses_max, status_bytes;
 };
+void note_add(struct notes *, const struct memory *, const char *owner,
+              uint32_t type, const void *, size_t size);
+/* Adds NT_FILE, by which readers find the program and its libraries. */
+void note_files(struct notes *, const struct memory *, const struct source *);
 /* Adds the notes of a recording, in the order in which a program writes
  * them. No note of requests, if they are null: none is known. */
 void notes_make(struct notes *, struct call *, struct requests *);

@@ -84,6 +84,7 @@ static void all_text(FILE *to, struct explain *x, const struct provenance *p)
     for (size_t i = 0; i < p->last_count; i++)
         fprintf(to, "%s  %s\n", i ? "" : "\nLast records of the thread:\n",
                 p->last[i].line ? p->last[i].line : "");
+    text_last(to);
     if (x->threads.cycles_count)
         putc('\n', to);
     show_deadlocks(to, &x->threads);
@@ -207,14 +208,18 @@ static int run(struct call *call)
 {
     static struct explain x;
     struct provenance p;
+    const char *named = call->arguments_count ? call->arguments[0] : NULL;
     x = (struct explain){.call = call};
-    if (call->arguments_count &&
-        strncmp(call->arguments[0], "coredump:", 9) == 0)
+    if (named && strncmp(named, "coredump:", 9) == 0)
         coredump_take(call);
+    else if (named)
+        text_take(call);
     if (!call_option(call, 'j') && call->arguments_count &&
         incident_show(call->arguments[0]))
         return 0;
     explain_open(&x);
+    if (named && named != call->arguments[0])
+        call->name = named;
     provenance_find(&x, &p);
     if (call_option(call, 'j'))
         all_json(&x, &p);
@@ -244,7 +249,8 @@ const struct verb verb_explain = {
         "start holds each address in the block.\n\n"
         "Of a program without recorders, the signal, the stack and deadlocks "
         "are shown. A PID is looked at for up to 4 s: whether it hangs, with "
-        "the thread that does. coredump:PID asks coredumpctl.",
+        "the thread that does. coredump:PID asks coredumpctl. A log with the "
+        "lines of a crash has its stack; --executable names a moved program.",
     .rows = rows,
     .selects = true,
     .unprepared = true,
