@@ -161,7 +161,8 @@ bool call_when(struct call *, const char *text, uint64_t *order, int64_t *ns);
 int64_t call_newest_ns(struct call *);
 /* True if --thread names a thread, or a number by which records are known. */
 bool call_has_thread(struct call *);
-/* Ends the command if a --where matches no record's arguments. */
+/* Ends the command if a --where matches no record of these sources, and could
+ * match none. */
 void call_filters_check(const struct call *);
 /* Warns of files that were not opened, whose bytes are missing. */
 void call_warn_missing(const struct call *);

@@ -405,11 +405,15 @@ static void filters_parse(struct call *call)
     }
 }
 
-void call_filters_check(const struct call *call)
+void call_filters_check(const struct call *calls)
 {
-    const char *wrong = filters_wrong(call->selection.filters, &call->reader);
-    if (wrong)
-        fail(call, "--where: %s", wrong);
+    const char *wrong = NULL;
+    for (const struct call *c = calls; c; c = c->next) {
+        wrong = filters_wrong(c->selection.filters, &c->reader);
+        if (!wrong)
+            return;
+    }
+    fail(calls->title ? NULL : calls, "--where: %s", wrong);
 }
 
 /* Reads --severity: "hw1,sw3", or a level for both kinds, "error". 0: neither. */

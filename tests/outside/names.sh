@@ -244,3 +244,29 @@ recorder latency rec --from '> [^x].*' --to '< .*'
 text=$(recorder latency rec --from '> .*' --to '< .*' --by id |
     head -1)
 has ' pairs, 0 without an end'
+
+## refused_conditions_write_nothing
+# Goal: a condition that is refused leaves the file of -o as it was, and no file
+# where there was none; a source that is also the output keeps its records.
+cp rec before
+mkdir none
+for where in 'nett: id=1' 'net: di=1' 'net: peer>5'; do
+    for verb in save 'export json' 'export csv' 'export sqlite' 'export vcd' \
+        'export perfetto' 'view --no-open' 'export json rec' 'view --no-open rec'; do
+        echo precious >old
+        must -1 recorder $verb rec --where "$where" -o old
+        has 'recorder: ' '--where: '
+        echo precious | cmp - old
+        must -1 recorder $verb rec --where "$where" -o none/new
+    done
+    must -1 recorder export ctf rec --where "$where" -o none/ctf
+    must -1 recorder save rec --where "$where" -o rec
+    cmp before rec
+    text=$(recorder save rec --where "$where" -o - 2>said | cat)
+    is ''
+done
+text=$(ls -A none; ls -A | grep '^\.recorder' || true)
+is ''
+recorder export ctf rec -o none/ctf
+recorder save rec --where 'id<3' -o rec
+recorder dump rec | grep -c 'id=' | grep -x 6

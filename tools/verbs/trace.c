@@ -75,7 +75,7 @@ static int run(struct call *call)
         for (struct call *c = calls; c; c = c->next)
             if (!reader_start_realtime(&c->reader))
                 fail(c, "--otlp: it has no date");
-        output_open(&output, call, path);
+        output_open(&output, calls, path);
         trace_otlp(output.file, &tree, calls, id);
         output_close(&output);
     } else {
