@@ -52,18 +52,20 @@ struct recorder_figures_ {
 };
 
 /* Sets the overwritten figures: of `written` slots, `whole` are kept, in which
- * `records` begin. A ring does not tell how many began in overwritten slots, so
- * the same number a slot is assumed. */
+ * `records` begin. If a record may have taken `several`, a ring does not tell how
+ * many began in overwritten slots, so the same number a slot is assumed. */
 RECORDER_FUNCTION_ void
 recorder_figures_overwritten_(struct recorder_figures_ *figures,
-                             uint64_t written, uint64_t whole, uint64_t records)
+                              uint64_t written, uint64_t whole,
+                              uint64_t records, bool several)
 {
     uint64_t slots = written > whole ? written - whole : 0, estimate;
     figures->slots_overwritten = figures->overwritten = slots;
-    figures->estimated = slots && records != whole;
+    figures->estimated = slots && (several || records != whole);
     if (!figures->estimated)
         return;
-    estimate = slots / whole * records + slots % whole * records / whole;
+    estimate = whole ? slots / whole * records + slots % whole * records / whole
+                     : slots;
     figures->overwritten = estimate ? estimate : 1;
 }
 

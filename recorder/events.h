@@ -460,7 +460,7 @@ RECORDER_FUNCTION_ void recorder_summarize_(struct recorder_batch_ *batch,
     uintptr_t lane, slot, written = 0, whole = 0, records = 0;
     struct recorder_batch_ all = *batch; /* from the oldest record on */
     struct recorder_figures_ *figures = &to->figures;
-    uintptr_t from;
+    uintptr_t from, several = 0;
     all.begun = false;
     from = recorder_batch_from_(&all);
     to->recorder = recorder;
@@ -475,6 +475,7 @@ RECORDER_FUNCTION_ void recorder_summarize_(struct recorder_batch_ *batch,
             recorder_lane_(recorder, (unsigned)lane);
         written += recorder_get_(&ring->write) - recorder_get_(&ring->given_up);
         figures->lost += recorder_get_(&ring->lost);
+        several |= recorder_get_(&ring->several);
         for (slot = 0;
              slot < figures->size && !recorder_batch_stops_(batch, slot);
              slot++) {
@@ -491,7 +492,7 @@ RECORDER_FUNCTION_ void recorder_summarize_(struct recorder_batch_ *batch,
             figures->kept += counts && begins;
         }
     }
-    recorder_figures_overwritten_(figures, written, whole, records);
+    recorder_figures_overwritten_(figures, written, whole, records, several);
 }
 
 /* Sums up the index-th recorder that the batch chooses. Returns false if there

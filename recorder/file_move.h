@@ -151,6 +151,7 @@ RECORDER_SELDOM_ void recorder_move_ring_(struct recorder_copying_ *c)
         unfinished += recorder_move_slot_(c, slot);
     recorder_put_(&c->to->write, c->next - c->mask - 1);
     recorder_put_(&c->to->lost, recorder_get_(&c->from->lost));
+    recorder_put_(&c->to->several, recorder_get_(&c->from->several));
     recorder_put_(&c->to->given_up,
                   recorder_get_(&c->from->given_up) + unfinished);
 }

@@ -90,7 +90,8 @@ struct recorder_ring {
     uintptr_t own[RECORDER_CACHE_LINE / sizeof(uintptr_t) - 1];
     uintptr_t given_up; /* positions handed out and left unused */
     uintptr_t lost;     /* records that found no slot */
-    char line_2[RECORDER_CACHE_LINE - 2 * sizeof(uintptr_t)];
+    uintptr_t several;  /* 1: a record may have taken several slots */
+    char line_2[RECORDER_CACHE_LINE - 3 * sizeof(uintptr_t)];
 };
 /* Records are at multiples of their size: tokens use the low bits. */
 #define RECORDER_RING_ALIGN_                                                   \

@@ -110,6 +110,14 @@ recorder_hook_words_(const struct recorder *recorder, unsigned thread,
     recorder_home_.registry->hook(recorder, thread, records, count);
 }
 
+/* Notes that records take several slots: how many were overwritten is then not
+ * known exactly. */
+RECORDER_INLINE_ void recorder_note_several_(struct recorder_ring *ring)
+{
+    if (RECORDER_UNLIKELY_(!recorder_get_(&ring->several)))
+        recorder_put_(&ring->several, 1);
+}
+
 /* Writes `count` records of 4 words each, at most 3, with consecutive orders,
  * and prints them if the recorder is traced. Returns the first order. */
 RECORDER_FUNCTION_ uintptr_t
@@ -122,6 +130,7 @@ recorder_record_words_(const struct recorder *recorder, const char *format,
     struct recorder_record head = {
         (uintptr_t)format, 0, recorder_time_now_(), caller, {0, 0, 0, 0}};
     head.order = recorder_order_new_(head.time, count);
+    recorder_note_several_(ring);
     previous = recorder_positions_(ring, count, writer);
     for (i = 0; i < count; i++) {
         const uintptr_t *word = words + 4 * i;
@@ -210,6 +219,7 @@ RECORDER_CALLED_ uintptr_t recorder_record_more_(
     ring = recorder_ring_of_(recorder, writer);
     r.time = recorder_time_now_();
     r.order = order = recorder_order_new_(r.time, count);
+    recorder_note_several_(ring);
     previous = recorder_positions_(ring, count, writer);
     recorder_write_(ring, mask, previous, writer, &r, NULL);
     r.format = 0;
@@ -258,6 +268,7 @@ RECORDER_CALLED_ const char *recorder_copy_bytes_(
             RECORDER_TEXT_BYTES_;
     count += count == 0;
     order = recorder_order_text_(count);
+    recorder_note_several_(ring);
     last = recorder_positions_(ring, count, writer) + count - 1;
     for (i = count; i-- > 0;) { /* backwards: each holds the next's token */
         size_t at = i * RECORDER_TEXT_BYTES_;

@@ -54,6 +54,8 @@ static struct run_cell cell_write(const struct run_cell_text *text,
     size_t start = 0;
     unsigned thread = RECORDER_THREAD();
     uintptr_t previous;
+    if (is_on)
+        recorder_note_several_(ring);
     previous = is_on ? recorder_positions_(ring, count, thread) : 0;
     for (unsigned i = 0; is_on && i < count; i++) {
         const struct recorder_record record = {i ? 0 : (uintptr_t)text->format,

@@ -124,6 +124,22 @@ Test(dump, says_what_is_missing)
     DUMP_MUST_BE("7 four: 6\n8 four: 7\n9 four: 8\n10 four: 9\n");
 }
 
+/* Goal: a number of overwritten records is marked where some of them may have taken
+ * several slots, though none of the kept ones does. */
+Test(dump, marks_what_may_have_taken_several)
+{
+    char copied[] = "abc";
+    int i;
+    for (i = 0; i < 10; i++)
+        record(four, "%s", copied);
+    for (i = 0; i < 4; i++)
+        record(four, "%d", i);
+    catch_dump(caught);
+    cr_assert_not_null(strstr(caught->text, "\nDUMPING four SIZE 4, 4 ENTRIES, "
+                                            "~20 OVERWRITTEN, 0 LOST\n"),
+                       "%s", caught->text);
+}
+
 /* Goal: a recorder whose mask was overwritten shows none of its records, as their
  * commit words are elsewhere; those of others are shown. Method: each other mask
  * that a ring may have. */

@@ -51,7 +51,7 @@
 #include <string.h>
 
 enum {
-    PLACES = 32,
+    PLACES = 40,
     MESSAGES = 240,
     THREADS = 8,
     STEPS = 1000,

@@ -184,7 +184,7 @@ void reader_count(struct reader *reader)
         recorder_figures_overwritten_(
             &r->figures,
             r->recorded > late.handed ? r->recorded - late.handed : 0,
-            r->whole - late.slots, r->begun - late.heads);
+            r->whole - late.slots, r->begun - late.heads, r->several);
         r->figures.missed = late.missed;
         figures_kept(r, inside->lanes[i - 1].kept);
         r->figures.kept += kernel_added(reader, r);

@@ -121,6 +121,7 @@ struct reader_recorder {
     char *name, *description;
     const char *home;  /* the file's name, if several have this name; or null */
     bool chosen;       /* by the selection's names */
+    bool several;      /* a record may have taken several slots */
     const char *wrong; /* why its rings cannot be read; null: they can */
     size_t lane; /* 1 + where its rings begin among those taken; 0: nowhere */
     size_t kept; /* 1 + its ring in a recording that is written; 0: none */

@@ -546,7 +546,7 @@ static void lane_take(struct reader *reader, uint32_t index)
     uint64_t missed = reader->missed;
     struct memory *m = reader->memory;
     unsigned word = m->word_bytes;
-    unsigned char bytes[16];
+    unsigned char bytes[24];
     uint64_t before = lane->begun ? lane->write - lane->given_up : 0;
     lane->address =
         lane->recorder->rings + lane->number * lane->recorder->ring_bytes;
@@ -560,9 +560,11 @@ static void lane_take(struct reader *reader, uint32_t index)
         before = 0;
     }
     if (bytes_read(m, lane->address + ring_given_up_at(reader), bytes,
-                   2 * word)) {
+                   3 * word)) {
         lane->given_up = bytes_word(m, bytes);
         lane->lost = bytes_word(m, bytes + word);
+        /* Where a ring was made of events, it has another word here. */
+        lane->recorder->several |= bytes_word(m, bytes + 2 * word) == 1;
     }
     if (!lane->begun)
         lane_kept(reader, lane);

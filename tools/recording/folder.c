@@ -358,7 +358,7 @@ static void rings_make(struct folder *folder, struct made *made)
                                          .trace = m->trace,
                                          .origin = m->origin};
         recorder_figures_overwritten_(&gone, before + m->whole, m->whole,
-                                      m->heads);
+                                      m->heads, false);
         m->kept[KEPT_OVERWRITTEN] += gone.overwritten;
         m->kept[KEPT_SLOTS_OVERWRITTEN] += gone.slots_overwritten;
         m->kept[KEPT_ESTIMATED] |= gone.estimated;

@@ -146,7 +146,8 @@ static void figures_put(struct log *log, size_t recorder,
         c->before = gone > 0 ? gone : 0;
         recorder_figures_overwritten_(&figures,
                                       (uint64_t)(c->before + sums.seen),
-                                      (uint64_t)sums.seen, sums.heads);
+                                      (uint64_t)sums.seen, sums.heads,
+                                      r->several);
         ring->kept[KEPT_OVERWRITTEN] = figures.overwritten;
         ring->kept[KEPT_SLOTS_OVERWRITTEN] = figures.slots_overwritten;
         ring->kept[KEPT_ESTIMATED] = figures.estimated;
