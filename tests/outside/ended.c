@@ -6,8 +6,8 @@
 TestSuite(ended, .init = build_begin, .fini = build_end, .timeout = 300);
 
 #define NOT_NOTED                                                              \
-    "ENDED without a note: SIGKILL, another signal, _exit() or power; or this" \
-    " is a copy from before"
+    "ENDED without a note: SIGKILL, another signal, _exit(), exec() or power; or" \
+    " this is a copy from before"
 
 static void ended_build(const char *compiler)
 {

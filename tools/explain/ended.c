@@ -81,7 +81,8 @@ char *ended_text(struct call *call, const char **kind, int *status)
     } else if (word == RECORDER_ENDED_NOT_) {
         *kind = "unknown";
         fprintf(to,
-                "without a note: SIGKILL, another signal, _exit() or power; or "
+                "without a note: SIGKILL, another signal, _exit(), exec() or "
+                "power; or "
                 "%s",
                 runs == RUNS_PERHAPS
                     ? "it still runs, on another machine or in a container"

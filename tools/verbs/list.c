@@ -234,11 +234,13 @@ static void rates_table(const struct reader *reader,
         if (table_span(r, &ns))
             table_time(ns, span);
         table_column(stdout, r->name, width);
-        printf(" %12s %10llu %12s %12s %8llu\n", rate,
+        printf(" %12s %10llu %12s %12s %8llu%s", rate,
                (unsigned long long)r->figures.kept, span,
                table_count(r->figures.overwritten, r->figures.estimated,
                            overwritten),
-               (unsigned long long)r->figures.lost);
+               (unsigned long long)r->figures.lost, r->home ? "  " : "");
+        table_column(stdout, r->home ? r->home : "", 0);
+        putchar('\n');
     }
 }
 
