@@ -178,7 +178,7 @@ test: packages-test
 	@$(MAKE) --no-print-directory -s -j$(CORES) run-tests \
 		SCRIPTS="$(if $(TEST),,tests/house.sh tests/model/run.sh)"
 test-all:
-	@$(MAKE) --no-print-directory test RECORDER_TEST_SCALE=1
+	@$(MAKE) --no-print-directory test RECORDER_TEST_SCALE=0.4
 
 run-tests: build/recorder build/librecorder.so build/lib/librecorder-run.so \
 		$(FLEET) $(TESTS:%=$(BUILD)/tests/%)

@@ -114,7 +114,7 @@ trap 'rm -rf "$RECORDER_TEST_BUILT"' EXIT
 trap 'exit 130' INT TERM
 # Of the short ones one more, as some wait. xargs, as a shell's own jobs ignore
 # SIGINT, and so would the tests' programs.
-case ${RECORDER_TEST_SCALE:-1} in 0*) more=1 ;; *) more=0 ;; esac
+case ${RECORDER_TEST_SCALE:-1} in 0.[0-2]*) more=1 ;; *) more=0 ;; esac
 printf '%s\n' "$@" | xargs -P $(($(nproc) + more)) -I '{}' sh tests/run.sh --one '{}'
 programs=$* passed=0 failed=0 skipped=0
 for program in "$@"; do

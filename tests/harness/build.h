@@ -146,7 +146,7 @@ __attribute__((unused)) static void build_leaves_out(const char *why)
  * it. The suite's .init has run before. */
 static inline void build_long(void)
 {
-    if (test_scale() < 1)
+    if (!is_long_run())
         build_skip("long: RECORDER_TEST_SCALE=1 runs it");
 }
 

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
     RECORDER_TEST_SCALE is the part of the repetitions that a test does: all of
-    them where it is not set and in `make test-all`, a tenth in `make test`, a
+    them where it is not set, 0.4 in `make test-all`, a tenth in `make test`, a
     hundredth where code is slow: under a sanitizer, in an emulator. What is
     asserted is the same. SEED=n repeats a random test that failed with n.
 */
@@ -35,6 +35,12 @@ __attribute__((unused)) static bool instrumented(void)
     return test_scale() <= 0.01;
 }
 
+/* True where long tests run: in `make test-all`. */
+__attribute__((unused)) static bool is_long_run(void)
+{
+    return test_scale() >= 0.3;
+}
+
 /* `count` turned down or up by RECORDER_TEST_SCALE; at least 1. */
 __attribute__((unused)) static unsigned scaled(double count)
 {
@@ -43,11 +49,12 @@ __attribute__((unused)) static unsigned scaled(double count)
 }
 
 /* For lists of cases that are alike: true for case 0, and for one in 1 / scale
- * of the others. */
+ * of the others, each day for others. */
 __attribute__((unused)) static bool sampled(unsigned i)
 {
-    return i == 0 ||
-           (unsigned)(i * test_scale()) != (unsigned)((i - 1) * test_scale());
+    unsigned from = i + (unsigned)(time(NULL) / 86400 % 1000);
+    return i == 0 || (unsigned)(from * test_scale()) !=
+                         (unsigned)((from - 1) * test_scale());
 }
 
 /* The same for short tests of many rounds, which sanitizers run whole. */

@@ -64,15 +64,14 @@ Test(given, by_all_linkers, .init = build_long)
     char flags[100];
     build_needs("gcc", "gdb");
     for (int i = 0; i < 3; i++) {
-        snprintf(flags, sizeof flags, "-O2 -fuse-ld=%s", linkers[i]);
-        all_readers("gcc", flags);
-        snprintf(flags, sizeof flags,
-                 "-O2 -fuse-ld=%s -static -DGIVEN_STATIC -no-pie -fno-pie",
-                 linkers[i]);
-        all_readers("gcc", flags);
-        snprintf(flags, sizeof flags, "-O2 -fuse-ld=%s -Wl,-z,norelro",
-                 linkers[i]);
-        all_readers("gcc", flags);
+        static const char *const how[] = {
+            "", "-static -DGIVEN_STATIC -no-pie -fno-pie", "-Wl,-z,norelro"};
+        for (int k = 0; k < 3; k++) {
+            snprintf(flags, sizeof flags, "-O2 -fuse-ld=%s %s", linkers[i],
+                     how[k]);
+            if (sampled((unsigned)(3 * i + k)))
+                all_readers("gcc", flags);
+        }
     }
     all_readers("gcc", "-m32 -O2 -DGIVEN_STATIC");
 }

@@ -653,7 +653,7 @@ Test(run, threads_of_all_kinds)
     must_be_alike("", "./run_modes coroutines", 0);
     must_be_alike("", "./run_modes signals", 0);
     must_be_alike("", "./run_modes threads 100 16384", 0);
-    if (test_scale() < 1)
+    if (!is_long_run())
         return;
     must_be_alike("", "./run_modes threads 1023 16384", 0);
     must_be_alike("", "./run_modes threads 2000 32768", 0);
