@@ -54,7 +54,7 @@ enum {
     RECORDER_READER_UNSIGNED,  /* %u, %o, %x: word */
     RECORDER_READER_REAL,      /* %f, %e, %g, %a: real */
     RECORDER_READER_CHARACTER, /* %c: integer */
-    RECORDER_READER_STRING,    /* %s: text */
+    RECORDER_READER_STRING,    /* %s: text; "(null)" with word 0: it was null */
     RECORDER_READER_POINTER,   /* %p, and a %s that cannot be read: word */
     RECORDER_READER_LOST       /* was overwritten, or never recorded */
 };

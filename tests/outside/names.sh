@@ -270,3 +270,77 @@ is ''
 recorder export ctf rec -o none/ctf
 recorder save rec --where 'id<3' -o rec
 recorder dump rec | grep -c 'id=' | grep -x 6
+
+## null_pointers_are_texts
+# Goal: a null pointer for %s is one value, the text of the messages, in
+# filters, in each export, in diff, triggers and Python.
+cat >null.c <<'C'
+#include "recorder_dump.h"
+#include "recorder_trigger.h"
+#include <wchar.h>
+RECORDER(t, 64, "Users")
+int main(int argc, char **argv)
+{
+    char *none = 0, *bad = argc > 2 ? none : argv[0], bob[] = "bob";
+    char ox[] = "0x0";
+    if (!recorder_file(argv[1]) || !recorder_trigger("t: user=(null): freeze"))
+        return 1;
+    record(t, "user=%s n=%d", bob, 1);
+    record(t, "user=%s n=%d", ox, 2);
+    record(t, "short=%.3s of=%ls", none, (wchar_t *)none);
+    for (int i = 0; i < 20; i++)
+        record(t, "name=%s", i % 4 ? bob : bad);
+    record(t, "user=%s n=%d", none, 3);
+    record(t, "user=%s n=%d", none, 4);
+    return 0;
+}
+C
+gcc -O1 -Wno-format-overflow -Wno-format-truncation -I$ROOT -o null null.c -lpthread
+./null null.rec && ./null bad.rec bad
+orders() # condition
+{
+    recorder dump null.rec --where "$1" --line '{message} ' | grep -a -c '^user\|^short' || true
+}
+text=$(orders 't: user!=alice'; orders 'user=(null)'; orders 'user~null'
+    orders 'user!="(null)"'; orders 'user=0x0'; orders 'short=""'
+    orders 'of=(null)'; orders '1=(null)')
+is <<'END'
+3
+1
+1
+2
+1
+1
+1
+1
+END
+text=$(recorder dump null.rec --json --where 'user~null' |
+    sed 's/.*"arguments"/"arguments"/; s/,"message.*//'
+    recorder export csv null.rec --where 'user~null' -o - | tail -1 |
+        sed 's/.*message,//' | grep -o '(null)' | wc -l
+    recorder export sqlite null.rec -o db
+    sqlite3 db "select user, n from log where user like '(%'"
+    for format in perfetto vcd; do
+        recorder export $format null.rec -o - | grep -a -o '(null)\|0x0' | sort -u
+    done
+    recorder export ctf null.rec -o ctf
+    babeltrace2 ctf | grep -o ' user = [^,]*'
+    PYTHONPATH=$ROOT/python /usr/bin/python3 -c 'import recorder
+for e in recorder.open("null.rec"):
+    if "n" in e.names and e["n"] > 1: print(e["user"])')
+is <<'END'
+"arguments":["(null)",3],"may_have_changed":[],"named":{"user":"(null)","n":3}
+3
+(null)|3
+(null)
+0x0
+(null)
+0x0
+ user = "bob"
+ user = "0x0"
+ user = "(null)"
+0x0
+(null)
+END
+text=$(recorder diff null.rec bad.rec || true)
+has 'is "(null)" in 5 of 20 records of BAD, never in 20 of GOOD'

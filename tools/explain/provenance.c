@@ -80,7 +80,7 @@ static bool is_number_held(const struct reader_argument *a,
                            const struct value *v, struct hit *hit)
 {
     if (a->kind != READER_SIGNED && a->kind != READER_UNSIGNED &&
-        !(a->kind == READER_POINTER && !v->word))
+        ((a->kind != READER_POINTER && a->kind != READER_STRING) || v->word))
         return false;
     if (a->word != v->word &&
         (a->kind != READER_SIGNED || a->integer != (int64_t)v->word))

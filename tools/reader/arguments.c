@@ -119,12 +119,16 @@ static void argument_make(struct text_context *c,
         if (word_bytes == 4)
             to->real = single;
         to->kind = READER_REAL;
+    } else if (f->how.kind == 's' && !word) { /* the text of messages */
+        to->kind = READER_STRING;
+        to->text = text_most(f, event) < 6 ? "" : "(null)";
+        to->text_size = strlen(to->text);
     } else if (f->how.kind == 's') {
         /* %.0s shows nothing that could. */
         to->changes = text_most(f, event) && text_changes(c, word, &sizes);
         to->cut = sizes.kept < sizes.shown;
         if ((to->cut && !sizes.kept) ||
-            (word && word == c->reader->inside->text_lost)) {
+            word == c->reader->inside->text_lost) {
             to->kind = READER_LOST;
             return;
         }

@@ -174,7 +174,7 @@ enum reader_kind {
     READER_UNSIGNED,  /* %u %o %x %b: in `word` */
     READER_REAL,      /* %f %e %g %a: in `real` */
     READER_CHARACTER, /* %c: in `integer` */
-    READER_STRING,    /* %s: in `text`, not escaped */
+    READER_STRING,    /* %s: in `text`, not escaped; "(null)" of a null pointer */
     READER_POINTER,   /* %p, and a %s that cannot be read: in `word` */
     READER_LOST       /* was overwritten or never recorded */
 };
