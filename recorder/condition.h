@@ -7,7 +7,8 @@ Triggers, `recorder watch` and --where have this one language. FIELD OP VALUE
 compares an argument by its conversion: %d by its length and with a sign; %u,
 %x and %p without; %f as a double, where words have 4 bytes as a float; %s as a
 text; %c as a number or a text. FIELD is the name that a format gives an
-argument, "bytes=%d", or its place, 1 to 12. OP is one of > < >= <= = == != &
+argument, "bytes=%d", or its place, 1 to 12; of a format that gives the name id
+to several, the second is id_2. OP is one of > < >= <= = == != &
 (one of these bits is set) and ~ (a regular expression; not in the program).
 VALUE is a number (number.h) or a text, which may be in quotes. A condition
 never holds for a record without such an argument, or whose argument is no
@@ -148,6 +149,20 @@ recorder_condition_name_(const char *format, const char *percent, size_t *size)
     return *size && *size < 64 && !recorder_is_digit_(*at) ? at : NULL;
 }
 
+/* Returns of which argument of its name a field is, by the text after that name:
+ * "" is 1, "_2" is 2; 0: of none. */
+RECORDER_SELDOM_ unsigned recorder_condition_nth_(const char *rest)
+{
+    unsigned nth = 0;
+    if (!*rest)
+        return 1;
+    if (rest[0] != '_' || rest[1] == '0')
+        return 0;
+    while (recorder_is_digit_(*++rest) && nth < 100)
+        nth = 10 * nth + (unsigned)(*rest - '0');
+    return *rest || nth < 2 ? 0 : nth;
+}
+
 /* A format gives the argument of a test an index, 15 if there is none, and a
  * kind times 16: 0 to 3 is 'd', 4 to 7 is 'u', by the length, then these. */
 enum {
@@ -186,6 +201,7 @@ recorder_condition_find_(const struct recorder_condition_test_ *test,
                                             NULL,  NULL, 0, NULL};
     struct recorder_formatter_ f;
     unsigned type = RECORDER_TYPE_NONE_, wanted = test->argument;
+    unsigned nth, count = 0, seen = 0; /* of a name; bits of their words */
     arguments.word_bytes = word_bytes;
     f.arguments = &arguments;
     f.next = f.used = 0;
@@ -201,7 +217,11 @@ recorder_condition_find_(const struct recorder_condition_test_ *test,
             name = recorder_condition_name_(format, percent, &size);
             while (name && i < size && test->field[i] == name[i])
                 i++;
-            if (name && i == size && !test->field[i])
+            nth = name && i == size && !(seen >> f.word & 1)
+                      ? recorder_condition_nth_(test->field + i)
+                      : 0;
+            seen |= (nth ? 1u : 0u) << f.word;
+            if (nth == 1 || (nth && ++count == nth))
                 wanted = (unsigned)f.word;
         }
         if (f.word == wanted && type >> 4 != RECORDER_TYPE_TEXT_) {

@@ -344,3 +344,75 @@ is <<'END'
 END
 text=$(recorder diff null.rec bad.rec || true)
 has 'is "(null)" in 5 of 20 records of BAD, never in 20 of GOOD'
+
+## names_that_repeat
+# Goal: a second argument of a name, and a name in other case, have columns and
+# conditions of their own, which triggers and the command read alike.
+cat >same.c <<'C'
+#include "recorder_dump.h"
+#include "recorder_trigger.h"
+RECORDER(t, 64, "Names")
+int main(int argc, char **argv)
+{
+    if (!recorder_file(argv[1]) || !recorder_trigger(argv[argc - 1]))
+        return 1;
+    record(t, "from id=%d to id=%d or id=%s", 10, 20, "x");
+    record(t, "ID=%d", 5);
+    record(t, "id=%d", 6);
+    record(t, "id=%d ID=%d Id=%s", 1, 2, "three");
+    record(t, "p=%d p_2=%d p=%d p=%d", 1, 2, 3, 4);
+    record(t, "q=%d q=%d q_2=%d _=%d _=%d", 1, 2, 3, 4, 5);
+    return 0;
+}
+C
+gcc -O1 -I$ROOT -o same same.c -lpthread
+while read -r where wanted; do
+    ./same rec "t: $where: freeze" 2>said
+    text=$(recorder dump rec --where "t: $where" --line '{order} ' | sed -n 's/^\([0-9]*\) $/\1/p' | head -1
+        sed -n 's/.*: record \(.*\) of t/\1/p' said)
+    is "$wanted"$'\n'"$wanted"
+done <<'END'
+id=10 1
+id_2=20 1
+id_3=x 1
+id=6 3
+ID=2 4
+Id=three 4
+p=1 5
+p_2=2 5
+p_3=4 5
+q_2=2 6
+__2=5 6
+END
+./same rec 't: none=1: freeze' 2>said
+text=$(for where in id_1=10 id_02=20 id_4=0 id_=10 q_3=3 id_2_2=20; do
+    recorder dump rec --where "t: $where" 2>&1 >all | sed 's/.*no record/no record/'; done)
+is <<'END'
+no record has an argument id_1
+no record has an argument id_02
+no record has an argument id_4
+no record has an argument id_
+no record has an argument q_3
+no record has an argument id_2_2
+END
+text=$(recorder dump rec --json | sed -n 's/.*"named":{\(.*\)},"message.*/\1/p')
+is <<'END'
+"id":10,"id_2":20,"id_3":"x"
+"ID":5
+"id":6
+"id":1,"ID":2,"Id":"three"
+"p":1,"p_2":2,"p_3":4
+"q":1,"q_2":2,"_":4,"__2":5
+END
+text=$(recorder export csv rec -o - | sed 's/.*may_have_changed/:/' | head -1 | tr -d '\r'
+    recorder export sqlite rec -o db
+    sqlite3 db 'select id, id_2, id_3, ID_, Id__, arg1, arg2 from event where ord in (1, 2, 3, 4);
+        select p, p_2, p_3, arg3 from event where ord = 5')
+is <<'END'
+:,id,id_2,id_3,ID_,Id__,p,p_2,p_3,q,q_2,_,__2
+10|20|x|||10|20
+|||5||5|
+6|||||6|
+1|||2|three|1|2
+1|2|4|3
+END

@@ -8,7 +8,7 @@
 static void name_add(struct names *names, const char *name)
 {
     for (size_t i = 0; i < names->count; i++)
-        if (strcasecmp(names->at[i], name) == 0)
+        if (strcmp(names->at[i], name) == 0)
             return;
     if (names->count == NAMES_MAX)
         return;
@@ -32,8 +32,10 @@ static bool is_reserved(const char *column)
 
 static bool is_taken(const struct names *names, size_t by, const char *column)
 {
+    /* Of names that differ in case only, the first stays. */
     for (size_t i = 0; i < names->count; i++)
-        if (i != by && strcasecmp(names->at[i], column) == 0)
+        if (strcasecmp(names->at[i], column) == 0 &&
+            strcasecmp(names->at[by], column) != 0)
             return true;
     for (size_t i = 0; i < by; i++)
         if (strcasecmp(names->columns[i], column) == 0)
@@ -89,7 +91,7 @@ const struct reader_argument *names_find(const char *name,
                                          unsigned count)
 {
     for (; count--; argument++)
-        if (argument->name && strcasecmp(argument->name, name) == 0)
+        if (argument->name && strcmp(argument->name, name) == 0)
             return argument;
     return NULL;
 }

@@ -117,7 +117,7 @@ struct names {
 enum { NAMES_MAX = 256 };
 
 /* Adds the names in the events that were taken, and rewinds the reader.
- * Names that differ in case only are one. */
+ * Columns of names that differ in case only get a _, all but the first. */
 void names_read(struct names *, struct call *);
 /* Returns the argument of a name, or null. */
 const struct reader_argument *

@@ -162,19 +162,24 @@ static void argument_make(struct text_context *c,
     }
 }
 
-/* Notes the name of a conversion. The first of several of a name has it. */
+/* Notes the name by which conditions find a conversion's word: "id", of the
+ * second of that name "id_2". */
 static void name_note(char **names, const char *format, const char *percent,
-                      size_t word)
+                      const struct recorder_formatter_ *f)
 {
+    unsigned word_bytes = f->arguments->word_bytes;
     size_t size;
     const char *name = recorder_condition_name_(format, percent, &size);
-    if (!name || names[word])
-        return;
-    for (size_t i = 0; i < 12; i++)
-        if (names[i] && strlen(names[i]) == size &&
-            memcmp(names[i], name, size) == 0)
-            return;
-    names[word] = strndup(name, size);
+    for (unsigned nth = 1; name && nth <= 12 && !names[f->word]; nth++) {
+        char field[80];
+        struct recorder_condition_test_ test = {.field = field, .argument = 12};
+        struct recorder_formatter_ found;
+        snprintf(field, sizeof field, nth > 1 ? "%.*s_%u" : "%.*s", (int)size,
+                 name, nth);
+        if ((recorder_condition_find_(&test, format, word_bytes, &found) &
+             15) == f->word)
+            names[f->word] = need(strdup(field));
+    }
 }
 
 /* Returns the entry of a format that was not decoded, as the entry keeps its
@@ -230,7 +235,7 @@ unsigned reader_arguments(struct reader *reader,
         percent = f.at - 1;
         recorder_format_parse_(&f);
         if (names && f.how.kind && f.how.kind != '%' && f.word < 12)
-            name_note(names, format, percent, f.word);
+            name_note(names, format, percent, &f);
         if (!f.how.kind || f.how.kind == '%' || f.missing || f.word >= 12 ||
             f.how.conversion == 'm' || to[f.word].kind == READER_STRING)
             continue; /* a second look at the same string needs no room */
