@@ -22,7 +22,7 @@ RECORDER_C_BEGIN_
 
 enum {
     RECORDER_CODES_ = 128, /* executable mappings; libraries have one each */
-    RECORDER_CALLS_MAX_ = 64, /* words that are shown */
+    RECORDER_CRASH_CALLS_MAX_ = 64, /* words that are shown */
     RECORDER_CALLS_IN_ = 65536 /* bytes of the stack */
 };
 /* Executable memory of a file. */
@@ -211,7 +211,8 @@ RECORDER_SELDOM_ void recorder_codes_stack_(struct recorder_codes_ *c,
         shown += recorder_codes_add_word_(c, shown ? ", r" : ": r", i,
                                           registers[i]);
     i = 0;
-    for (at = sp; at - sp < RECORDER_CALLS_IN_ && shown < RECORDER_CALLS_MAX_;
+    for (at = sp;
+         at - sp < RECORDER_CALLS_IN_ && shown < RECORDER_CRASH_CALLS_MAX_;
          at += sizeof *words, i++) {
         const char *before = shown % LINE ? ", " : ": ";
         if (i == count) {
