@@ -241,12 +241,12 @@ a lower floor; no file includes one of the headers outside:
 #ifndef RECORDER_NO_RECORD
 #define record RECORDER_RECORD /* yours? -DRECORDER_NO_RECORD */
 #endif
-/* Begin with __extension__, which says that no other copy is needed. */
+/* Begin with __extension__ twice, which says that no other copy is needed. */
 #define RECORDER_COPY(name, string)                                            \
-    __extension__ recorder_copy_(&recorder_for_##name, string)
+    __extension__ __extension__ recorder_copy_(&recorder_for_##name, string)
 #define RECORDER_COPY_BYTES(name, pointer, size)                               \
-    __extension__ recorder_copy_bytes_(&recorder_for_##name, pointer, size)
-#define RECORDER_ADDRESS(pointer) __extension__(pointer)
+    __extension__ __extension__ recorder_copy_bytes_(&recorder_for_##name, pointer, size)
+#define RECORDER_ADDRESS(pointer) __extension__ __extension__(pointer)
 #define RECORDER_SPAN(name, ...)                                               \
     RECORDER_PICK_(                                                            \
         __VA_ARGS__, RECORDER_SPAN_MANY_, RECORDER_SPAN_MANY_,                 \

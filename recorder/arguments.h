@@ -208,12 +208,19 @@ RECORDER_INLINE_ struct recorder_given_ recorder_given_of_(uintptr_t word,
     return given;
 }
 
-/* True if `text`, the source of an argument, is a string literal, a name like
- * __func__ or RECORDER_ADDRESS(), which begins with __extension__, as this does:
- * ISO C limits the length of a string. */
+/* True if `text`, the source of an argument that is an array, is that of a string
+ * literal, or a name like __func__; in C++ a literal's last character is its
+ * first, too. */
 #define RECORDER_IS_LITERAL_(text)                                             \
     (__extension__(!__builtin_strncmp(text, "\"", 1) ||                        \
-                   !__builtin_strncmp(text, "__", 2)))
+                   !__builtin_strcmp(text, "__func__") ||                      \
+                   !__builtin_strcmp(text, "__FUNCTION__") ||                  \
+                   !__builtin_strcmp(text, "__PRETTY_FUNCTION__")))
+/* True if `text` begins as RECORDER_ADDRESS() and copies do, which need no copy,
+ * and no other source does. __extension__ here: ISO C limits the length of a
+ * string. */
+#define RECORDER_IS_KEPT_(text)                                                \
+    (__extension__ !__builtin_strncmp(text, "__extension__ __ext", 19))
 
 #ifdef RECORDER_NOTHING_
 RECORDER_INLINE_ const char *
@@ -258,7 +265,11 @@ recorder_copy_bytes_(const struct recorder *recorder, const char *string,
 RECORDER_C_END_
 #ifdef __cplusplus
 #define RECORDER_GIVEN_(name, x)                                               \
-    recorder_give_<RECORDER_IS_LITERAL_(#x)>(&recorder_for_##name, 0, x)
+    recorder_give_<RECORDER_IS_KEPT_(#x)                                       \
+                       ? 2                                                     \
+                       : RECORDER_IS_LITERAL_(#x) &&                           \
+                             #x[sizeof(#x) - 2] == #x[0]>(                     \
+        &recorder_for_##name, 0, x)
 #define RECORDER_MANY_(name, check, ...)                                       \
     ([] { static_assert(sizeof(#name) == 0, RECORDER_TOO_MANY_); }(),          \
      RECORDER_NO_ORDER_)
@@ -356,7 +367,8 @@ template <typename T> struct recorder_points_at_text_ {
 template <typename T>
 struct recorder_points_at_text_<T *> : recorder_is_character_<T> {
 };
-template <bool literal, typename T>
+/* `source` is that of the argument: 2 if it is kept, 1 if a literal has such. */
+template <int source, typename T>
 RECORDER_INLINE_ struct recorder_given_ recorder_give_(const struct recorder *,
                                                       long, T value)
 {
@@ -366,47 +378,47 @@ RECORDER_INLINE_ struct recorder_given_ recorder_give_(const struct recorder *,
     static_assert(sizeof(T) <= sizeof(uintptr_t), RECORDER_NO_64_BITS_);
     return recorder_given_of_(
         (uintptr_t)value,
-        !literal && recorder_points_at_text_<T>::value ? SIZE_MAX : 0);
+        source < 2 && recorder_points_at_text_<T>::value ? SIZE_MAX : 0);
 }
-template <bool literal>
+template <int source>
 RECORDER_INLINE_ struct recorder_given_
 recorder_give_(const struct recorder *, long, struct recorder_no_argument_ *)
 {
     return recorder_given_of_(0, RECORDER_NONE_);
 }
-template <bool literal>
+template <int source>
 RECORDER_INLINE_ struct recorder_given_ recorder_give_(const struct recorder *,
                                                       long, double value)
 {
     return recorder_given_of_(recorder_word_of_double_(value), 0);
 }
-template <bool literal>
+template <int source>
 RECORDER_INLINE_ struct recorder_given_ recorder_give_(const struct recorder *,
                                                       long, float value)
 {
     return recorder_given_of_(recorder_word_of_double_((double)value), 0);
 }
-template <bool literal, size_t size>
+template <int source, size_t size>
 RECORDER_INLINE_ struct recorder_given_
 recorder_give_(const struct recorder *, int, const char (&array)[size])
 {
-    return recorder_given_of_((uintptr_t)array, literal ? 0 : size);
+    return recorder_given_of_((uintptr_t)array, source ? 0 : size);
 }
-template <bool literal, typename T>
+template <int source, typename T>
 RECORDER_INLINE_ auto recorder_give_(const struct recorder *recorder, int,
                                      const T &value)
     -> decltype(recorder_argument(value), recorder_given_of_(0, 0))
 {
-    return recorder_give_<false>(recorder, 0, recorder_argument(value));
+    return recorder_give_<0>(recorder, 0, recorder_argument(value));
 }
-template <bool literal, typename T, typename U, typename... More>
+template <int source, typename T, typename U, typename... More>
 RECORDER_INLINE_ struct recorder_given_
 recorder_give_(const struct recorder *, int, T, U, More...)
 {
     return recorder_given_of_(0, 0); /* a pack: recorder_checked_() refuses it */
 }
 /* std::string, std::string_view and their like. */
-template <bool literal, typename T>
+template <int source, typename T>
 RECORDER_INLINE_ auto recorder_give_(const struct recorder *recorder, int,
                                      const T &text)
     -> decltype(recorder_given_of_(
@@ -463,9 +475,11 @@ RECORDER_INLINE_ auto recorder_context_id_(int, const T &id)
     sizeof(*__builtin_choose_expr(RECORDER_NO_SIZE_(x), (char(*)[1])0,         \
                                   (RECORDER_TEXT_TYPE_(x) *)0))
 #define RECORDER_POINTER_SIZE_(x)                                              \
-    (RECORDER_NO_SIZE_(x) ? SIZE_MAX : RECORDER_ARRAY_SIZE_(x))
+    (RECORDER_NO_SIZE_(x)        ? SIZE_MAX                                    \
+     : RECORDER_IS_LITERAL_(#x) ? 0                                            \
+                                : RECORDER_ARRAY_SIZE_(x))
 #define RECORDER_TEXT_SIZE_(x)                                                 \
-    (RECORDER_IS_LITERAL_(#x)                                                  \
+    (RECORDER_IS_KEPT_(#x)                                                     \
          ? 0                                                                   \
          : _Generic((x), char *                                                \
                     : RECORDER_POINTER_SIZE_(x), const char *                  \

@@ -3,9 +3,9 @@
 /*
 A pointer to characters that `%s` shows is recorded as a copy of its text, if
 the text may change before a reader comes. It cannot if it is a string literal,
-which the compiler sees, or if it is in memory that the module who records
-cannot write: on Linux, from the module's ELF header up to its first segment
-that can be written. A port says by RECORDER_CONSTANT(address) where its flash
+an array whose source the compiler sees, or if it is in memory that the module
+who records cannot write: on Linux, from the module's ELF header up to its first
+segment that can be written. A port says by RECORDER_CONSTANT(address) where its flash
 is. Nothing else is known to stay: not the text of another library, which may be
 closed.
 

@@ -164,7 +164,7 @@ template <> struct recorder_span_is_real_<double> {
 template <typename T> RECORDER_INLINE_ uintptr_t recorder_span_word_(T value)
 {
     static_assert(!recorder_span_is_real_<T>::value, RECORDER_SPAN_NO_REAL_);
-    return recorder_give_<true>(NULL, 0L, value).word;
+    return recorder_give_<2>(NULL, 0L, value).word;
 }
 class recorder_span_guard_
 {

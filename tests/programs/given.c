@@ -23,6 +23,10 @@ const char *given_text(void)
 #include <unistd.h>
 #ifdef __cplusplus
 #include <string>
+static std::string operator""_text(const char *text, size_t size)
+{
+    return std::string(text, size);
+}
 #endif
 
 RECORDER(given, 256, "Texts of all kinds");
@@ -51,7 +55,7 @@ static void must_copy_only_what_changes(char *text)
 {
     uintptr_t order = record(given, "counted");
     const char *literal = by_variable;
-    record(given, "%s %s", literal, table[1]);
+    record(given, "%s %s %s %s", literal, table[1], "a literal", __func__);
     if (record(given, "%s", RECORDER_ADDRESS(text)) != order + 2)
         puts("a literal or an address was copied");
     if (record(given, "%s", text) != order + 4)
@@ -63,12 +67,17 @@ static void must_copy_only_what_changes(char *text)
 __attribute__((noinline)) static void say(char *heap, const char *literal,
                                           char *bytes, const char *none)
 {
-    char buffer[] = "buffer", *stack = buffer;
+    char buffer[] = "buffer", other[] = "others", *stack = buffer;
+    char *__stack = stack;
     const unsigned char *octets = (const unsigned char *)heap;
     volatile char *device = heap;
     __asm__("" : "+r"(stack), "+r"(none));
     SAY("literal %s", "literal");
     SAY("choice %s", none ? "one" : "the other");
+    SAY("begins as a literal %s", "x"[0] == 'x' ? heap : stack);
+    SAY("begins as a literal %s", "x"[0] == 'x' ? buffer : other);
+    SAY("begins as a name %s", __stack);
+    SAY("function %s", __func__);
     SAY("variable %s", literal);
     SAY("table %s", table[none ? 0 : 1]);
     SAY("buffer %s, its address %s", buffer, stack);
@@ -100,6 +109,8 @@ __attribute__((noinline)) static void say(char *heap, const char *literal,
         std::string text("a string");
         record(given, "%s, %s, %.3s", text, text.c_str(), text.c_str());
         fprintf(expected, "a string, a string, a s\n");
+        record(given, "%s", "/"_text.append(text).c_str());
+        fprintf(expected, "/a string\n");
         text[0] = '#';
     }
 #endif
