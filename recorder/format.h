@@ -321,8 +321,7 @@ RECORDER_LOCAL_ void recorder_format_reset_(struct recorder_formatter_ *f)
     f->varies = false;
 }
 
-/* %m shows the word after the last argument if that is tagged as errno, else
-   itself. */
+/* %m shows the word after the last argument if that is errno, else itself. */
 RECORDER_SELDOM_ void recorder_format_parse_error_(struct recorder_formatter_ *f)
 {
     uint64_t word;
@@ -331,8 +330,8 @@ RECORDER_SELDOM_ void recorder_format_parse_error_(struct recorder_formatter_ *f
         return;
     word = recorder_format_word_(f, f->next + recorder_format_count_(f->at));
     f->missing = false;
-    if (word >> 12 != RECORDER_ERROR_OF_LINUX_ &&
-        word >> 12 != RECORDER_ERROR_OF_OTHERS_)
+    if (!recorder_is_error_(word >> 12) && !recorder_is_error_(word >> 32) &&
+        (f->arguments->word_bytes > 4 || !word))
         return;
     f->how.kind = 'm';
     f->word = word;

@@ -295,12 +295,13 @@ RECORDER_FUNCTION_ size_t recorder_format_escape_(struct recorder_formatter_ *f,
    34 but 11 are the same on all systems. */
 RECORDER_SELDOM_ void recorder_format_error_(struct recorder_formatter_ *f)
 {
-    unsigned error = f->word & 0xfff;
+    const bool is_short = recorder_is_error_(f->word >> 12);
+    const int error = (int)(is_short ? f->word & 0xfff : (uint32_t)f->word);
     const char *text = NULL;
     char digit[24], *end = digit + sizeof digit, *start;
     if (f->word >> 12 == RECORDER_ERROR_OF_LINUX_ ||
-        (error <= 34 && error != 11))
-        text = recorder_os_error_text_((int)error);
+        (is_short && error <= 34 && error != 11))
+        text = recorder_os_error_text_(error);
     if (text) {
         size_t size = 0;
         while (size < 255 && text[size]) /* no idiom of strlen() */
@@ -308,7 +309,10 @@ RECORDER_SELDOM_ void recorder_format_error_(struct recorder_formatter_ *f)
         recorder_format_put_(f, text, size);
         return;
     }
-    start = recorder_format_whole_(end, error, 1);
+    start = recorder_format_whole_(
+        end, error < 0 ? 0u - (unsigned)error : (unsigned)error, 1);
+    if (error < 0)
+        *--start = '-';
     recorder_format_put_(f, "errno ", 6);
     recorder_format_put_(f, start, (size_t)(end - start));
 }

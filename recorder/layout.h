@@ -48,16 +48,22 @@ struct recorder_record {
     uintptr_t caller;      /* return address of the record call */
     uintptr_t argument[4]; /* a double bit for bit, on 32 bits as a float */
 };
-/* The word of errno, which `%m` shows: one of these tags, and the number. Linux
- * has one set of numbers on most processors. */
+/* The word of errno, which `%m` shows: one of these tags, then 12 bits, the
+ * number; or, of an error that has more bits, the tag, then 32 bits. A word of 32
+ * bits holds that number alone, and 0 (no errno) where it would look as tagged.
+ * Linux has one set of numbers on most processors. */
 #if defined(RECORDER_LINUX_) && !defined(__mips__) && !defined(__sparc__) &&   \
     !defined(__hppa__) && !defined(__alpha__)
 #define RECORDER_ERROR_TAG_ RECORDER_ERROR_OF_LINUX_
 #else
 #define RECORDER_ERROR_TAG_ RECORDER_ERROR_OF_OTHERS_
 #endif
-#define RECORDER_ERROR_OF_LINUX_ 0x6d000u /* then 12 bits: errno */
+#define RECORDER_ERROR_OF_LINUX_ 0x6d000u
 #define RECORDER_ERROR_OF_OTHERS_ 0x6e000u
+RECORDER_INLINE_ bool recorder_is_error_(uint64_t tag)
+{
+    return tag == RECORDER_ERROR_OF_LINUX_ || tag == RECORDER_ERROR_OF_OTHERS_;
+}
 #define RECORDER_TEXT_END_ (3 + RECORDER_COPY_MAX)
 #define RECORDER_TEXT_BYTES_ (4 * sizeof(uintptr_t))
 /* True if a record of this format is the head of an event. */

@@ -306,9 +306,14 @@ RECORDER_CALLED_ const char *recorder_copy_(const struct recorder *recorder,
 /* Returns the word of errno; 0: there is none. */
 RECORDER_CALLED_ uintptr_t recorder_word_of_error_(void)
 {
+    uintptr_t error;
     if (RECORDER_WRITER_(false, true)) /* a port has no errno */
         return 0;
-    return RECORDER_ERROR_TAG_ << 12 | (uintptr_t)(*recorder_os_errno_() & 0xfff);
+    error = (unsigned)*recorder_os_errno_();
+    if (error >> 12 == 0)
+        return RECORDER_ERROR_TAG_ << 12 | error;
+    return RECORDER_WORDS_OR_((uintptr_t)RECORDER_ERROR_TAG_ << 32 | error,
+                              recorder_is_error_(error >> 12) ? 0 : error);
 }
 
 /* ----------------------------------------------------------------- text -- */

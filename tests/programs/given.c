@@ -16,6 +16,7 @@ const char *given_text(void)
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,6 +65,14 @@ static void must_copy_only_what_changes(char *text)
         puts("a pointer was copied");
 }
 
+/* printf() says "Unknown error 4098". */
+static void say_error(int error)
+{
+    errno = error;
+    record(given, "%d is %m", error);
+    fprintf(expected, "%d is errno %d\n", error, error);
+}
+
 __attribute__((noinline)) static void say(char *heap, const char *literal,
                                           char *bytes, const char *none)
 {
@@ -92,6 +101,11 @@ __attribute__((noinline)) static void say(char *heap, const char *literal,
     errno = EAGAIN;
     SAY("%d %s %d %d: %m, %m", 1, heap, 3, 4);
 #endif
+    say_error(4095);
+    say_error(4098);
+    say_error(156384763);
+    say_error(-5);
+    say_error(INT_MIN);
     SAY("100%% of %hhd %5.1f %ld %s", (signed char)1, 1.5, 5L, heap);
     SAY("pointers %p %20p %p", (void *)heap, (void *)stack, (void *)bytes);
     SAY("%d %s %d %s %d %.1s %d %s %d %.*s %s", 1, heap, 2, stack, 3, bytes, 4,
