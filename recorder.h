@@ -163,7 +163,8 @@ a lower floor; no file includes one of the headers outside:
  *                                         text of strerror(), where the reader
  *                                         has glibc, else "errno 110". A word
  *                                         after up to 11 arguments; not in
- *                                         RECORDER_SPAN
+ *                                         RECORDER_SPAN. More is refused, where
+ *                                         the compiler optimizes
  * RECORDER_ADDRESS(pointer)               as an argument for %s: keeps the
  *                                         address, and copies nothing
  * RECORDER_COPY(name, string)             as an argument for %s: copies up to

@@ -34,8 +34,8 @@ PROMISES (each begins the names of its tests)
 
 LIMITS
     * %n prints as it is written, as nothing is stored. So does %m where no
-      errno was recorded (compat, a span, a port, 12 arguments, a width), and a
-      conversion that is unknown or cut off by the end.
+      errno was recorded (compat, a span, a port), and a conversion that is
+      unknown or cut off by the end.
     * %#g keeps its zeros, as C wants, also where rounding yields a power of
       ten: %#.5g of 99999.95 is 1.0000e+05, in glibc 2.36 it is 1.e+05.
     * %#s prints a copied text as bytes in hexadecimal.
@@ -176,15 +176,23 @@ recorder_format_(char *to, size_t size, const char *format,
     return recorder_format_planned_(to, size, format, arguments, NULL);
 }
 
-RECORDER_SELDOM_ unsigned recorder_format_count_(const char *format)
+/* The same of a whole format, at a place where it has consumed `used` words, of
+   which `next` is the next one. */
+RECORDER_SELDOM_ unsigned recorder_format_used_(const char *at, unsigned next,
+                                                unsigned used)
 {
     struct recorder_formatter_ f;
     f.arguments = NULL;
-    f.next = f.used = 0;
-    for (f.at = format; !recorder_format_ended_(f.at);)
+    f.next = next;
+    f.used = next > used ? next : used;
+    for (f.at = at; !recorder_format_ended_(f.at);)
         if (*f.at++ == '%')
             recorder_format_parse_(&f);
     return f.used;
+}
+RECORDER_INLINE_ unsigned recorder_format_count_(const char *format)
+{
+    return recorder_format_used_(format, 0, 0);
 }
 
 /* Returns word i. */
@@ -326,12 +334,12 @@ RECORDER_SELDOM_ void recorder_format_parse_error_(struct recorder_formatter_ *f
 {
     uint64_t word;
     f->varies = true;
-    if (!f->arguments || f->start != f->at - 1)
+    if (!f->arguments)
         return;
-    word = recorder_format_word_(f, f->next + recorder_format_count_(f->at));
-    f->missing = false;
+    word = recorder_format_word_(
+        f, recorder_format_used_(f->at, f->next, f->used));
     if (!recorder_is_error_(word >> 12) && !recorder_is_error_(word >> 32) &&
-        (f->arguments->word_bytes > 4 || !word))
+        (f->arguments->word_bytes > 4 || !word) && !f->missing)
         return;
     f->how.kind = 'm';
     f->word = word;

@@ -303,8 +303,10 @@ RECORDER_SELDOM_ void recorder_format_error_(struct recorder_formatter_ *f)
         (is_short && error <= 34 && error != 11))
         text = recorder_os_error_text_(error);
     if (text) {
-        size_t size = 0;
-        while (size < 255 && text[size]) /* no idiom of strlen() */
+        size_t size = 0, most = f->how.precision < 0 || f->how.precision > 255
+                                    ? 255
+                                    : (size_t)f->how.precision;
+        while (size < most && text[size]) /* no idiom of strlen() */
             size++;
         recorder_format_put_(f, text, size);
         return;

@@ -44,10 +44,10 @@ RECORDER_MODULE_ struct recorder_readonly_ recorder_readonly_ = {
 #endif
 #endif
 
+#define RECORDER_LACKS_(text) (__builtin_strstr(format, text) == NULL)
 /* True if the compiler sees that a format has for texts nothing but `%s`. */
 RECORDER_INLINE_ bool recorder_is_plain_(const char *format)
 {
-#define RECORDER_LACKS_(text) (__builtin_strstr(format, text) == NULL)
     const bool plain = RECORDER_SEES_FORMATS_ && RECORDER_LACKS_("%p") && RECORDER_LACKS_("%.") &&
                        RECORDER_LACKS_("%*") && RECORDER_LACKS_("%-") &&
                        RECORDER_LACKS_("%1") && RECORDER_LACKS_("%2") &&
@@ -63,29 +63,59 @@ RECORDER_INLINE_ bool recorder_is_plain_(const char *format)
 #else
 #define RECORDER_GIVEN_INLINE_ RECORDER_FUNCTION_
 #endif
-/* True if a format shows errno. */
-#if defined(__OPTIMIZE__) && (!defined(__clang__) || __STDC_HOSTED__)
+/* True if a format shows errno, with a width or without. */
+RECORDER_FUNCTION_ bool recorder_finds_error_(const char *format)
+{
+    while (*format) {
+        if (*format++ != '%')
+            continue;
+        while (*format >= ' ' && *format <= '9' && *format != '%')
+            format++;
+        if (*format == 'm')
+            return true;
+        if (*format)
+            format++;
+    }
+    return false;
+}
+/* The same; the compiler sees `%m`, and that there is no `m` after a width. */
 RECORDER_INLINE_ bool recorder_shows_error_(const char *format)
 {
-    return __builtin_strstr(format, "%m") != NULL;
+    if (!RECORDER_SEES_FORMATS_)
+        return recorder_finds_error_(format);
+    if (!RECORDER_LACKS_("%m"))
+        return true;
+    return !(RECORDER_LACKS_("0m") && RECORDER_LACKS_("1m") &&
+             RECORDER_LACKS_("2m") && RECORDER_LACKS_("3m") &&
+             RECORDER_LACKS_("4m") && RECORDER_LACKS_("5m") &&
+             RECORDER_LACKS_("6m") && RECORDER_LACKS_("7m") &&
+             RECORDER_LACKS_("8m") && RECORDER_LACKS_("9m") &&
+             RECORDER_LACKS_("*m") && RECORDER_LACKS_(".m") &&
+             RECORDER_LACKS_("%-m") && RECORDER_LACKS_("% m") &&
+             RECORDER_LACKS_("%#m") && RECORDER_LACKS_("%+m")) &&
+           recorder_finds_error_(format);
 }
+/* Where there is no word for errno. */
+#if RECORDER_SEES_FORMATS_ && (!defined(__clang__) || __clang_major__ >= 14)
+extern void recorder_too_many_with_error_(void)
+    __attribute__((error("record(): at most 11 arguments with %m")));
+extern void recorder_no_error_in_span_(void)
+    __attribute__((error("RECORDER_SPAN: no %m; record() has it")));
+#define RECORDER_REFUSE_(condition, refuse)                                    \
+    if (__builtin_constant_p(condition) && (condition))                        \
+    refuse()
 #else
-RECORDER_FUNCTION_ bool recorder_shows_error_(const char *format)
-{
-    while (*format && (format[0] != '%' || format[1] != 'm'))
-        format++;
-    return *format != 0;
-}
+#define RECORDER_REFUSE_(condition, refuse) (void)(condition)
 #endif
 
 /* Returns the word of argument `index`. The one `before` it may be its
- * precision; errno follows the last. */
+ * precision; errno, if the format `shows_error`, follows the last. */
 RECORDER_GIVEN_INLINE_ uintptr_t recorder_word_given_(
-    const struct recorder *recorder, const char *format, unsigned index,
-    struct recorder_given_ given, struct recorder_given_ before)
+    const struct recorder *recorder, const char *format, bool shows_error,
+    unsigned index, struct recorder_given_ given, struct recorder_given_ before)
 {
     if (given.text == RECORDER_NONE_)
-        return before.text != RECORDER_NONE_ && recorder_shows_error_(format)
+        return before.text != RECORDER_NONE_ && shows_error
                    ? recorder_word_of_error_()
                    : 0;
     if (!given.text || __builtin_constant_p((const char *)given.word) ||
@@ -108,22 +138,25 @@ RECORDER_INLINE_ uintptr_t recorder_record_12_(
     struct recorder_given_ i, struct recorder_given_ j,
     struct recorder_given_ k, struct recorder_given_ l)
 {
-    if (count == 2 && h.text != RECORDER_NONE_ && recorder_shows_error_(format))
+    const bool m = recorder_shows_error_(format);
+    RECORDER_REFUSE_(m && l.text != RECORDER_NONE_,
+                     recorder_too_many_with_error_);
+    if (count == 2 && h.text != RECORDER_NONE_ && m)
         count = 3;
     return recorder_record_more_(
         recorder, format, count,
-        recorder_word_given_(recorder, format, 0, a, recorder_given_of_(0, 0)),
-        recorder_word_given_(recorder, format, 1, b, a),
-        recorder_word_given_(recorder, format, 2, c, b),
-        recorder_word_given_(recorder, format, 3, d, c),
-        recorder_word_given_(recorder, format, 4, e, d),
-        recorder_word_given_(recorder, format, 5, f, e),
-        recorder_word_given_(recorder, format, 6, g, f),
-        recorder_word_given_(recorder, format, 7, h, g),
-        recorder_word_given_(recorder, format, 8, i, h),
-        recorder_word_given_(recorder, format, 9, j, i),
-        recorder_word_given_(recorder, format, 10, k, j),
-        recorder_word_given_(recorder, format, 11, l, k));
+        recorder_word_given_(recorder, format, m, 0, a, recorder_given_of_(0, 0)),
+        recorder_word_given_(recorder, format, m, 1, b, a),
+        recorder_word_given_(recorder, format, m, 2, c, b),
+        recorder_word_given_(recorder, format, m, 3, d, c),
+        recorder_word_given_(recorder, format, m, 4, e, d),
+        recorder_word_given_(recorder, format, m, 5, f, e),
+        recorder_word_given_(recorder, format, m, 6, g, f),
+        recorder_word_given_(recorder, format, m, 7, h, g),
+        recorder_word_given_(recorder, format, m, 8, i, h),
+        recorder_word_given_(recorder, format, m, 9, j, i),
+        recorder_word_given_(recorder, format, m, 10, k, j),
+        recorder_word_given_(recorder, format, m, 11, l, k));
 }
 /* Records up to 4 arguments. */
 RECORDER_INLINE_ uintptr_t recorder_record_4_(const struct recorder *recorder,
@@ -133,12 +166,13 @@ RECORDER_INLINE_ uintptr_t recorder_record_4_(const struct recorder *recorder,
                                               struct recorder_given_ c,
                                               struct recorder_given_ d)
 {
-    const uintptr_t first = recorder_word_given_(recorder, format, 0, a,
+    const bool m = recorder_shows_error_(format);
+    const uintptr_t first = recorder_word_given_(recorder, format, m, 0, a,
                                                  recorder_given_of_(0, 0)),
-                    second = recorder_word_given_(recorder, format, 1, b, a),
-                    third = recorder_word_given_(recorder, format, 2, c, b),
-                    fourth = recorder_word_given_(recorder, format, 3, d, c);
-    if (d.text != RECORDER_NONE_ && recorder_shows_error_(format))
+                    second = recorder_word_given_(recorder, format, m, 1, b, a),
+                    third = recorder_word_given_(recorder, format, m, 2, c, b),
+                    fourth = recorder_word_given_(recorder, format, m, 3, d, c);
+    if (d.text != RECORDER_NONE_ && m)
         return recorder_record_more_(recorder, format, 2, first, second, third,
                                      fourth, recorder_word_of_error_(), 0, 0, 0,
                                      0, 0, 0, 0);

@@ -65,23 +65,25 @@ recorder_span_open_(const struct recorder *recorder, const char *open,
                     struct recorder_given_ h, struct recorder_given_ i,
                     struct recorder_given_ j, struct recorder_given_ k)
 {
+    const bool m = RECORDER_SEES_FORMATS_ && recorder_shows_error_(open);
     struct recorder_span_ span = {
         recorder,
         close,
         close_with_result,
         count,
         false,
-        {recorder_word_given_(recorder, open, 0, a, recorder_given_of_(0, 0)),
-         recorder_word_given_(recorder, open, 1, b, a),
-         recorder_word_given_(recorder, open, 2, c, b),
-         recorder_word_given_(recorder, open, 3, d, c),
-         recorder_word_given_(recorder, open, 4, e, d),
-         recorder_word_given_(recorder, open, 5, f, e),
-         recorder_word_given_(recorder, open, 6, g, f),
-         recorder_word_given_(recorder, open, 7, h, g),
-         recorder_word_given_(recorder, open, 8, i, h),
-         recorder_word_given_(recorder, open, 9, j, i),
-         recorder_word_given_(recorder, open, 10, k, j), 0}};
+        {recorder_word_given_(recorder, open, false, 0, a, recorder_given_of_(0, 0)),
+         recorder_word_given_(recorder, open, false, 1, b, a),
+         recorder_word_given_(recorder, open, false, 2, c, b),
+         recorder_word_given_(recorder, open, false, 3, d, c),
+         recorder_word_given_(recorder, open, false, 4, e, d),
+         recorder_word_given_(recorder, open, false, 5, f, e),
+         recorder_word_given_(recorder, open, false, 6, g, f),
+         recorder_word_given_(recorder, open, false, 7, h, g),
+         recorder_word_given_(recorder, open, false, 8, i, h),
+         recorder_word_given_(recorder, open, false, 9, j, i),
+         recorder_word_given_(recorder, open, false, 10, k, j), 0}};
+    RECORDER_REFUSE_(m, recorder_no_error_in_span_);
     recorder_span_record_(&span, open, count);
     return span;
 }
@@ -127,7 +129,7 @@ RECORDER_INLINE_ void recorder_span_result_(struct recorder_span_ *span,
 #define RECORDER_SPAN_OPEN_(name, check, count, format, ...)                   \
     RECORDER_SPAN_VARIABLE_(                                                   \
         recorder_span_of_##name,                                               \
-        RECORDER_IS_OFF_(name)                                                 \
+        RECORDER_FORMATTED_(format) RECORDER_IS_OFF_(name)                     \
             ? recorder_span_none_()                                            \
             : (check, recorder_span_open_(                                     \
                           &recorder_for_##name, RECORDER_FORMAT_("> " format), \

@@ -98,6 +98,11 @@ __attribute__((noinline)) static void say(char *heap, const char *literal,
 #ifndef GIVEN_STATIC /* a static program has no texts of errors */
     errno = ENOENT;
     SAY("error %m");
+    SAY("|%22m|%-30m|%.3m|%*m|%-*.*m|", 29, 9, 3);
+    SAY("%1$d of %2$d: %m, %1$d", 1, 2);
+    SAY("%d of 100%% more %%m %s: %-12.4m", 3, "text");
+    SAY("%d %d %d %d %d %d %d %d %d %d %s: %m", 1, 2, 3, 4, 5, 6, 7, 8, 9, 10,
+        heap);
     errno = EAGAIN;
     SAY("%d %s %d %d: %m, %m", 1, heap, 3, 4);
 #endif
