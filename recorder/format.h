@@ -633,7 +633,7 @@ RECORDER_FUNCTION_ void recorder_format_string_(struct recorder_formatter_ *f)
         recorder_format_hex_(f, &address, left);
         left = precision < most ? 0 : sizes.shown;
     }
-    if (sizes.shown < left && !f->how.wide)
+    if (sizes.kept < left && !f->how.wide) /* no precision cuts the mark */
         left = sizes.shown;
     if (f->how.wide ? recorder_format_wides_(f, &address, &left)
                     : recorder_format_bytes_(f, &address, &left,

@@ -51,7 +51,7 @@ enum {
     RECORDER_CONSTANTS_ = 512, /* a library has two or three */
     RECORDER_OUT_MAX_ = 16384,
     RECORDER_FORMAT_MAX_ = 1024,
-    RECORDER_TEXT_MAX_ = RECORDER_COPY_MAX + 4,
+    RECORDER_TEXT_MAX_ = RECORDER_COPY_MAX + 7,
     RECORDER_STACK_LINE_ = 256 /* bytes of each text on the stack */
 };
 #define RECORDER_SCRATCH_STACK_ 2880 /* no stack frame is above 4 KiB */

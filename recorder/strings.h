@@ -171,7 +171,7 @@ RECORDER_FUNCTION_ void recorder_text_of_(struct recorder_scratch_ *s,
 {
     struct recorder_record piece;
     uintptr_t order = 0, left = 0, count;
-    size_t size = 0, max = s->text_max - 4; /* leaves room for "..." */
+    size_t size = 0, max = s->text_max - 7; /* leaves room for <lost> */
     const char *mark = "";
     while (token && !*mark) {
         if (!recorder_text_piece_(s, event, token, &piece) ||
@@ -197,7 +197,7 @@ RECORDER_FUNCTION_ void recorder_text_of_(struct recorder_scratch_ *s,
             mark = "..."; /* the rest was not kept */
     }
     if (token && !*mark)
-        mark = size ? "..." : "<lost>";
+        mark = "<lost>";
     count = recorder_length_(mark, 6);
     recorder_bytes_(s->text + size, mark, count);
     s->text_sizes.kept = size;

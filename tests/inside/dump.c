@@ -493,7 +493,7 @@ Test(dump, copies_in_tiny_rings)
 }
 
 /* Goal: of a text that was overwritten in part, the begin that is left is
- * shown, and marked; all gone, it is <lost>. Method: its records are taken away
+ * shown, and <lost>, whole after a precision; all gone, it is <lost>. Method: its records are taken away
  * one by one, then overwritten by others. */
 Test(dump, copies_overwritten)
 {
@@ -502,10 +502,10 @@ Test(dump, copies_overwritten)
     int i;
     uintptr_t order = record(text, "%s", RECORDER_COPY(text, from));
     take_away(&recorder_for_text, order - 1);
-    sprintf(must, "5 text: %.*s...\n", 3 * BYTES, from);
+    sprintf(must, "5 text: %.*s<lost>\n", 3 * BYTES, from);
     DUMP_MUST_BE(must);
     take_away(&recorder_for_text, order - 3);
-    sprintf(must, "5 text: %.*s...\n", BYTES, from);
+    sprintf(must, "5 text: %.*s<lost>\n", BYTES, from);
     DUMP_MUST_BE(must);
     take_away(&recorder_for_text, order - 4);
     DUMP_MUST_BE("5 text: <lost>\n");
@@ -517,7 +517,7 @@ Test(dump, copies_overwritten)
     DUMP_MUST_BE(must);
     record(four, "over its end");
     sprintf(must,
-            "5 text: <lost>\n8 four: %.*s...\n9 four: over nothing\n"
+            "5 text: <lost>\n8 four: %.*s<lost>\n9 four: over nothing\n"
             "10 four: over its end\n",
             BYTES, letters(2 * BYTES));
     DUMP_MUST_BE(must);
@@ -528,6 +528,10 @@ Test(dump, copies_overwritten)
         record(four, "gone");
     DUMP_MUST_BE("5 text: <lost>\n11 four: over its begin\n12 four: gone\n"
                  "13 four: gone\n14 four: gone\n");
+    order = record(text, "%.*s", BYTES + 2, RECORDER_COPY(text, from));
+    take_away(&recorder_for_text, order - 3);
+    sprintf(must, "%zu text: %.*s<lost>\n", (size_t)order, BYTES, from);
+    cr_assert_not_null(strstr(catch_dump(caught), must), "%s", caught->text);
 }
 
 static void *flood_with_texts(void *unused)

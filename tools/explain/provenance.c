@@ -97,13 +97,14 @@ static bool is_text_held(const struct reader_argument *a, const struct value *v)
     size_t mark = sizeof RECORDER_FORMAT_CHANGES_ - 1;
     const char *text = a->text;
     size_t size = a->text_size;
-    const char *dots;
     if (a->kind != READER_STRING || !text)
         return false;
     if (a->changes && size >= mark)
         text += mark, size -= mark;
-    if (size > 6 && (dots = memmem(text + size - 3, 3, "...", 3)) != NULL)
+    if (size > 6 && !memcmp(text + size - 3, "...", 3))
         size -= 3; /* cut off */
+    else if (a->cut && size > 6)
+        size -= 6; /* <lost> */
     return size && strncmp(v->text, text, size) == 0 &&
            (!v->text[size] || size >= 16);
 }

@@ -16,16 +16,17 @@ static int64_t extended(uint64_t word, unsigned bits)
     return (int64_t)((word ^ sign) - sign);
 }
 
-/* Reads a string argument, `known` bytes of it, or up to its NUL if that is
- * SIZE_MAX, and at most `max`. Returns its length, or -1 if it cannot be read.
- * *cut: its memory ends before it does. */
+/* Reads a string argument, of known sizes, or up to its NUL if those are
+ * SIZE_MAX, and at most `max` bytes and the mark after them. Returns its length,
+ * or -1 if it cannot be read. *cut: its memory ends before it does. */
 static ptrdiff_t string_read(struct text_context *c, uint64_t address, char *to,
-                             size_t known, size_t max, bool *cut)
+                             struct recorder_sizes_ known, size_t max,
+                             bool *cut)
 {
     size_t size = 0;
     *cut = false;
-    if (known < max)
-        max = known;
+    if (known.kept < max)
+        max = known.shown;
     while (size < max) {
         ptrdiff_t got = text_bytes(c, address + size, to + size,
                                    max - size < 64 ? max - size : 64);
@@ -34,7 +35,7 @@ static ptrdiff_t string_read(struct text_context *c, uint64_t address, char *to,
         if (*cut)
             return size ? (ptrdiff_t)size : -1;
         length =
-            known == SIZE_MAX ? strnlen(to + size, (size_t)got) : (size_t)got;
+            known.shown == SIZE_MAX ? strnlen(to + size, (size_t)got) : (size_t)got;
         size += length;
         if (length < (size_t)got)
             break;
@@ -136,7 +137,7 @@ static void argument_make(struct text_context *c,
         size = f->how.wide
                    ? wide_text(c, word, *strings + to->changes,
                                text_most(f, event), &cut)
-                   : string_read(c, word, *strings + to->changes, sizes.shown,
+                   : string_read(c, word, *strings + to->changes, sizes,
                                  text_most(f, event), &cut);
         to->kind = size < 0 ? READER_POINTER : READER_STRING;
         to->changes = to->changes && size >= 0;
@@ -268,7 +269,7 @@ static bool text_read(struct text_context *c,
     to->changes = text_changes(c, address, &sizes);
     size = f->how.wide
                ? wide_read(c, address, strings, most, &cut)
-               : string_read(c, address, strings, sizes.shown, most, &cut);
+               : string_read(c, address, strings, sizes, most, &cut);
     if (size < 0)
         return false;
     to->size = (size_t)size;

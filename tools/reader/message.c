@@ -4,7 +4,7 @@
 #include "inside.h"
 
 enum {
-    TEXT_MAX = RECORDER_COPY_MAX + 4,
+    TEXT_MAX = RECORDER_COPY_MAX + 7,
     MESSAGE_MAX = RECORDER_TEXT_LINE_MAX_,
     TEXTS_MAX = 16 * MESSAGE_MAX, /* read for one message, which is full then */
     FORMATS_SLACK = 1 << 24 /* bytes of formats that are not in a core file */
@@ -345,7 +345,7 @@ static void token_text(struct reader *reader,
     char *to = text_room(&reader->inside->text, TEXT_MAX);
     const struct memory *m = reader->memory;
     uint64_t order = 0, left = 0, most = 4 * (uint64_t)m->word_bytes, count;
-    size_t size = 0, max = TEXT_MAX - 4;
+    size_t size = 0, max = TEXT_MAX - 7;
     const char *mark = "";
     struct piece piece;
     while (token && !*mark) {
@@ -373,7 +373,7 @@ static void token_text(struct reader *reader,
     if (!to)
         return;
     if (token && !*mark)
-        mark = size ? "..." : "<lost>";
+        mark = "<lost>";
     strcpy(to + size, mark);
     reader->inside->text_sizes =
         (struct recorder_sizes_){size, size + strlen(mark)};

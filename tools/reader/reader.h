@@ -187,7 +187,7 @@ struct reader_argument {
     size_t text_size; /* without the NUL after it */
     const char *name; /* that the format gives it, "bytes=%d", until
                        * reader_close(); null: none */
-    bool cut;         /* the rest of `text`, "...", was overwritten */
+    bool cut;         /* `text` ends in "...", or <lost>: it was overwritten */
     bool changes;     /* may be another text than the one recorded: `text`
                        * has RECORDER_FORMAT_CHANGES_ in front of it */
 };
