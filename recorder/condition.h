@@ -9,7 +9,8 @@ compares an argument by its conversion: %d by its length and with a sign; %u,
 text; %c as a number or a text. FIELD is the name that a format gives an
 argument, "bytes=%d", or its place, 1 to 12; of a format that gives the name id
 to several, the second is id_2. OP is one of > < >= <= = == != &
-(one of these bits is set) and ~ (a regular expression; not in the program).
+(one of these bits is set) and ~ or =~ (a regular expression; not in the
+program).
 VALUE is a number (number.h) or a text, which may be in quotes. A condition
 never holds for a record without such an argument, or whose argument is no
 number where VALUE is one.
@@ -324,6 +325,8 @@ RECORDER_SELDOM_ char *recorder_condition_operator_(char *at, bool where,
     case '~': break;
     default: return NULL;
     }
+    if (at[-1] == '=' && *at == '~')
+        *how = *at++;
     at += *at == '=' && *how != '&' && *how != '~';
     while (*at == ' ')
         at++;

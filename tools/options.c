@@ -49,7 +49,7 @@ const struct option_row selection_rows[] = {
      "now-1h, a date or time as in dumps, UTC (2026-11-20 20:25:11.5, "
      "2026-11-20, 20:25), or of another zone with local or +01:00 after it"},
     {OPTION_UNTIL, "until", "WHEN", "up to then, the same"},
-    {'t', "thread", "THREAD", "only of a thread: number, kernel id or name"},
+    {'t', "thread", "THREAD", "only of a thread: number (2 or T2), kernel id or name"},
     {OPTION_SEVERITY, "severity", "LEAST",
      "only from these severities up: 2 is hw2,sw2; hw1,sw3; if one kind is "
      "named, only that kind; info, notice, warning and error are 0 to 3. "
@@ -354,6 +354,10 @@ static void contexts_take(struct call *call)
         warn(call, "recorder context has overwritten changes: records before "
                    "the first change of a thread are left out, as their "
                    "context is unknown");
+    if (call->reader.contexts && !contexts_are_found(call->reader.contexts) &&
+        !call->title)
+        fail(call, "no record is of the request %s",
+             call->selection.context);
     reader_rewind(&call->reader);
 }
 

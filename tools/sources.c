@@ -1,6 +1,7 @@
 /* sources.c - several SOURCES in one call, merged by wall-clock time. */
 /* SPDX-License-Identifier: MIT */
 #include "sources.h"
+#include "contexts.h"
 #include "labels.h"
 #include "print.h"
 
@@ -255,16 +256,20 @@ static void last_select(struct call *calls, uint64_t last)
 static void choice_check(struct call *calls)
 {
     const struct reader_selection *s = &calls->selection;
-    bool names = false, thread = !s->thread;
+    bool names = false, thread = !s->thread, request = !s->context;
     for (struct call *c = calls; c; c = c->next) {
         for (size_t i = 0; i < c->reader.recorders_count; i++)
             names |= c->reader.recorders[i]->chosen;
         thread = thread || call_has_thread(c);
+        request |= c->reader.contexts && contexts_are_found(c->reader.contexts);
     }
     if (!names && s->names)
         fail(NULL, "no recorder of these sources is named %s", s->names);
     if (!thread)
         fail(NULL, "no thread of these sources is %s", s->thread);
+    if (!request)
+        fail(NULL, "%s: no record of these sources is of this request",
+             s->context);
 }
 
 void sources_take(struct call *calls)

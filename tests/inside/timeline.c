@@ -88,6 +88,14 @@ void warn(const struct call *call, const char *format, ...)
     say(format, arguments);
     va_end(arguments);
 }
+void damage(const struct call *call, const char *format, ...)
+{
+    va_list arguments;
+    (void)call;
+    va_start(arguments, format);
+    say(format, arguments);
+    va_end(arguments);
+}
 void misuse(const struct call *call, const char *format, ...)
 {
     va_list arguments;

@@ -110,6 +110,7 @@ Test(command, dump_options)
     REFUSES(2, "recorder: ", "dump --since 20:25.9e300 %d", pid);
     REFUSES(2, "recorder: ", "dump --since=-9e300s %d", pid);
     MESSAGES("first 1\nsecond two\nthird\n", "-t program");
+    MESSAGES("first 1\nsecond two\nthird\n", "-t T1");
     fails_for(pid, "no thread is 2: recorder list shows the threads",
               "dump --thread 2");
     build_must("! " RECORDER " dump %d --until 2001-01-01T00:00:00 | "

@@ -40,8 +40,14 @@ Test(contexts, a_record_is_of_its_threads_request)
                "shows user=bob \"0 step=70 step=80 step=90 step=100 step=110 "
                "step=120 step=130 step=140 step=150 step=160 step=170 step=180 "
                "step=19\"\n"
-               "! " RECORDER " dump t.rec --request none | grep net:\n"
-               "! " RECORDER " dump t.rec --request user | grep net:");
+               "for id in none user 99 trace=bob; do\n"
+               "    ! " RECORDER " dump t.rec --request $id >all 2>said || exit\n"
+               "    grep \"no record is of the request $id\" said || "
+               "exit\n"
+               "    ! " RECORDER " export csv t.rec t.rec --request $id -o csv "
+               "2>said && grep \"no record of these sources is\" said "
+               "&& ! test -e csv || exit\n"
+               "done; ! grep net: all");
 }
 
 /* Goal: where changes were overwritten, no record gets the id of an older or

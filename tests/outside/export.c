@@ -339,11 +339,13 @@ Test(export, chooses_records)
 
 /* ------------------------------------------------------------------ view -- */
 
-/* Goal: a wrong value is reported, as by export. */
+/* Goal: a wrong value is reported, and is the status, as by export. */
 Test(export, view_says_what_is_no_value)
 {
-    build_must(RECORDER " view $(cat source) -o out --value none:1=a "
-                        "--value disk:2=b --value net:1=c");
+    cr_assert_eq(build_run(RECORDER " view $(cat source) -o out --value "
+                                    "none:1=a --value disk:2=b --value "
+                                    "net:1=c"),
+                 1);
     cr_expect_not_null(strstr(build_text, "none: no recorder has that name"),
                        "%s", build_text);
     cr_expect_not_null(strstr(build_text, "disk has no number as argument 2"),
@@ -529,8 +531,9 @@ Test(export, misuse_is_said)
     cr_expect_not_null(strstr(build_text, "json has no use for --plain"));
     build_must(RECORDER " export vcd --plain $(cat source) -o x");
     cr_expect_null(strstr(build_text, "no use"));
-    build_must(RECORDER " export perfetto --value none:1=a --value ui:1=b "
-                        "$(cat source) -o x");
+    cr_assert_eq(build_run(RECORDER " export perfetto --value none:1=a --value "
+                                    "ui:1=b $(cat source) -o x"),
+                 1);
     cr_expect_not_null(strstr(build_text, "no recorder has that name"));
     cr_expect_null(strstr(build_text, "ui has no number as argument 1"),
                    "a character is one: %s", build_text);

@@ -129,7 +129,7 @@ grep -c 'integer.*disk_bytes' v.vcd
 recorder view rec -o v.html --value net:load
 must -2 recorder export vcd rec --value net:9x -o v
 has 'or RECORDER:FIELD, of "FIELD=%d"'
-text=$(recorder export vcd rec -o v.vcd --value net:nothing 2>&1)
+must -1 recorder export vcd rec -o v.vcd --value net:nothing
 has 'net has no number nothing: no value'
 
 # -------------------------------------------------------------------- filters
@@ -147,6 +147,9 @@ chosen '--where "n.t|disk: bytes = 500"' '9 '
 chosen '--where "net: bytes!=500 peer~gamma,"' '21 '
 chosen '--where "net: bytes>0 peer!=alpha load<2.1"' '9 17 '
 chosen '--where "peer~^.lpha"' '1 13 '
+chosen '--where "peer=~^.lpha"' '1 13 '
+chosen '--where "peer =~ eta"' '5 17 '
+chosen '--where "peer=\"~eta\""' ''
 chosen '--where "peer=\"beta\""' '5 17 '
 chosen '--where "addr=0xfeee"' '5 '
 chosen '--where "load=0.5" --where "load=1"' '5 9 '
@@ -232,12 +235,28 @@ row 1 'dump rec --where "peer>5"' 'the argument peer is a text, no number'
 row 1 'dump rec --where "net: bytes=many"' \
     'the argument bytes is a number, no text'
 row 1 'dump rec --names nett' 'no recorder is named nett'
+row 1 'why rec --names nett' 'no recorder is named nett'
+row 1 'dump rec --where "net: \"sending\" bytes=1"' \
+    'no format of a record begins with "sending"'
+row 1 'dump rec --where "net: bytes=500 result=10"' \
+    'no record has all that is compared'
+row 1 'dump rec --where "net: \"sent\" id=1"' 'no record has all that is compared'
+row 1 'view rec --no-open -o v --value net:nothing' 'net has no number nothing'
+row 1 'export perfetto rec -o v --value nett:bytes' 'no recorder has that name'
+row 1 'export json rec -o v --request 7' 'no request can be chosen'
+row 2 'latency rec --from "> .*" --to "< .*" --by 9' \
+    'no record that matches has an argument 9'
+row 1 'dump rec -t T9' 'no thread is T9'
+row 1 'sched rec -t Tx' 'recorder: '
 row 2 'latency rec --from "> .*" --to "< .*" --by fd' \
     'no record that matches has an argument fd'
 row 2 'latency rec --from a --to b --where "x5=1"' 'no record has an argument x5'
 row 2 'latency rec --from "> WORK.*" --to "< .*"' 'no record is --from > WORK'
 row 125 'diff rec rec --where "x5=1"' 'no record has an argument x5'
 recorder dump rec --where 'net: bytes=123456'
+recorder dump rec --where 'net: "sent" bytes=123456'
+test "$(recorder dump rec -t T1 | tail -n +2)" = "$(recorder dump rec -t 1 | tail -n +2)"
+test "$(recorder dump rec -t T1 | wc -l)" -gt 20
 must recorder spans rec --grep nothing
 has 'no span among the chosen records'
 recorder latency rec --from '> [^x].*' --to '< .*'

@@ -81,6 +81,20 @@ Test(watch, each_condition)
                "cat nines all | tr \"\\n\" \" \" | awk \"{ print; exit !(\\$1 "
                "> 0 && \\$2 > 0 && 10 * \\$2 < \\$4) }\"; do :; done",
                program);
+    /* What no record had until now is said, and waited for. */
+    cr_assert_eq(
+        build_run("timeout 1 " RECORDER
+                  " watch %d --when \"disk: bytse>1\" --when \"net: 1=9 "
+                  "5>3\" --when \"disk: \\\"latency\\\" 1=123456\" 2>&1",
+                  program),
+        124, "%s", build_text);
+    cr_assert_not_null(strstr(build_text,
+                              ": --when disk: bytse>1: no record has an "
+                              "argument bytse until now\n"),
+                       "%s", build_text);
+    cr_assert_not_null(strstr(build_text, ": --when net: 1=9 5>3: no "),
+                       "%s", build_text);
+    cr_assert_eq(lines_of(build_text), 2, "%s", build_text);
     /* Any of several. */
     command_must("watch %d --when \"disk: 1=3\" --when \"net: sw2\" --times 30",
                  program);

@@ -6,7 +6,7 @@ import {must, equal, soon, startProgram, view, open, quiet, text, dumped, run,
 
 // As the command takes them; what is alone is a --where.
 const FILTERS = [['net: 1>1000'], ['1>=1k'], ['disk: block>=350 load<0.5'],
-  ['block&4'], ['disk|net: 1=9300'], ['job: 2="worker"'], ['job: 2~^work'],
+  ['block&4'], ['disk|net: 1=9300'], ['job: 2="worker"'], ['job: 2~^work'], ['job: 2=~^work'],
   ["job: 2!='worker'"], ['hostile: 1=-2147483648'],
   ['hostile: 4=0xfedcba9876543210'], ['hostile: 4>9e18'], ['5=x'],
   ['hostile: 5~[[:alpha:]]'], ['[[:lower:]]+: 1>20'], ['6=0x1234'], ['1=010'],

@@ -45,10 +45,19 @@ static void value_add(struct timeline *t, const char *option, size_t recorder,
              value->name);
 }
 
+/* Tells of a value that is not there, which sets the status; one of several
+ * sources may lack it. */
+static void (*lacks_of(const struct timeline *t))(const struct call *,
+                                                  const char *, ...)
+{
+    return t->call->title ? warn : damage;
+}
+
 void timeline_values_open(struct timeline *t, const char *option)
 {
     struct reader *reader = &t->call->reader;
     struct value_option value;
+    void (*lacks)(const struct call *, const char *, ...) = lacks_of(t);
     size_t i, matches = 0;
     value_open(t->call, option, &value);
     if (is_reserved(value.name))
@@ -64,19 +73,20 @@ void timeline_values_open(struct timeline *t, const char *option)
                 value_add(t, option, i, &value, matches > 1);
         }
     if (matches == 0)
-        warn(t->call, "--value %s: no recorder has that name", option);
+        lacks(t->call, "--value %s: no recorder has that name", option);
     value_close(&value);
 }
 
 void timeline_values_close(struct timeline *t)
 {
+    void (*lacks)(const struct call *, const char *, ...) = lacks_of(t);
     for (size_t i = 0; i < t->values_count; i++) {
         if (!t->values[i].seen && t->values[i].field)
-            warn(t->call, "%s has no number %s: no value %s",
+            lacks(t->call, "%s has no number %s: no value %s",
                  t->call->reader.recorders[t->values[i].recorder]->name,
                  t->values[i].field, t->values[i].name);
         else if (!t->values[i].seen)
-            warn(t->call, "%s has no number as argument %u: no value %s",
+            lacks(t->call, "%s has no number as argument %u: no value %s",
                  t->call->reader.recorders[t->values[i].recorder]->name,
                  t->values[i].argument + 1, t->values[i].name);
         free(t->values[i].field);

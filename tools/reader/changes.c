@@ -19,7 +19,9 @@ static void changes_read(struct contexts *to, struct reader *reader)
     struct context c;
     while (reader_next(reader, &event)) {
         struct change *change;
-        if (!event.thread || !context_of(reader, &event, &c) || c.is_sent)
+        bool is = context_of(reader, &event, &c);
+        to->found |= is && contexts_is_wanted(&c, to->wanted);
+        if (!event.thread || !is || c.is_sent)
             continue;
         change = array_add(to->all, to->count, to->max);
         change->name = texts_add(&to->texts, c.name, c.name_size);

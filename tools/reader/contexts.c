@@ -38,6 +38,11 @@ bool context_of(struct reader *reader, const struct reader_event *event,
     return true;
 }
 
+bool contexts_are_found(const struct contexts *contexts)
+{
+    return contexts->found;
+}
+
 bool contexts_are_cut(const struct contexts *contexts)
 {
     return contexts->cut;

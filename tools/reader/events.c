@@ -138,12 +138,9 @@ static bool event_at(struct reader *reader, size_t *i, struct reader_event *to)
 
 static bool thread_is(const struct reader_event *event, const char *wanted)
 {
-    char *end;
-    unsigned long number = strtoul(wanted, &end, 10);
-    if (*wanted && !*end)
-        return event->event.thread == number ||
-               (event->thread && event->thread->id == (int32_t)number);
-    return event->thread && strcmp(event->thread->name, wanted) == 0;
+    const struct reader_thread *t = event->thread;
+    return reader_thread_is(wanted, event->event.thread, t ? t->id : 0,
+                            t ? t->name : NULL);
 }
 
 static bool is_chosen(struct reader *reader, const struct reader_event *event)

@@ -9,6 +9,7 @@ struct where {
     struct recorder_condition_ condition;       /* holds pointers into itself */
     regex_t regexes[RECORDER_CONDITION_TESTS_]; /* of ~ */
     bool looked, met; /* at records of recorders so named; by one of them */
+    bool begun, whole; /* one begins so; and has all arguments to compare */
     /* By test: no argument of that name yet; one that does not compare; one
      * that does. */
     enum { SEEN_NONE, SEEN_OTHER, SEEN } seen[RECORDER_CONDITION_TESTS_];
@@ -149,8 +150,18 @@ static bool number_matches(const struct recorder_condition_test_ *test,
     return recorder_condition_number_is_(test, is_short ? 'F' : 'f', word);
 }
 
-/* Compares an argument; notes whether the argument can be compared. */
-static bool argument_matches(struct where *where, size_t i,
+/* True if an argument can be compared, or could before its text was lost. */
+static bool is_comparable(const struct recorder_condition_test_ *test,
+                          const struct reader_argument *a)
+{
+    if (a->kind == READER_STRING)
+        return strchr("=!~", test->how);
+    return a->kind == READER_LOST || a->kind == READER_CHARACTER ||
+           (test->how != '~' && test->is_number);
+}
+
+/* Compares an argument. */
+static bool argument_matches(const struct where *where, size_t i,
                              const struct reader_argument *a, bool is_short)
 {
     const struct recorder_condition_test_ *test = &where->condition.tests[i];
@@ -160,12 +171,6 @@ static bool argument_matches(struct where *where, size_t i,
     size_t size = 1;
     if (a->kind == READER_LOST)
         return false;
-    if (a->kind == READER_STRING)
-        is_text = strchr("=!~", test->how);
-    where->seen[i] = where->seen[i] == SEEN || a->kind == READER_CHARACTER ||
-                             is_text == (a->kind == READER_STRING)
-                         ? SEEN
-                         : SEEN_OTHER;
     if (a->kind == READER_STRING) {
         reader_unmark(&plain, 1);
         return text_matches(where, i, plain.text, plain.text_size);
@@ -178,8 +183,10 @@ static bool argument_matches(struct where *where, size_t i,
     return text_matches(where, i, letter, a->integer ? size : 0);
 }
 
+/* Compares all arguments, as where_wrong() wants to know of each; *whole: the
+ * record has them all. */
 static bool tests_match(struct where *where, struct reader *reader,
-                        const struct reader_event *event)
+                        const struct reader_event *event, bool *whole)
 {
     const struct recorder_condition_ *c = &where->condition;
     struct reader_argument arguments[12];
@@ -188,11 +195,15 @@ static bool tests_match(struct where *where, struct reader *reader,
     for (size_t i = 0; i < c->tests_count; i++) {
         const struct recorder_condition_test_ *test = &c->tests[i];
         unsigned n = test->argument;
+        bool is;
         for (n = test->field ? 0 : n; test->field && n < count; n++)
             if (arguments[n].name &&
                 strcmp(arguments[n].name, test->field) == 0)
                 break;
-        /* All are looked at, for filters_wrong(). */
+        is = n < count && is_comparable(test, &arguments[n]);
+        if (n < count && where->seen[i] != SEEN)
+            where->seen[i] = is ? SEEN : SEEN_OTHER;
+        *whole &= is;
         matches &=
             n < count && argument_matches(where, i, &arguments[n],
                                           reader->memory->word_bytes == 4);
@@ -206,21 +217,24 @@ bool where_matches(struct where *where, struct reader *reader,
     const struct recorder_condition_ *c = &where->condition;
     const struct recorder_event *e = &event->event;
     const char *format, *location;
+    bool whole = true, matches;
     if (c->names && !recorder_regex_match_(c->names, event->recorder->name))
         return false;
     where->looked = true;
-    if ((c->tests_count && !tests_match(where, reader, event)) ||
-        (c->severities &&
-         !recorder_severity_chosen_(c->severities, e->severity, e->hardware)))
-        return false;
     format = c->begins ? reader_format(reader, e, &location) : "";
-    return format && recorder_condition_begins_(c, format) &&
-           (where->met = true);
+    if (!format || !recorder_condition_begins_(c, format))
+        whole = false;
+    where->begun |= whole;
+    matches = whole;
+    matches &= !c->tests_count || tests_match(where, reader, event, &whole);
+    where->whole |= whole;
+    matches &= !c->severities || recorder_severity_chosen_(
+                                     c->severities, e->severity, e->hardware);
+    where->met |= matches;
+    return matches;
 }
 
-/* Returns why no record could meet a condition, or null. */
-static const char *where_wrong(const struct where *where,
-                               const struct reader *reader)
+const char *where_wrong(const struct where *where, const struct reader *reader)
 {
     const struct recorder_condition_ *c = &where->condition;
     bool named = !c->names;
@@ -245,7 +259,13 @@ static const char *where_wrong(const struct where *where,
                  test->field ? test->field : place);
         return wrong;
     }
-    return NULL;
+    if (!where->looked || where->whole)
+        return NULL;
+    snprintf(wrong, sizeof wrong,
+             where->begun ? "no record has all that is compared"
+                          : "no format of a record begins with \"%.64s\"",
+             c->begins);
+    return wrong;
 }
 
 const char *filters_wrong(const struct filters *filters,

@@ -26,6 +26,9 @@ const struct recorder_condition_ *where_condition(const struct where *);
 /* True if an event meets the condition, COUNTxTIME and after= apart. */
 bool where_matches(struct where *, struct reader *,
                    const struct reader_event *);
+/* Returns why no event that was compared could meet it, or null, valid until the
+ * next call. */
+const char *where_wrong(const struct where *, const struct reader *);
 void where_free(struct where *);
 
 /* Compiles an extended expression: letters match either case, unless one is a

@@ -296,14 +296,23 @@ const char *threads_refresh(struct reader *reader,
     return NULL;
 }
 
+bool reader_thread_is(const char *text, uint64_t number, int64_t id,
+                      const char *name)
+{
+    const char *digits = text + (*text == 'T');
+    char *end;
+    unsigned long long is = strtoull(digits, &end, 10);
+    if (isdigit((unsigned char)*digits) && !*end &&
+        (is == number || (digits == text && id && is == (uint64_t)id)))
+        return true;
+    return name && strcmp(text, name) == 0;
+}
+
 bool reader_has_thread(const struct reader *reader, const char *thread)
 {
-    char *end;
-    unsigned long number = strtoul(thread, &end, 10);
     for (size_t i = 0; i < reader->threads_count; i++) {
         const struct reader_thread *t = &reader->threads[i];
-        if (*thread && !*end ? t->number == number || t->id == (int32_t)number
-                             : strcmp(t->name, thread) == 0)
+        if (reader_thread_is(thread, t->number, t->id, t->name))
             return true;
     }
     return false;

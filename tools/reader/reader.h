@@ -268,7 +268,11 @@ struct reader {
 const char *reader_open(struct reader *, struct memory *, uint64_t registry);
 void reader_close(struct reader *);
 
-/* True if a thread has that number, kernel id or name. */
+/* True if a text names a thread: by its number, "2" or "T2", kernel id or
+ * name, which may be null. */
+bool reader_thread_is(const char *text, uint64_t number, int64_t id,
+                      const char *name);
+/* True if there is such a thread. */
 bool reader_has_thread(const struct reader *, const char *thread);
 
 /* Chooses the records of the next reader_take(); the selection is copied.

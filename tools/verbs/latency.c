@@ -471,7 +471,7 @@ static void warnings(const struct latency *l)
     for (size_t i = 0; i < reader->recorders_count; i++)
         if (l->matched[i])
             call_warn_lacking(l->call, reader->recorders[i]);
-    if (l->without_key && !l->keys.count && l->by_name)
+    if (l->without_key && !l->keys.count)
         fail(l->call, "no record that matches has an argument %s",
              call_option(l->call, OPTION_BY));
     if (l->without_key)

@@ -29,12 +29,13 @@ static int threads_compare(const void *a, const void *b)
 /* True if a thread has that number, id or name. */
 static bool is_wanted(const struct switches_thread *thread, const char *wanted)
 {
+    const char *digits = wanted + (*wanted == 'T'); /* "T2", as in lines */
     char *end;
-    unsigned long long number = strtoull(wanted, &end, 0);
+    unsigned long long number = strtoull(digits, &end, 0);
     if (strcmp(thread->name, wanted) == 0)
         return true;
-    return *wanted && !*end &&
-           (thread->id == number ||
+    return *digits && !*end &&
+           ((digits == wanted && thread->id == number) ||
             (thread->number && thread->number == number));
 }
 

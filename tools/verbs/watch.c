@@ -295,6 +295,18 @@ static void look(struct records *watch)
     }
 }
 
+/* Warns of conditions that none of the records until now could meet. */
+static void whens_check(const struct records *watch)
+{
+    const struct reader *reader = &watch->call->reader;
+    for (size_t i = 0; i < watch->whens_count; i++) {
+        const char *wrong = where_wrong(watch->whens[i].where, reader);
+        if (wrong && reader->taken)
+            warn(watch->call, "--when %s: %s until now", watch->whens[i].text,
+                 wrong);
+    }
+}
+
 static void options_parse(struct records *watch)
 {
     struct call *call = watch->call;
@@ -322,8 +334,10 @@ static int records_watch(struct call *call)
         fail(call, "is no running process: nothing there can be watched");
     call->reader.follows = true;
     call_take(call);
-    while (reader_next(&call->reader, &event))
-        ; /* was there before */
+    while (reader_next(&call->reader, &event)) /* was there before */
+        for (size_t i = 0; i < watch.whens_count; i++)
+            where_matches(watch.whens[i].where, &call->reader, &event);
+    whens_check(&watch);
     call->reader.missed = 0;
     do {
         struct timespec wait = {0, (long)wait_ns};

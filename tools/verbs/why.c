@@ -78,6 +78,17 @@ static void spans_show(struct why *w, uint64_t slowest, uint64_t seq, bool json)
              seq ? call_option(w->call, OPTION_SEQ) : "");
 }
 
+static void names_check(const struct call *call)
+{
+    const struct reader *reader = &call->reader;
+    const char *names = call->selection.names;
+    bool any = !names;
+    for (size_t i = 0; i < reader->recorders_count; i++)
+        any = any || recorder_regex_match_(names, reader->recorders[i]->name);
+    if (!any)
+        fail(call, "no recorder is named %s", names);
+}
+
 static int run(struct call *call)
 {
     uint64_t slowest = above_0(call, OPTION_SLOWEST);
@@ -93,6 +104,7 @@ static int run(struct call *call)
     call_take(call);
     call_filters_check(call);
     call->selection.names = names;
+    names_check(call);
     why_open(&w, call, threads_find(call, &threads));
     spans_show(&w, slowest, seq, call_option(call, 'j'));
     missing_warn(&w);

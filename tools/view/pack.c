@@ -93,6 +93,8 @@ void view_pack_free(struct view_pack *pack)
 
 void view_pack_warn(const struct view_pack *pack)
 {
+    void (*lacks)(const struct call *, const char *, ...) =
+        pack->calls ? warn : damage;
     for (size_t i = 0; i < pack->values_count; i++) {
         const struct value_option *value = &pack->values[i];
         bool matches = false, seen = false;
@@ -102,13 +104,13 @@ void view_pack_warn(const struct view_pack *pack)
             seen |= number && pack->series[number - 1].seen;
         }
         if (!matches)
-            warn(pack->call, "--value %s: no recorder has that name",
+            lacks(pack->call, "--value %s: no recorder has that name",
                  value->names);
         else if (!seen && value->field)
-            warn(pack->call, "%s has no number %s: no value %s", value->names,
+            lacks(pack->call, "%s has no number %s: no value %s", value->names,
                  value->field, value->name);
         else if (!seen)
-            warn(pack->call, "%s has no number as argument %u: no value %s",
+            lacks(pack->call, "%s has no number as argument %u: no value %s",
                  value->names, value->argument + 1, value->name);
     }
 }

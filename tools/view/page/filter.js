@@ -107,10 +107,11 @@ function readQuoted(text, wrong) {
   return [quoted[1].replace(new RegExp(`\\\\([\\\\${quote}])`, 'g'), '$1'),
     text.slice(quoted[0].length)];
 }
-const FIELD = /^([A-Za-z0-9_]*) *(>=|<=|==|!=|[><=&~])? */;
+const FIELD = /^([A-Za-z0-9_]*) *(>=|<=|==|=~|!=|[><=&~])? */;
 // FIELD OP VALUE, "TEXT" or a severity: [test, rest].
 function readTest(text) {
-  const [head, field, how] = FIELD.exec(text), part = text.slice(0, 40);
+  const [head, field, as] = FIELD.exec(text), part = text.slice(0, 40);
+  const how = {'==': '=', '=~': '~'}[as] ?? as;
   const place = /^\d/.test(field);
   const severity = /^(?:[hs]w)?[0-3](?:,(?:[hs]w)?[0-3])*(?=\s|$)/i.exec(text);
   if (text[0] === '"') {
@@ -134,7 +135,7 @@ function readTest(text) {
     if (typeof number === 'string') throw new Error(`${part}: ${number}`);
   }
   const test = {field: place ? null : field, place: place ? field - 1 : -1,
-    how: how === '==' ? '=' : how, text: value, number,
+    how, text: value, number,
     regex: how === '~' ? wordsOf(value) : null};
   if (how !== '~' && !number && (/^[<>&]/.test(how) || !value && !quoted))
     throw new Error(`${part}: is compared with no number`);
