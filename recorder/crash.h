@@ -132,8 +132,9 @@ RECORDER_ANY_ bool recorder_dump_set(const char *setting)
     recorder_add_string_(&say, "recorder: dump: ");
     recorder_add_name_(&say, wrong, RECORDER_CRASH_MAX_);
     recorder_add_string_(&say, "\nrecorder: dump: there are last=NUMBER, "
-                               "last=all, to=PATH and names=REGEX, with commas "
-                               "between, 255 bytes in all\n");
+                               "last=all, to=PATH, names=REGEX and "
+                               "crash=BYTES, with commas between, 255 bytes "
+                               "in all\n");
     recorder_say_(&say);
     return false;
 }

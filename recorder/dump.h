@@ -293,6 +293,8 @@ RECORDER_APART_ void recorder_dump_head_(struct recorder_scratch_ *s,
     recorder_output_line_(out, s->line, to.size);
     for (i = 0; recorder_summary_at_(i, &s->batch, &summary); i++)
         recorder_dump_summary_(s, out, &summary);
+    if (i == 0 && s->batch.regex && !s->batch.late)
+        recorder_dump_say_(out, "no recorder is named ", s->batch.regex, "");
 }
 
 /* Each line adds this to the time limit of a crash's dump: a line takes some

@@ -279,7 +279,8 @@ RECORDER_SELDOM_ int recorder_set_item_(struct recorder_item_ *item)
     }
     if (recorders > 0 && names)
         recorder_set_warn_(item->value,
-                           "recorded, not exported: recorder view --value");
+                           "no number; if it names arguments, they are "
+                           "recorded: recorder view --value shows them");
     wrong = i == 0 ? recorder_set_command_(item) : NULL;
     if (wrong)
         recorder_set_warn_(item->name, wrong);

@@ -127,8 +127,9 @@ Test(set, names_of_arguments)
     SET("net_rx=4:disk=5", RECORDER_TRACE_OK);
     SET("net_rx=bytes,packets", RECORDER_TRACE_OK);
     cr_assert_str_eq(written_to(errors),
-                     "recorder: traces: bytes,packets: recorded, not exported: "
-                     "recorder view --value\n");
+                     "recorder: traces: bytes,packets: no number; if it names "
+                     "arguments, they are recorded: recorder view --value "
+                     "shows them\n");
     VALUES_MUST_BE(0, 0, 5, 3, -5);
 }
 
