@@ -765,6 +765,25 @@ are checked before the first is made. clear hides the present records."""
         return [one for one in both if one.startswith(item)]
 
 
+def say_no_stack():
+    """Says why gdb shows no stack of a recording whose program did not crash."""
+    where = outside()
+    try:
+        if (where and os.path.isfile(where[0]) and
+                Core(where[0].decode()).registry is not None and
+                int(gdb.parse_and_eval("(long) $pc")) == 0):
+            gdb.write("recorder: this recording holds no crash, so it has no "
+                      "stack: recorder dump shows its records\n")
+    except gdb.error:
+        pass
+    return where
+
+
+def first_prompt():
+    gdb.events.before_prompt.disconnect(first_prompt)
+    say_no_stack()
+
+
 Registry()
 Recorder()
 List("list")
@@ -772,6 +791,9 @@ Dump("dump")
 Threads("threads")
 At("at")
 Set("set")
+
+if not say_no_stack(): # gdb opens the file after this one
+    gdb.events.before_prompt.connect(first_prompt)
 
 # Tasks of schedulers inside the program: commands that are built on all this.
 gdb.execute("source " + os.path.join(HERE, "recorder-tasks.py"))

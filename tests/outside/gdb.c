@@ -211,6 +211,8 @@ Test(gdb, at_selects_the_thread_that_wrote, .init = build_long)
     stop(start("RECORDER_FILE=kept ./program"));
     build_must(GDB "./program kept -ex \"recorder at 8\"");
     said("Its thread was reader (\n; a recording has no stacks.\n");
+    cr_assert_not_null(strstr(build_text, "this recording holds no crash"), "%s",
+                       build_text);
 }
 
 /* Goal: it shows the program's source, even if code of the recorder comes last

@@ -47,8 +47,8 @@ static void value_add(struct timeline *t, const char *option, size_t recorder,
 
 /* Tells of a value that is not there, which sets the status; one of several
  * sources may lack it. */
-static void (*lacks_of(const struct timeline *t))(const struct call *,
-                                                  const char *, ...)
+typedef void tell(const struct call *, const char *, ...);
+static tell *lacks_of(const struct timeline *t)
 {
     return t->call->title ? warn : damage;
 }
@@ -57,7 +57,7 @@ void timeline_values_open(struct timeline *t, const char *option)
 {
     struct reader *reader = &t->call->reader;
     struct value_option value;
-    void (*lacks)(const struct call *, const char *, ...) = lacks_of(t);
+    tell *lacks = lacks_of(t);
     size_t i, matches = 0;
     value_open(t->call, option, &value);
     if (is_reserved(value.name))
@@ -79,7 +79,7 @@ void timeline_values_open(struct timeline *t, const char *option)
 
 void timeline_values_close(struct timeline *t)
 {
-    void (*lacks)(const struct call *, const char *, ...) = lacks_of(t);
+    tell *lacks = lacks_of(t);
     for (size_t i = 0; i < t->values_count; i++) {
         if (!t->values[i].seen && t->values[i].field)
             lacks(t->call, "%s has no number %s: no value %s",
