@@ -315,7 +315,8 @@ export const tests = {
         v.value]));
     for (const [name, of, i] of [['bytes', 'net', 0], ['load', 'disk', 1]]) {
       const wanted = dumped(pid).filter(e => e.recorder === of)
-        .filter(e => typeof e.arguments[i] === 'number');
+        .filter(e => typeof e.arguments[i] === 'number')
+        .sort((a, b) => a.ns < b.ns ? -1 : a.ns > b.ns ? 1 : 0);
       const value = values.find(v => v[0] === name);
       equal(value[1], wanted.map(e => String(e.order)), `${name}, orders`);
       equal(value[2], wanted.map(e => e.arguments[i]), `${name}, values`);
