@@ -159,7 +159,7 @@ pipeline: build/examples/pipeline/pipeline build/recorder
 	@build/recorder sched build/pipeline.rec
 	@echo 'recorder view build/pipeline.rec: docs/pipeline.md tells how to go on'
 
-# Each file in ring/, inside/ and outside/ of tests/ is a program of its own.
+# Each file in ring/, inside/ and outside/ of tests/ is a program.
 # The programs of outside/ only run commands.
 $(BUILD)/tests/outside/%: CFLAGS += -O0
 $(BUILD)/tests/%: tests/%.c $(HEADERS) $(wildcard tests/harness/*.h \

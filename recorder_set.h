@@ -45,7 +45,7 @@ RECORDER_C_BEGIN_
 
 /* -------------------------------------------------------------- settings -- */
 
-/* Does what each item says; items are separated by ':' or ' '. A name is an
+/* Executes each item; items are separated by ':' or ' '. A name is an
  * extended regular expression for whole names, of recorders or else of tweaks,
  * case-insensitive; `all` is `.*`.
  *

@@ -367,7 +367,7 @@ template <typename T> struct recorder_points_at_text_ {
 template <typename T>
 struct recorder_points_at_text_<T *> : recorder_is_character_<T> {
 };
-/* `source` is that of the argument: 2 if it is kept, 1 if a literal has such. */
+/* `source`: 2 if the argument's source is kept, 1 if it is like a literal's. */
 template <int source, typename T>
 RECORDER_INLINE_ struct recorder_given_ recorder_give_(const struct recorder *,
                                                       long, T value)

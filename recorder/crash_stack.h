@@ -69,8 +69,7 @@ RECORDER_SELDOM_ void recorder_codes_flush_(struct recorder_codes_ *c,
     c->text.size = 0;
 }
 
-/* Adds the build ID of the ELF file that is mapped from `base` on: its first
- * segment is there. */
+/* Adds the build ID of an ELF file with its first segment at `base`. */
 RECORDER_SELDOM_ void recorder_codes_add_id_(struct recorder_codes_ *c,
                                              uintptr_t base)
 {

@@ -349,7 +349,7 @@ RECORDER_INLINE_ uintptr_t recorder_kernel_format_(
                : 0;
 }
 
-/* Records what was copied of a ring. Returns false if it is none of ours. */
+/* Records the copied events of a ring. Returns false if it is none of ours. */
 RECORDER_INLINE_ bool
 recorder_kernel_record_(struct recorder_kernel_ *k,
                         const struct recorder_kernel_ring_ *from,

@@ -181,7 +181,7 @@ RECORDER_INLINE_ struct recorder_os_headers_ recorder_os_headers_open_(void)
     headers.bias = 0;
     return headers;
 }
-/* Of the module whose ELF header is there, at e_phoff, e_phnum of them. */
+/* The program headers of a module, by its ELF header: e_phnum, at e_phoff. */
 RECORDER_INLINE_ struct recorder_os_headers_
 recorder_os_headers_of_(const char *elf)
 {

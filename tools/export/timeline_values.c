@@ -45,8 +45,8 @@ static void value_add(struct timeline *t, const char *option, size_t recorder,
              value->name);
 }
 
-/* Tells of a value that is not there, which sets the status; one of several
- * sources may lack it. */
+/* Reports a missing value, which sets the status, unless another source may have
+ * the value. */
 typedef void tell(const struct call *, const char *, ...);
 static tell *lacks_of(const struct timeline *t)
 {

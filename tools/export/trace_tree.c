@@ -285,8 +285,8 @@ static void walk(struct trace_tree *tree, size_t root, size_t *stack)
     }
 }
 
-/* Records of a damaged file may name each other in a circle: what no root
- * reaches is a root, too. */
+/* Records of a damaged file may name each other in a circle: a record
+ * that no root reaches is a root, too. */
 static void nodes_order(struct trace_tree *tree)
 {
     size_t *stack = need(calloc(2 * tree->count + 1, sizeof *stack));
