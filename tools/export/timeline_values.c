@@ -79,16 +79,15 @@ void timeline_values_open(struct timeline *t, const char *option)
 
 void timeline_values_close(struct timeline *t)
 {
-    tell *lacks = lacks_of(t);
     for (size_t i = 0; i < t->values_count; i++) {
         if (!t->values[i].seen && t->values[i].field)
-            lacks(t->call, "%s has no number %s: no value %s",
-                 t->call->reader.recorders[t->values[i].recorder]->name,
-                 t->values[i].field, t->values[i].name);
+            lacks_of(t)(t->call, "%s has no number %s: no value %s",
+                        t->call->reader.recorders[t->values[i].recorder]->name,
+                        t->values[i].field, t->values[i].name);
         else if (!t->values[i].seen)
-            lacks(t->call, "%s has no number as argument %u: no value %s",
-                 t->call->reader.recorders[t->values[i].recorder]->name,
-                 t->values[i].argument + 1, t->values[i].name);
+            lacks_of(t)(t->call, "%s has no number as argument %u: no value %s",
+                        t->call->reader.recorders[t->values[i].recorder]->name,
+                        t->values[i].argument + 1, t->values[i].name);
         free(t->values[i].field);
         free(t->values[i].name);
         free(t->values[i].label);
