@@ -208,9 +208,8 @@ RECORDER_INLINE_ struct recorder_given_ recorder_given_of_(uintptr_t word,
     return given;
 }
 
-/* True if `text`, the source of an argument that is an array, is that of a string
- * literal, or a name like __func__; in C++ a literal's last character is its
- * first, too. */
+/* True if an array with the source `text` is a string literal, or a name like
+ * __func__; in C++ a literal also ends with its first character. */
 #define RECORDER_IS_LITERAL_(text)                                             \
     (__extension__(!__builtin_strncmp(text, "\"", 1) ||                        \
                    !__builtin_strcmp(text, "__func__") ||                      \

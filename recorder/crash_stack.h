@@ -162,38 +162,43 @@ RECORDER_SELDOM_ void recorder_codes_read_(struct recorder_codes_ *c,
             }
 }
 
+/* Returns the index of the code that a word points into; c->count: of none. */
+RECORDER_SELDOM_ unsigned recorder_codes_find_(const struct recorder_codes_ *c,
+                                               uintptr_t word)
+{
+    unsigned i = 0;
+    while (i < c->count &&
+           word - c->all[i].start >= c->all[i].end - c->all[i].start)
+        i++;
+    return i;
+}
 /* Adds a word that points into code, as module+offset. False: it does not. */
 RECORDER_SELDOM_ bool recorder_codes_add_word_(struct recorder_codes_ *c,
                                                const char *before,
                                                uintptr_t place, uintptr_t word)
 {
-    unsigned i;
-    for (i = 0; i < c->count; i++)
-        if (word - c->all[i].start < c->all[i].end - c->all[i].start) {
-            recorder_codes_add_(c, before, place);
-            recorder_codes_add_(c, " ", i);
-            recorder_codes_add_(c, "+", word - c->all[i].base);
-            c->all[i].used = true;
-            return true;
-        }
-    return false;
+    unsigned i = recorder_codes_find_(c, word);
+    if (i == c->count)
+        return false;
+    recorder_codes_add_(c, before, place);
+    recorder_codes_add_(c, " ", i);
+    recorder_codes_add_(c, "+", word - c->all[i].base);
+    c->all[i].used = true;
+    return true;
 }
 /* True if a word of the stack may be a frame pointer: it is the place of an
  * outer one, and a return address follows that. */
-RECORDER_SELDOM_ bool recorder_codes_is_frame_(struct recorder_codes_ *c,
+RECORDER_SELDOM_ bool recorder_codes_is_frame_(const struct recorder_codes_ *c,
                                                uintptr_t at, uintptr_t word,
                                                uintptr_t sp)
 {
-    struct recorder_string_ text = c->text;
     uintptr_t next;
-    bool is = word > at && word - sp < RECORDER_CALLS_IN_ &&
-              word % sizeof word == 0 &&
-              recorder_memory_copy_all_(&next, word + sizeof word,
-                                        sizeof next) &&
-              recorder_codes_add_word_(c, "", 0, next);
-    c->text = text;
-    return is;
+    return word > at && word - sp < RECORDER_CALLS_IN_ &&
+           word % sizeof word == 0 &&
+           recorder_memory_copy_all_(&next, word + sizeof word, sizeof next) &&
+           recorder_codes_find_(c, next) < c->count;
 }
+
 /* Shows the words of the registers and of the stack that may be return addresses
  * or frame pointers. */
 RECORDER_SELDOM_ void recorder_codes_stack_(struct recorder_codes_ *c,

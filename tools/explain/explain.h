@@ -47,8 +47,9 @@ bool heap_block(struct memory *, uint64_t start, struct block *);
 
 /* ------------------------------------------------------------------ text -- */
 
-/* If argument 0 of `call` is a text with the lines of recorder/crash_stack.h,
- * makes a core file of the last such crash, which the argument names then. */
+/* Makes a core file of the last crash in a text with the lines of
+ * recorder/crash_stack.h: argument 0 of `call` is its path, then the core file's.
+ * Changes nothing for any other file. */
 void text_take(struct call *);
 /* Sets the build IDs that the text has, and the place of the program. */
 void text_modules(struct call *);

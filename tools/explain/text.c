@@ -98,7 +98,6 @@ static void module_take(const char *line)
 /* Finds the kind of the program by a file: it, or a library of it. */
 static bool kind_find(const char *path)
 {
-    unsigned char ident[EI_NIDENT];
     GElf_Ehdr header;
     int fd = regular_open(path);
     Elf *elf;
@@ -106,11 +105,8 @@ static bool kind_find(const char *path)
     elf_version(EV_CURRENT);
     elf = fd >= 0 ? elf_begin(fd, ELF_C_READ, NULL) : NULL;
     is = elf && elf_kind(elf) == ELF_K_ELF && gelf_getehdr(elf, &header);
-    if (is) {
-        memcpy(ident, header.e_ident, sizeof ident);
-        source_kind(&crash.kind, ident, header.e_machine);
-        crash.kind.big_endian = ident[EI_DATA] == ELFDATA2MSB;
-    }
+    if (is)
+        source_kind(&crash.kind, header.e_ident, header.e_machine);
     elf_end(elf);
     if (fd >= 0)
         close(fd);
