@@ -4,24 +4,38 @@
 
 #include <elf.h>
 
-bool function_find(struct unwind *u, uint64_t address, struct function *to)
+static struct function by_symbol(struct unwind *u, uint64_t address)
 {
     Dwfl_Module *module = dwfl_addrmodule(u->dwfl, address);
     GElf_Off offset;
     GElf_Sym symbol;
     bool is_arm = u->memory->machine == EM_ARM;
+    struct function function = {NULL};
     /* Bit 0 of a symbol's value says that its instructions are Thumb's. */
     const char *name =
         module ? dwfl_module_addrinfo(module, is_arm ? address | 1 : address,
                                       &offset, &symbol, NULL, NULL, NULL)
                : NULL;
     if (!name || (symbol.st_size && offset > symbol.st_size))
-        return false;
-    *to = (struct function){.name = name,
-                            .start = (is_arm ? address | 1 : address) - offset};
-    to->is_thumb = is_arm && to->start & 1;
-    to->start -= to->is_thumb;
-    return true;
+        return function;
+    function.name = name;
+    function.start = (is_arm ? address | 1 : address) - offset;
+    function.is_thumb = is_arm && function.start & 1;
+    function.start -= function.is_thumb;
+    return function;
+}
+
+/* libdw looks at each symbol of a module for one address. */
+bool function_find(struct unwind *u, uint64_t address, struct function *to)
+{
+    size_t i = (address ^ address >> 8) %
+               (sizeof u->functions / sizeof *u->functions);
+    if (u->functions[i].address != address || !address) {
+        u->functions[i].address = address;
+        u->functions[i].function = by_symbol(u, address);
+    }
+    *to = u->functions[i].function;
+    return to->name;
 }
 
 bool function_segment(struct unwind *u, uint64_t address, unsigned type,

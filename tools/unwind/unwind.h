@@ -43,6 +43,13 @@ struct registers {
     bool known[REGISTERS_MAX];
 };
 
+/* The symbol of a function. */
+struct function {
+    const char *name;
+    uint64_t start;
+    bool is_thumb; /* of ARM: in its short instructions */
+};
+
 struct unwind {
     struct memory *memory;
     Dwfl *dwfl;
@@ -57,6 +64,10 @@ struct unwind {
         int returns; /* the column of the return address */
         bool signal; /* the frame was made by a signal */
     } rows[1024];
+    struct { /* the same of symbols */
+        uint64_t address;
+        struct function function; /* without a name: there is none */
+    } functions[256];
 };
 
 /* Finds the frames of a thread. The first address is executing; each other one
@@ -72,11 +83,6 @@ void unwind_close(struct unwind *);
 enum unwind_step { UNWIND_NEXT, UNWIND_END, UNWIND_UNKNOWN };
 
 /* function.c: false: no symbol tells. */
-struct function {
-    const char *name;
-    uint64_t start;
-    bool is_thumb; /* of ARM: in its short instructions */
-};
 bool function_find(struct unwind *, uint64_t address, struct function *to);
 /* The first segment of a type in the file at an address of code; false: none. */
 bool function_segment(struct unwind *, uint64_t address, unsigned type,
