@@ -352,7 +352,7 @@ int recorder_reader_get_recorder(struct recorder_reader *r, size_t i,
         return 0;
     from = reader->recorders[i];
     recorder = (struct recorder_reader_recorder){
-        .name = from->name,
+        .name = from->shown,
         .description = from->description,
         .wrong = from->wrong,
         .trace = from->trace,

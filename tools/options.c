@@ -496,24 +496,28 @@ static void codes_open(struct call *call)
     codes_add(&call->codes, "/usr/share/recorder/formats", codes_say, call);
 }
 
-/* Two libraries may have a recorder of one name each: then lists name the
- * libraries. */
-static void homes_find(struct call *call)
+/* Two libraries may have a recorder of one name each: then all outputs name the
+ * libraries, but for the lines of records. */
+static void libraries_name(struct call *call)
 {
     struct reader *reader = &call->reader;
     for (size_t i = 0; i < reader->recorders_count; i++)
         for (size_t k = 0; k < reader->recorders_count; k++) {
             struct reader_recorder *r = reader->recorders[i];
             const struct module *m;
-            if (i == k || strcmp(r->name, reader->recorders[k]->name) != 0)
+            const char *file;
+            if (i == k || r->shown != r->name ||
+                strcmp(r->name, reader->recorders[k]->name) != 0)
                 continue;
             m = module_at(&call->source, r->name_address);
             if (!m && call->source.elsewhere)
                 m = module_at(&call->source, call->source.elsewhere(
                                                  &call->source, r->address));
-            if (m)
-                r->home =
-                    strrchr(m->path, '/') ? strrchr(m->path, '/') + 1 : m->path;
+            if (!m)
+                continue;
+            file = strrchr(m->path, '/') ? strrchr(m->path, '/') + 1 : m->path;
+            if (asprintf(&r->shown, "%s of %s", r->name, file) < 0)
+                need(NULL);
         }
 }
 
@@ -542,7 +546,7 @@ void call_reader_open(struct call *call)
         wrong = reader_select(&call->reader, &call->selection);
     if (wrong)
         fail(call, "%s", wrong);
-    homes_find(call);
+    libraries_name(call);
 }
 
 /* Returns how a call's options say that its source is opened. */

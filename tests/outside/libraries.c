@@ -250,11 +250,35 @@ Test(libraries, same_name_twice, .init = build_long)
     }
 }
 
-/* Goal: `recorder list` says which library a recorder is of, where another has
- * the same name; `static` in front of RECORDER is permitted. */
-Test(libraries, lists_name_the_library)
+/* Goal: all outputs say which library a recorder is of, where another has the
+ * same name; `static` in front of RECORDER is permitted. */
+Test(libraries, outputs_name_the_library)
 {
-    build_must("echo \"#include \\\"recorder.h\\\"\nstatic RECORDER(net, SIZE);\" "
+    static const char *const outputs[][3] = {
+        {"recorder list two.rec", "net of net16.so", "net of net256.so"},
+        {"recorder list --rates two.rec", "net of net16.so", "net of net256.so"},
+        {"recorder list --json two.rec", "\"recorder\":\"net of net16.so\"",
+         "\"recorder\":\"net of net256.so\""},
+        {"recorder dump two.rec", "DUMPING net of net16.so SIZE 16,",
+         "DUMPING net of net256.so SIZE 256,"},
+        {"recorder dump --json two.rec", "\"recorder\":\"net of net16.so\"",
+         "\"recorder\":\"net of net256.so\""},
+        {"recorder export csv two.rec -o -", ",net of net16.so,",
+         ",net of net256.so,"},
+        {"recorder spans two.rec", "net of net16.so: size ",
+         "net of net256.so: size "},
+        {"recorder export vcd two.rec -o -", " net_of_net16_so_message ",
+         " net_of_net256_so_message "},
+        {"recorder export perfetto two.rec -o - | tr \"[:cntrl:]\" \"[\\n*]\"",
+         "net of net16.so\n", "net of net256.so\n"},
+        {"rm -f ctf/* && recorder export ctf two.rec -o ctf && cat ctf/metadata",
+         "net of net16.so", "net of net256.so"},
+        {"recorder export sqlite two.rec -o two.db && sqlite3 two.db "
+         "\"select recorder, size from log\"",
+         "net of net16.so|16\n", "net of net256.so|256\n"}};
+    build_must("echo \"#include \\\"recorder.h\\\"\nstatic RECORDER(net, SIZE);\n"
+               "__attribute__((constructor)) static void starts(void)\n"
+               "{ record(net, \\\"> size=%%d\\\", SIZE); }\" "
                ">net.c && for size in 16 256; do gcc " LIBRARY
                "-DSIZE=$size -o net$size.so net.c; done");
     build_must("printf \"#include \\\"recorder_dump.h\\\"\nint main(void) "
@@ -262,14 +286,16 @@ Test(libraries, lists_name_the_library)
                "gcc -include stdlib.h " WITH "-DLIST=\\\"" TEST_ROOT
                "/build/recorder\\ list\\\" -x c -o two - -x none "
                "-Wl,--no-as-needed ./net16.so ./net256.so && ./two");
-    cr_expect(strstr(build_text, " net16.so\n") &&
-                  strstr(build_text, " net256.so\n"),
+    cr_expect(strstr(build_text, "\nnet of net16.so  ") &&
+                  strstr(build_text, "\nnet of net256.so "),
               "%s", build_text);
-    build_must("RECORDER_FILE=two.rec ./two >live; " TEST_ROOT
-               "/build/recorder list two.rec");
-    cr_expect(strstr(build_text, " net16.so\n") &&
-                  strstr(build_text, " net256.so\n"),
-              "%s", build_text);
+    build_must("RECORDER_FILE=two.rec ./two >live");
+    for (unsigned i = 0; i < sizeof outputs / sizeof *outputs; i++) {
+        build_must("export PATH=" TEST_ROOT "/build:$PATH; %s", outputs[i][0]);
+        for (unsigned k = 1; k < 3; k++)
+            cr_expect(strstr(build_text, outputs[i][k]), "%s: %s", outputs[i][0],
+                      build_text);
+    }
 }
 
 /* Goal: modules that were compiled for tables of different sizes keep to the

@@ -83,7 +83,7 @@ static void put_estimates(struct ctf *ctf)
         if (!r->chosen || r->wrong || !r->figures.estimated)
             continue;
         buffer_print(b, some++ ? " " : "    discarded_estimated = \"");
-        put_literal(b, r->name);
+        put_literal(b, r->shown);
     }
     if (some)
         buffer_print(b, "\";\n");
@@ -190,7 +190,7 @@ static void put_class(struct ctf *ctf, const struct timeline_event *e,
     /* syslog's numbers of event_severity_text(). */
     static const unsigned loglevels[4] = {6, 5, 4, 3};
     buffer_print(b, "event {\n    id = %zu;\n    name = \"", id);
-    put_literal(b, e->read.recorder->name);
+    put_literal(b, e->read.recorder->shown);
     buffer_print(b, ":");
     put_literal(b, e->format);
     buffer_print(b, "\";\n");

@@ -351,7 +351,7 @@ static void put_async(struct perfetto *p, const struct timeline_event *e)
     }
     message = reader_message(&p->timeline->call->reader, &e->read, &size);
     begin = event_begin(p, e->ns, BEGIN, track_of_async(p, async->number));
-    put_category(p, e->recorder, e->read.recorder->name);
+    put_category(p, e->recorder, e->read.recorder->shown);
     put_string(b, 23, timeline_span_name(message));
     message_end(p, begin);
 }
@@ -368,7 +368,7 @@ static void put_record(struct perfetto *p, const struct timeline_event *e)
     const char *severity = event_severity(record);
     begin = event_begin(p, e->ns, e->opens ? BEGIN : INSTANT,
                         track(p, 1 + e->lane->index));
-    put_category(p, e->recorder, e->read.recorder->name);
+    put_category(p, e->recorder, e->read.recorder->shown);
     if (severity) {
         uint64_t id =
             SEVERITIES + (uint64_t)(record->severity + 4 * record->hardware);
@@ -444,7 +444,7 @@ static void put_gaps(struct perfetto *p)
         if (!gap)
             continue;
         begin = event_begin(p, ns, INSTANT, track(p, 0));
-        put_category(p, i, t->call->reader.recorders[i]->name);
+        put_category(p, i, t->call->reader.recorders[i]->shown);
         put_string(&p->packet, 23, gap);
         message_end(p, begin);
     }

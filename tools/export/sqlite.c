@@ -207,7 +207,7 @@ static void put_recorders(struct sqlite *s)
     for (size_t i = 0; i < reader->recorders_count; i++) {
         const struct reader_recorder *recorder = reader->recorders[i];
         bind_integer(to, 1, s->recorders + (int64_t)i + 1);
-        bind_string(to, 2, recorder->name);
+        bind_string(to, 2, recorder->shown);
         bind_string(to, 3, recorder->description);
         bind_integer(to, 4, (int64_t)recorder->figures.size);
         bind_integer(to, 5, (int64_t)recorder->figures.lanes);

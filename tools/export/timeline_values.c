@@ -20,7 +20,7 @@ static bool is_reserved(const char *name)
 static void value_add(struct timeline *t, const char *option, size_t recorder,
                       const struct value_option *value, bool several)
 {
-    const char *of = t->call->reader.recorders[recorder]->name;
+    const char *of = t->call->reader.recorders[recorder]->shown;
     struct timeline_value *add;
     size_t i, size = strlen(of) + strlen(value->name) + 2;
     for (i = 0; i < t->values_count; i++)

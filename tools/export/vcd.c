@@ -230,7 +230,7 @@ static void put_recorders(struct vcd *v)
     fputs("$scope module recorders $end\n", v->waves->out.file);
     for (size_t i = 0; i < t->call->reader.recorders_count; i++) {
         const struct reader_recorder *recorder = t->call->reader.recorders[i];
-        const char *name = recorder->name;
+        const char *name = recorder->shown;
         if (!recorder->chosen)
             continue;
         put_variable(v, "event 1", code_of(v, RECORDERS, i, RECORD), name, "");

@@ -63,7 +63,7 @@ void fields_of(struct reader *reader, const struct reader_event *e,
     *to++ = number(e->event.order);
     *to++ = timed ? integer(e->ns) : unknown;
     *to++ = timed && e->realtime_ns ? number(e->realtime_ns) : unknown;
-    *to++ = text(e->recorder->name, strlen(e->recorder->name));
+    *to++ = text(e->recorder->shown, strlen(e->recorder->shown));
     *to++ = severity ? text(severity, 3) : unknown;
     *to++ = level ? text(level, strlen(level)) : unknown;
     *to++ = e->kind ? text(e->kind, strlen(e->kind)) : unknown;

@@ -39,7 +39,7 @@ int table_names_width(const struct reader *reader)
 {
     int width = 8;
     for (size_t i = 0; i < reader->recorders_count; i++)
-        width = table_width(reader->recorders[i]->name, width);
+        width = table_width(reader->recorders[i]->shown, width);
     return width;
 }
 
@@ -104,7 +104,7 @@ static void recorders(FILE *to, const struct reader *reader, bool slots)
         if (!r->chosen)
             continue;
         state_of(r->trace, state);
-        table_column(to, r->name, width);
+        table_column(to, r->shown, width);
         if (r->wrong) {
             fprintf(to, " %s  ", r->wrong);
         } else {
@@ -121,10 +121,6 @@ static void recorders(FILE *to, const struct reader *reader, bool slots)
                                 overwritten),
                     (unsigned long long)r->figures.lost, state);
         }
-        if (r->home) {
-            table_column(to, r->home, 0);
-            fputs(*r->description ? ": " : "", to);
-        }
         table_column(to, r->description, 0);
         putc('\n', to);
     }
@@ -137,7 +133,7 @@ static void recorders_left_out(FILE *to, const struct reader *reader)
         const struct reader_recorder *r = reader->recorders[i];
         if (!r->chosen || !(r->figures.missed || r->figures.left_out))
             continue;
-        table_column(to, r->name, 0);
+        table_column(to, r->shown, 0);
         if (r->figures.missed)
             fprintf(to, ": %llu slots missed%s",
                     (unsigned long long)r->figures.missed,

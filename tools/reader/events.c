@@ -277,9 +277,9 @@ const char *reader_head(struct reader *reader, size_t *size)
     struct recorder_string_ to;
     uint64_t at, read;
     size_t max = RECORDER_TEXT_LINE_MAX_, i;
-    char *line, name[2 * NAME_MAX_BYTES];
+    char *line;
     for (i = 0; i < reader->recorders_count; i++)
-        max += reader->recorders[i]->chosen ? sizeof name + 128 : 0;
+        max += reader->recorders[i]->chosen ? 2 * NAME_MAX_BYTES + 128 : 0;
     inside->line = line = need(realloc(inside->line, max + 1));
     reader_count(reader);
     to = recorder_string_at_(line, max);
@@ -292,9 +292,8 @@ const char *reader_head(struct reader *reader, size_t *size)
         const struct reader_recorder *r = reader->recorders[i];
         if (!r->chosen || !filters_may(inside->selection.filters, r->name))
             continue;
-        snprintf(name, sizeof name, r->home ? "%s of %s" : "%s", r->name,
-                 r->home);
-        recorder_add_summary_(&to, name, strlen(name), &r->figures, r->trace);
+        recorder_add_summary_(&to, r->shown, strlen(r->shown), &r->figures,
+                              r->trace);
     }
     *size = to.size < max ? to.size : max;
     line[*size] = '\0';

@@ -45,6 +45,8 @@ static bool texts_read(struct reader *reader, uint64_t link, uint64_t address,
 
 void recorder_free(struct reader_recorder *recorder)
 {
+    if (recorder->shown != recorder->name)
+        free(recorder->shown);
     free(recorder->name);
     free(recorder->description);
     free(recorder);
@@ -160,7 +162,7 @@ static const char *recorder_append(struct reader *reader, uint64_t link,
         return "its list of recorders changes";
     }
     *r = *now;
-    r->name = texts[0] ? texts[0] : need(strdup("?"));
+    r->shown = r->name = texts[0] ? texts[0] : need(strdup("?"));
     r->description = texts[1] ? texts[1] : need(strdup(""));
     r->origin = r->address;
     r->wrong = figures_check(reader, r);

@@ -119,7 +119,7 @@ struct reader_recorder {
     int64_t trace; /* below 0: off; 0: records; above: prints, too */
     uint64_t name_address;
     char *name, *description;
-    const char *home;  /* the file's name, if several have this name; or null */
+    char *shown; /* `name`; "net of libnet.so" if several have that name */
     bool chosen;       /* by the selection's names */
     bool several;      /* a record may have taken several slots */
     const char *wrong; /* why its rings cannot be read; null: they can */

@@ -14,7 +14,7 @@ static void recorder_json(const struct call *call,
     const struct recorder_figures_ *figures = &r->figures;
     putchar('{');
     json_source(stdout, call);
-    json_put(stdout, "'recorder':%s", r->name);
+    json_put(stdout, "'recorder':%s", r->shown);
     json_count("size", figures->size, true);
     json_count("lanes", figures->lanes, true);
     json_count("lane_bytes", r->ring_bytes, true);
@@ -31,8 +31,6 @@ static void recorder_json(const struct call *call,
         ",'trace':%" PRId64 ",'watched':%hhd,'frozen':%hhd,'description':%s",
         recorder_trace_value_(r->trace), recorder_trace_is_watched_(r->trace),
         recorder_trace_is_frozen_(r->trace), r->description);
-    if (r->home)
-        json_put(stdout, ",'module':%s", r->home);
     puts("}");
 }
 
@@ -135,7 +133,7 @@ static void list_sizes(const struct reader *reader)
         char span[32] = "-";
         if (!r->chosen || r->wrong)
             continue;
-        table_column(stdout, r->name, width);
+        table_column(stdout, r->shown, width);
         printf(" %10llu %10llu %10llu",
                (unsigned long long)(r->figures.size * r->figures.lanes),
                (unsigned long long)(r->ring_bytes * r->figures.lanes + 1023) /
@@ -233,14 +231,12 @@ static void rates_table(const struct reader *reader,
                      per_second);
         if (table_span(r, &ns))
             table_time(ns, span);
-        table_column(stdout, r->name, width);
-        printf(" %12s %10llu %12s %12s %8llu%s", rate,
+        table_column(stdout, r->shown, width);
+        printf(" %12s %10llu %12s %12s %8llu\n", rate,
                (unsigned long long)r->figures.kept, span,
                table_count(r->figures.overwritten, r->figures.estimated,
                            overwritten),
-               (unsigned long long)r->figures.lost, r->home ? "  " : "");
-        table_column(stdout, r->home ? r->home : "", 0);
-        putchar('\n');
+               (unsigned long long)r->figures.lost);
     }
 }
 

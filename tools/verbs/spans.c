@@ -119,7 +119,7 @@ static void add_open(struct spans *s)
 static int longer(const void *a, const void *b)
 {
     const struct name *left = a, *right = b;
-    int names = strcmp(left->recorder->name, right->recorder->name);
+    int names = strcmp(left->recorder->shown, right->recorder->shown);
     return left->total != right->total ? (left->total < right->total ? 1 : -1)
            : names                     ? names
                                        : strcmp(left->text, right->text);
@@ -130,7 +130,7 @@ static void print_json(const struct name *name)
     json_put(stdout,
              "{'recorder':%s,'span':%s,'by_id':%hhd,'count':%zu,'open':%" PRIu64
              ",'total_ns':%" PRIu64,
-             name->recorder->name, name->text, name->is_async, name->count,
+             name->recorder->shown, name->text, name->is_async, name->count,
              name->open, name->total);
     if (name->count)
         histogram_parts_json(name->ns, name->count, "median");
@@ -147,7 +147,7 @@ static void print_json(const struct name *name)
 static char *title_of(const struct name *name)
 {
     char *title;
-    if (asprintf(&title, "%s: %s%s", name->recorder->name, name->text,
+    if (asprintf(&title, "%s: %s%s", name->recorder->shown, name->text,
                  name->is_async ? " (by id)" : "") < 0)
         need(NULL);
     return title;
@@ -203,7 +203,7 @@ static void warnings(const struct spans *s)
              "overwritten or of another name; the first is %" PRIu64 " of %s",
              s->without_begin,
              s->without_begin == 1 ? "record closes" : "records close",
-             s->without_order, s->without_recorder->name);
+             s->without_order, s->without_recorder->shown);
     call_filters_check(s->call);
     if (!s->names_count)
         warn(s->call, call_selects(s->call)

@@ -317,7 +317,7 @@ static void know_name(struct view_pack *pack, const struct reader_recorder *r)
     ids_add(&pack->known, r->address, pack->source, 0, &new);
     if (new) {
         FILE *to = rows_next(&pack->new_names);
-        pack_print(pack, to, "[%s", r->name);
+        pack_print(pack, to, "[%s", r->shown);
         pack_row_end(pack, to);
     }
 }

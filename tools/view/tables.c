@@ -69,7 +69,7 @@ uint32_t pack_recorder(struct view_pack *pack,
         FILE *to = rows_next(&pack->new_recorders);
         pack_print(pack, to,
                    "['0x%" PRIx64 "',%s,%s,'%" PRIu64 "','%" PRIu64 "'",
-                   recorder->address, recorder->name, recorder->description,
+                   recorder->address, recorder->shown, recorder->description,
                    recorder->figures.size, recorder->figures.lanes);
         pack_row_end(pack, to);
         add_series(pack, number, recorder->name);

@@ -135,7 +135,7 @@ static void span_add(struct why *w, const struct why_track *track,
     char **names = w->names.at, *name;
     size_t i = 0;
     if (asprintf(&name, "%s: %.*s",
-                 span->recorder ? span->recorder->name : "life",
+                 span->recorder ? span->recorder->shown : "life",
                  (int)span->pair_size, span->pair) < 0)
         need(NULL);
     while (i < w->names.count && strcmp(names[i], name) != 0)

@@ -143,7 +143,7 @@ static char *title_of(struct why *w, const struct why_span *span)
     timeline_rewind(&w->timeline);
     while (span->recorder && !title && reader_next(reader, &e))
         if (e.event.order == span->order &&
-            asprintf(&title, "%s: %s", span->recorder->name,
+            asprintf(&title, "%s: %s", span->recorder->shown,
                      timeline_span_name(reader_message(reader, &e, &size))) < 0)
             need(NULL);
     return title ? title : need(strdup(span->name));

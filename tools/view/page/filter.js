@@ -235,7 +235,7 @@ const isUnpicked = row => picked.flags !== null && !picked.flags[row];
 // The conditions of each site's events: lists of [place, test].
 function planFor({recorder, format}) {
   return picked.filter.wheres.filter(({names}) => !names ||
-    recorder.name.length < 64 && names.test(recorder.name))
+    recorder.name.length < 64 && names.test(recorder.name.split(' of ')[0]))
     .filter(({tests}) => tests.every(({begins, severities}) =>
       (begins === undefined || format.text?.startsWith(begins)) &&
       (!severities || severities.some(least => severe(format, least)))))
