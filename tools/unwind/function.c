@@ -10,7 +10,7 @@ static struct function by_symbol(struct unwind *u, uint64_t address)
     GElf_Off offset;
     GElf_Sym symbol;
     bool is_arm = u->memory->machine == EM_ARM;
-    struct function function = {NULL};
+    struct function function = {0};
     /* Bit 0 of a symbol's value says that its instructions are Thumb's. */
     const char *name =
         module ? dwfl_module_addrinfo(module, is_arm ? address | 1 : address,
