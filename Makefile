@@ -50,7 +50,7 @@ AGAIN = make run$(patsubst %, RECORDER_TEST_SCALE=%,$(filter-out \
 
 # The recorder command, and the reader in it as a library, for gdb: a main file
 # each, and the other files that the linker needs. Before glibc 2.34,
-# libpthread and libdl are libraries of their own.
+# libpthread and libdl are separate libraries.
 TOOLS := $(patsubst %.c,build/%.o,$(wildcard tools/*/*.c))
 TOOL_DIRS = -I. -Ilibrary $(addprefix -I,tools $(patsubst %/,%,$(wildcard tools/*/)))
 TOOL_LIBS = -ldw -lelf -lsqlite3 -lz -lzstd -lseccomp -liberty -lm -lpthread -ldl
@@ -203,9 +203,9 @@ ubsan: packages-test
 	@$(SANITIZE) BUILD=build/ubsan \
 		TESTFLAGS="-fsanitize=undefined -fno-sanitize-recover=all"
 # Criterion does not start under ThreadSanitizer (Snaipe/Criterion#274): tests/tsan
-# replaces it; nor does that bear as random addresses as some kernels give.
-# The threads of tests/ring/threads.c are cancelled, forked and jumped out of; the
-# others that are left out have one thread.
+# replaces it. setarch: it fails at the random addresses of some kernels. It gets
+# no test of one thread, and not tests/ring/threads.c, whose threads are
+# cancelled, forked and jumped out of.
 tsan: packages-test
 	@TSAN_OPTIONS=handle_segv=0:handle_abort=0 RUN="setarch -R" $(SANITIZE) \
 		BUILD=build/tsan TESTFLAGS="-fsanitize=thread -Itests/tsan" CRITERION= \

@@ -27,7 +27,7 @@ PROMISES (each names the test that keeps it)
                 break, goto, an exception, a cancelled thread
                 -> tests/outside/spans.c
     alone       the header needs nothing but the compiler and, on a system that
-                is not Linux, what recorder/os_posix.h includes
+                is not Linux, the headers that recorder/os_posix.h includes
                 -> tests/outside/freestanding.c tests/outside/languages.c
 
 LIMITS
@@ -37,8 +37,8 @@ LIMITS
       literal is not, nor, on Linux, a constant of the module that records. The
       text must end with a NUL, at most RECORDER_COPY_MAX bytes of it are kept,
       and no more is read than a precision (%.8s, %.*s) or the array's size
-      allows: a bad pointer crashes the program, as in printf(). What wchar_t *
-      points at is not copied, nor is anything where the format numbers its
+      allows: a bad pointer crashes the program, as in printf(). A text of
+      wchar_t is not copied, nor is any text where the format numbers its
       arguments (%1$s). RECORDER_ADDRESS(pointer) keeps the address, for text
       that lives as long as its readers.
     * A copy takes a slot for each 32 bytes (32-bit: 16), at most half of the
@@ -52,7 +52,7 @@ LIMITS
       another one is opened at its addresses, readers show the other's words.
     * At most 12 arguments, of one machine word each: on 32-bit machines a
       double is kept as a float and a 64-bit integer is refused.
-    * What RECORDER_COPY returns is for the record that it is an argument of.
+    * The value of RECORDER_COPY is an argument of one record.
       Kept for a lap of its ring it may show another text of its thread. Kept
       in a variable, it is an argument by RECORDER_ADDRESS(variable).
     * A thread that dies inside record() costs its ring one slot. So does, in
@@ -64,11 +64,11 @@ LIMITS
       a signal handler must not move a coroutine out of record() to another. A
       child that runs no handlers of fork() (_Fork(), clone()) must not record
       while its parent has a recording open: both write to one lane of its file.
-    * RECORDER_CLOCK_ORDER: orders are not 1, 2, 3 but leave gaps. They follow
-      what one thread has seen of another, as those of the counter do, as far
-      as the processors' clocks agree, which Linux checks when it starts: a file
-      with its answer is read once, before the first recorder exists. A
-      machine that is stopped and goes on elsewhere may set its clock back.
+    * RECORDER_CLOCK_ORDER: sequence numbers are not 1, 2, 3 but leave gaps. A
+      cause has a lower number than its effect in another thread, as with the
+      counter, as far as the processors' clocks agree, which Linux checks when
+      it starts: a file with its answer is read once, before the first recorder
+      exists. A machine that moves to another host may set its clock back.
     * RECORDER_FILE, RECORDER_DUMP and the like in the environment are read by
       recorder_dump.h: a program none of whose files includes it records into
       memory only, whatever they say, as recorder list PID tells; recorder save
@@ -82,24 +82,24 @@ LIMITS
       using app::recorder_for_net. A parameter pack is refused, too, and a
       struct, unless the program defines, in the namespace of its type,
       recorder_argument(value), which makes a number or a string of it.
-    * 32-bit machines: orders and positions count modulo 2^32, laps modulo 2^24.
-      The proof ends where a ring hands out 2^24 positions while no record is
-      completed in one of its slots (one thread is stopped inside record() for
-      so long, or many are, one after the other), or while a reader copies one.
-      Times are right, or unknown, unless a thread is stopped inside a record
-      for half a wrap of the clock's low word (minutes), or half a wrap sees
-      2^31 records.
+    * 32-bit machines: sequence numbers and positions count modulo 2^32, laps
+      modulo 2^24. The proof ends where a ring hands out 2^24 positions while no
+      record is completed in one of its slots (one thread is stopped inside
+      record() for that time, or many are, one after the other), or while a
+      reader copies one. Times are right, or unknown, unless a thread is
+      stopped inside a record for half a wrap of the clock's low word (minutes),
+      or half a wrap sees 2^31 records.
     * Shared libraries loaded by dlopen() share the program's recorders through
       the dynamic symbol recorder_registry or, on Linux, where the program does
       not export it, by looking for it in the program's data. Two libraries in a
-      program without any recorder of its own, both opened with RTLD_LOCAL, do
+      program without recorders, both opened with RTLD_LOCAL, do
       not see each other.
     * macOS, BSD and other systems: see recorder/os_posix.h.
 
 CONTENTS
     interface   RECORDER, record, RECORDER_COPY, RECORDER_TRACE, thread names
-    port        what a machine without an operating system supplies
-    text        dumps, and what a line of them shows
+    port        macros of a machine without an operating system
+    text        dumps, and the fields of their lines
     signals     dumps when a signal comes
     recordings  rings that live in a file
 
@@ -139,7 +139,7 @@ a lower floor; no file includes one of the headers outside:
  * RECORDER_LANES(name, size, lanes, "")   (a power of two): one for each of
  *                                         `lanes` - 1 threads at a time, up to
  *                                         1023 (32-bit: 127), and one for all
- *                                         others; for what many threads hammer.
+ *                                         others; for records of many threads.
  *                                         Where a lane's thread has ended, the
  *                                         next thread that begins takes it
  * RECORDER_DECLARE(name)                  for headers: a recorder of this
@@ -149,13 +149,13 @@ a lower floor; no file includes one of the headers outside:
  *                                         after this line
  * RECORDER_AT(name, size, address)        without an operating system: in
  * RECORDER_AT(name, size, address, "")    memory that a reset leaves alone and
- *                                         no startup code clears. What it holds
- *                                         is kept, the next records follow. It
+ *                                         no startup code clears. Its records
+ *                                         are kept, the next records follow. It
  *                                         is yours: a size below 4 is an error
  *
  * record(name, "format", ...)             records up to 12 arguments; its value
- *                                         is the order of the record, 0 if off;
- *                                         recorder_order is that of the next.
+ *                                         is the record's sequence number, 0 if
+ *                                         off; recorder_order is the next.
  *                                         -DRECORDER_NO_RECORD leaves the word
  *                                         record alone: RECORDER_RECORD(name,
  *                                         ...) says it
@@ -169,7 +169,7 @@ a lower floor; no file includes one of the headers outside:
  *                                         address, and copies nothing
  * RECORDER_COPY(name, string)             as an argument for %s: copies up to
  *                                         RECORDER_COPY_MAX bytes into the ring,
- *                                         those of a literal, too
+ *                                         also of a literal
  * RECORDER_COPY_BYTES(name, pointer, size)
  *                                         the same of `size` bytes, NULs, which
  *                                         %s shows as \x00, included
@@ -178,9 +178,9 @@ a lower floor; no file includes one of the headers outside:
  *                                         the block is left, however that is;
  *                                         up to 11 arguments. One of a recorder
  *                                         in a block
- * RECORDER_SPAN_RESULT(name, value)       in that block: what it ends with, an
- *                                         integer or a pointer, is recorded at
- *                                         the end, as "result=..."
+ * RECORDER_SPAN_RESULT(name, value)       in that block: its result, an integer
+ *                                         or a pointer, is recorded at the end,
+ *                                         as "result=..."
  * RECORDER_CONTEXT("trace", id)           a record of RECORDER(context, size),
  *                                         which the program defines: from now on
  *                                         the thread works for this id, a text, a
@@ -201,10 +201,10 @@ a lower floor; no file includes one of the headers outside:
  *
  * -DRECORDER_OFF compiles it all away; formats and arguments are still checked.
  *
- * -DRECORDER_CLOCK_ORDER, for all files of a program and its libraries: orders
- * are made of the clock, so that threads with lanes share no memory at all
- * (recorder/order.h). Linux on x86-64, where processors count alike; else, and
- * where a file is compiled without it, orders are by the counter, as `recorder
+ * -DRECORDER_CLOCK_ORDER, for all files of a program and its libraries:
+ * sequence numbers come from the clock, so that threads with lanes share no
+ * memory at all (recorder/order.h). Linux on x86-64, where processors count alike; else, and
+ * where a file is compiled without it, they come from the counter, as `recorder
  * list` says.
  *
  * -DRECORDER_COMPILE_ONCE only declares the functions of all headers: one file
@@ -412,9 +412,9 @@ RECORDER_CALLED_PROTOTYPE_ uintptr_t recorder_context_(
 #if !defined(_WIN32) || defined(RECORDER_COMPILE_ONCE) ||                      \
     defined(RECORDER_DUMP_H)
 
-/* Each function shows all rings, merged by order, and returns the number of
- * records shown. Without an operating system, stderr is RECORDER_WRITE of the
- * port, and there are no descriptors, signals and recordings. */
+/* Each function shows all rings, merged by sequence number, and returns the
+ * number of records shown. Without an operating system, stderr is the port's
+ * RECORDER_WRITE, and there are no descriptors, signals and recordings. */
 RECORDER_ANY_PROTOTYPE_ size_t recorder_dump(void); /* to stderr */
 /* To stderr, the recorders whose whole name matches: an extended regular
  * expression, case-insensitive. */
@@ -431,7 +431,7 @@ RECORDER_ANY_PROTOTYPE_ size_t recorder_dump_to(recorder_sink *sink,
  * {name} is the thread's name, {seconds} count from the start, {severity} is
  * "SW2 " by RECORDER_SW2, or nothing. {order:8} takes at least 8 columns,
  * {recorder:-12} fills from the left; {{ is a brace. At most 255 bytes.
- * Environment: RECORDER_LINE. Returns false, and says so on stderr, where a
+ * Environment: RECORDER_LINE. Returns false, with a line on stderr, where a
  * field is unknown; then nothing changes. */
 RECORDER_ANY_PROTOTYPE_ bool recorder_line(const char *line);
 
@@ -453,12 +453,12 @@ RECORDER_ANY_PROTOTYPE_ bool recorder_dump_on_signal(int sig);
 RECORDER_ANY_PROTOTYPE_ void recorder_dump_on_common_signals(unsigned add,
                                                              unsigned remove);
 
-/* Sets what these dumps show: "last=100, to=/var/log/me/%p.dump, names=net".
+/* Sets these dumps' contents: "last=100, to=/var/log/me/%p.dump, names=net".
  *     last    the number of newest records of each recorder, or all; not set:
  *             as many of each as fit 1,000 lines in all, 1 at least
  *     to      a file instead of stderr, which names it then; %p is the process
  *             id, %e the program's name, %t the time in seconds since 1970,
- *             %% a percent. A file that is there is appended to if it is a
+ *             %% a percent. An existing file is appended to if it is a
  *             regular file of this user with one name, and no link to it; else
  *             stderr gets the dump. Keep it out of folders of all users (/tmp)
  *     names   the recorders whose whole name matches a regular expression, as
@@ -483,8 +483,8 @@ RECORDER_ANY_PROTOTYPE_ bool recorder_alt_stack(void);
 /* Moves the rings of all recorders, of later recorders, too, into a new file.
  * Only in a process of one thread. In the path, %p is the process id, %e the
  * program's name, %h the host's name, %t the time in seconds since 1970, %% a
- * percent. There is one file for a process. A child of fork() gets a file of
- * its own if the path has %p, else records into memory. False, and a line on
+ * percent. There is one file for a process. A child of fork() gets its
+ * own file if the path has %p, else records into memory. False, and a line on
  * stderr: the rings stay where they are.
  *
  * A recording that is at the path already and whose process is gone becomes

@@ -14,7 +14,7 @@
     }
 
     $ RECORDER_FILE=/var/tmp/%e.%p.rec ./demo  # the rings live in a file
-    $ recorder dump /var/tmp/demo.4711.rec     # it is there after kill -9
+    $ recorder dump /var/tmp/demo.4711.rec     # it survives kill -9
 
 PROMISES (each names the test that keeps it)
     ascending   a dump merges all rings, in strictly ascending order, each
@@ -33,7 +33,7 @@ PROMISES (each names the test that keeps it)
     short       a crash dump shows the newest records of each recorder, 1,000
                 lines in all, and says how many it left out
                 -> tests/outside/crashes.c
-    true_text   a %s shows what was recorded, or says that it may not: a text
+    true_text   a %s shows the recorded text, or says that it may not: a text
                 whose memory may have changed has a ~ in front
                 (Linux) -> tests/inside/dump.c tests/outside/command.c
     same_death  a signal that ends the process ends it as it would have: the
@@ -47,8 +47,8 @@ PROMISES (each names the test that keeps it)
                 -> tests/outside/recording.c
     core_file   gdb and readelf open a recording; it needs no program to be read
                 -> tests/outside/recording.c
-    untouched   no file that is there is overwritten, cut off or followed as a
-                link -> tests/outside/recording.c
+    untouched   no existing file is overwritten, cut off or followed as a link
+                -> tests/outside/recording.c
     same_cost   a record costs the same with and without a recording
                 -> bench/file.c
 
@@ -61,17 +61,17 @@ LIMITS
     * A line is cut, and marked, at 4096 bytes; at 256 in a dump for which there
       is no memory.
     * A dump fits a signal stack of 8 KiB (4 KB, and 3 KB of the kernel's), but
-      not where neither mmap() nor the spare memory is to be had.
-    * Only on Linux is it known what cannot have changed, from the program's
-      headers and /proc/self/maps; elsewhere no text is marked by a ~. Without
-      /proc, constants of libraries are marked, too.
+      not where neither mmap() nor the spare memory is available.
+    * Only on Linux do readers know constant texts, from the program's headers
+      and /proc/self/maps; elsewhere no text is marked by a ~. Without /proc,
+      constants of libraries are marked, too.
     * Records that are overwritten while a dump runs may be missing from it.
     * A sandbox that kills for mmap() or process_vm_readv() kills for a dump;
       one that refuses them does no harm.
     * SIZE counts slots, ENTRIES and OVERWRITTEN records: one of 5 to 12
       arguments takes 2 or 3 slots, a copied text one for each 32 bytes, and
       each slot has a number: "2 ENTRIES IN 3 SLOTS" have gaps. A ring
-      does not tell what it has overwritten: ~ marks an estimate.
+      does not count overwritten records: ~ marks an estimate.
     * While a dump because of a signal runs, our handler takes SIGSEGV, SIGBUS,
       SIGILL and SIGFPE (not on Windows). A fault of another thread waits for
       the end of the dump, and then acts as the program has set it to.
@@ -88,24 +88,25 @@ LIMITS
     * In a sandbox that refuses sigaction(), faults (SEGV, BUS, ILL, FPE) end
       the program as without us, on the machines whose context we know; all
       other signals end it by exit status 128 + signal.
-    * SIGUSR1 and SIGUSR2 dump and go on where they ended the program: a program
-      that ends its children by them takes them out (`remove`).
-    * What a dump calls, the sink and conversions of the program's own, runs in
-      the handler, and must be fit for that.
+    * After a dump by SIGUSR1 or SIGUSR2 the program continues, where these
+      signals ended it before: a program that ends its children by them leaves
+      them out (`remove`).
+    * The sink and the program's conversions run in the handler, and must be
+      safe there.
     * A library that installed the handlers removes them when it is closed, also
       if the program has asked for them since.
     * Where the program runs with more rights than its caller (setuid, file
       capabilities), the environment sets nothing and no signal dumps: the
       caller could read the records.
-    * Recordings are made on Linux and Windows: elsewhere recorder_file() says
-      so, and returns false. -DRECORDER_NO_FILE leaves them out.
+    * Recordings are made on Linux and Windows: elsewhere recorder_file() fails
+      with a line on stderr. -DRECORDER_NO_FILE leaves them out.
     * The records survive the program, not the machine: nothing waits for the
       disk. Truncating a file that is in use kills its program (SIGBUS).
-    * recorder_file() needs a process of one thread, else it says so and returns
-      false: RECORDER_FILE in the environment makes the file before main(), and
-      `recorder save PID` makes one of a process that has threads. Where a
-      library's constructor starts a thread first, RECORDER_FILE says so, too,
-      and the program goes on without a file.
+    * recorder_file() needs a process of one thread, else it fails, with a line
+      on stderr: RECORDER_FILE in the environment makes the file before main(),
+      and `recorder save PID` makes one of a process that has threads. Where a
+      library's constructor starts a thread first, RECORDER_FILE fails, too, and
+      the program continues without a file.
     * A handler that interrupts record() must not call recorder_file(): that
       record would not be in the file.
     * On an overlay (the root of a container) the kernel does not say whether a

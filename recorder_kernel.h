@@ -20,46 +20,46 @@
     $ recorder dump PID --by-time           # also while it runs
 
 PROMISES (each names the test that keeps it)
-    exact       what is recorded and what is counted as overwritten are all
-                switches of the program's threads, as /proc counts them
+    exact       recorded and overwritten switches together are all switches of
+                the program's threads, as /proc counts them
                 -> tests/outside/kernel.c
     in_time     a switch has the time at which it was, on the clock of the other
                 records -> tests/outside/kernel.c
-    quiet       nobody reads the kernel's rings until somebody asks: no thread,
-                no wakeup; record() costs what it did -> tests/outside/kernel.c
-    unharmed    where the kernel refuses, a line on stderr says why and what to
-                do, and the program goes on -> tests/outside/kernel.c
+    quiet       the kernel's rings are read on demand only: no thread, no
+                wakeup; record() costs as before -> tests/outside/kernel.c
+    unharmed    where the kernel refuses, a line on stderr has the reason and
+                the remedy, and the program continues -> tests/outside/kernel.c
     survives    a crash has them in its dump, its core file, its recording; with
                 a thread that pours and a recording, kill -9 leaves all but the
                 last milliseconds -> tests/outside/kernel.c
 
 LIMITS
     * Linux 5.13; from 4.7 on with rings that children of fork() fill, too.
-      Elsewhere recorder_kernel() says so.
+      Elsewhere recorder_kernel() fails with a line on stderr.
     * A switch takes 0.5 to 1 us longer, all of it the kernel's (docs/
       benchmarks.md). Each processor has a descriptor, from 100 up, and locked
-      memory: the kernel grants a user 516 KiB a processor, then what
-      RLIMIT_MEMLOCK says.
+      memory: the kernel grants a user 516 KiB a processor, and as
+      much more as RLIMIT_MEMLOCK says.
     * RECORDER_SWITCHES=64,why has four descriptors a processor, as far as a
       quarter of RLIMIT_NOFILE lasts, and twice the rings. A new thread takes
-      10 us a processor longer. Threads that were there before have switches
-      only, as has a reader from outside before they were poured.
-    * A switch that was poured has the order of the pour, and the time of the
-      switch: dumps by order show a pour in one piece, `recorder dump --by-time`
+      10 us a processor longer. Older threads have switches only, as has a
+      reader from outside before they were poured.
+    * A switch that was poured has a sequence number of the pour, and the time
+      of the switch: dumps show a pour in one piece, `recorder dump --by-time`
       sorts.
     * Of the time before a thread ends, its last switch is missing: the kernel
       takes the event away before. So how long its last run was is not known,
       nor when a blocked thread became ready.
-    * Threads that were there before recorder_kernel() take a descriptor more a
+    * Threads that are older than recorder_kernel() take a descriptor more a
       thread and processor, as long as a quarter of RLIMIT_NOFILE lasts; a
       processor that is turned on later is not recorded. RECORDER_SWITCHES comes
-      before all threads, those of other libraries' constructors excepted.
+      before all threads but the threads of other libraries' constructors.
     * A crash is poured by the handlers of recorder_dump_on_common_signals();
       without them the switches since the last pour are lost, as kernels leave
       these rings out of core files.
-    * A child of fork() opens rings of its own, 35 us a processor, and starts
-      the thread that pours anew. Who calls setns() or unshare(), which want one
-      thread, asks for none.
+    * A child of fork() opens separate rings, 35 us a processor, and starts
+      another thread that pours. A program that calls setns() or unshare(),
+      which want one thread, does without that thread.
     * A thread that never recorded takes a row of the thread table when its
       first switch is poured.
     * `freeze` of a trigger pours first. Where `recorder set` froze the recorder
@@ -87,10 +87,10 @@ RECORDER_C_BEGIN_
 
 /* Opens a ring of `kib` KiB for each processor, in which the kernel keeps the
  * newest context switches of this process, 32 a KiB; 4 to 65536, a power of
- * two. They are recorded ("poured") when somebody asks: by recorder_dump() and
- * its like, by a dump because of a signal, at exit, by recorder_kernel_pour(),
- * and, if `ms` is not 0, by a thread every so many milliseconds. Returns 0, or
- * an errno; then a line on stderr has said why, and nothing is recorded.
+ * two. They are recorded ("poured") on demand: by recorder_dump() and its like,
+ * by a dump because of a signal, at exit, by recorder_kernel_pour(), and, if
+ * `ms` is not 0, by a thread every `ms` milliseconds. Returns 0, or an errno;
+ * then a line on stderr has the reason, and nothing is recorded.
  *
  * Where they are open already, as by the environment's RECORDER_SWITCHES=64 or
  * RECORDER_SWITCHES=64,10 (KiB, milliseconds), they stay as they are, and only

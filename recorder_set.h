@@ -18,17 +18,17 @@
 PROMISES (each names the test that keeps it)
     unharmed    recorder_trace_set() takes no memory and no lock: it may be
                 called wherever record() may -> tests/outside/safety.c
-    tolerant    a specification that is wrong in one item does what the others
-                say -> tests/inside/set.c
+    tolerant    a wrong item in a specification is skipped; the other items
+                are done -> tests/inside/set.c
     free        nothing is added to the path of a record -> tests/outside/cost.c
 
 LIMITS
     * A regular expression and a path end at ':' and ' '.
     * Libraries that are opened later are not seen by RECORDER_TRACES: call
       recorder_trace_set() again.
-    * The functions of conversions of your own run inside of dumps and traces,
-      that of a crash included: they must be as careful as a signal handler, and
-      look only at the word unless their argument says that it is a trace.
+    * The functions of your conversions run inside of dumps, also of a crash,
+      and traces: they must be as careful as a signal handler, and look only at
+      the word unless their argument says that it is a trace.
 
 CONTENTS
     settings    recorder_trace_set()
@@ -49,18 +49,18 @@ RECORDER_C_BEGIN_
  * extended regular expression for whole names, of recorders or else of tweaks,
  * case-insensitive; `all` is `.*`.
  *
- *     name        sets it to 1: print what is recorded
+ *     name        sets it to 1: record, and print each record
  *     -name       to 0: record only
  *     /name       to -1: off
  *     name=12     to a number: decimal, 0x, octal, negative
  *     name=a,b    to 0, and a warning: recorder 1.x exported arguments under
- *                 these names; now `recorder view --value` shows them from what
- *                 is recorded
+ *                 these names; now `recorder view --value` shows them from the
+ *                 records
  *
- * What is no name, and what follows '@', is a command: help or list, traces
- * (those that are traced), dump, output=path, output_append=path. Null is an
- * empty specification. Returns RECORDER_TRACE_OK or how the first bad item was
- * bad, and says so on stderr.
+ * An item that is no name, or begins with '@', is a command: help or list,
+ * traces (lists the traced recorders), dump, output=path, output_append=path.
+ * Null is an empty specification. Returns RECORDER_TRACE_OK or the error of the
+ * first bad item, which a line on stderr explains.
  *
  * Environment: RECORDER_TRACES is a specification for the program's start. */
 RECORDER_CALLED_PROTOTYPE_ int recorder_trace_set(const char *specification);
@@ -68,10 +68,10 @@ RECORDER_CALLED_PROTOTYPE_ int recorder_trace_set(const char *specification);
 /* ----------------------------------------------------------- conversions -- */
 
 /* Lets `function` make text of the words that %conversion shows, in dumps and
- * traces; null: as printf. It gets, as of snprintf, where and how much, and the
- * conversion as written. `trace` is the recorder's RECORDER_TRACE in a trace,
- * when what the word points at is there; 0 in a dump, when it may be gone; and
- * has bit 0 set for %+. Returns the function that was set before. */
+ * traces; null: as printf. As for snprintf, its arguments are a buffer, its
+ * size and the conversion as written. `trace` is the recorder's RECORDER_TRACE
+ * in a trace, when an object that the word points at exists; 0 in a dump, when
+ * the object may be gone; bit 0 is set for %+. Returns the former function. */
 RECORDER_CALLED_PROTOTYPE_ recorder_type *
 recorder_configure_type(unsigned char conversion, recorder_type *function);
 

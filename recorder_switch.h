@@ -16,7 +16,7 @@
         recorder_dump();                    // from outside: recorder sched
     }
 
-The lines to add to a scheduler that is there already are in hooks/.
+The folder hooks/ has the lines to add to known schedulers.
 
 PROMISES (each names the test that keeps it)
     ordinary    a switch is an ordinary record of the recorder `switches`: all
@@ -27,27 +27,27 @@ PROMISES (each names the test that keeps it)
                 -> tests/inside/switch.c
     one_shot    with RECORDER_SWITCH_ONCE the first records stay, and none of
                 them is overwritten -> tests/inside/switch.c
-    counted     of a scheduler with nested interrupts, `recorder sched` says
-                what it counted itself, each time and each number
+    counted     of a scheduler with nested interrupts, `recorder sched` shows
+                the scheduler's counts, each time and each number
                 -> tests/ports/bare-switches.sh tests/outside/hooks.c
-    cheap       a switch costs what a record does, and at most 5 instructions
+    cheap       a switch costs as much as a record, and at most 5 instructions
                 where it is turned off -> tests/ports/bare.sh
-    nothing     what a program does not use costs it no byte; with RECORDER_OFF
-                nothing does -> tests/outside/hooks.c
+    nothing     a part that a program does not use costs no byte; with
+                RECORDER_OFF no part does -> tests/outside/hooks.c
 
 LIMITS
     * A name is kept as an address: a switch copies no text.
     * A one-shot recorder has one lane; it stops RECORDER_SWITCH_SPARE records
       before its end, or at half of it where it has fewer than twice as many:
-      so many interrupts, nested, may have looked before the first of them
+      as many nested interrupts may have looked before the first of them
       turned it off. On 32-bit machines its last shot ends at 2^32 records.
     * recorder_switch_off() notes when it was called, for one processor each of
       RECORDER_CPU() 0 to 2 (with 64 bytes of RECORDER_CACHE_LINE to 14, where a
       word has 8 bytes to 6). Beyond, the time is unknown, and recorded as 0.
 
 CONTENTS
-    switches    what a scheduler, an interrupt and a mask of them record
-    settings    what a port may define before it includes this header
+    switches    the records of schedulers, interrupts and their masks
+    settings    macros that a port may define before it includes this header
 */
 #ifndef RECORDER_SWITCH_H
 #define RECORDER_SWITCH_H
@@ -72,7 +72,7 @@ CONTENTS
  *                                        interrupt returns to it
  * recorder_switch_out(id, name, why)     the task does not run any more
  * recorder_switch_ready(id, name)        the task may run
- * recorder_switch_ready(id, name, by)    ... and who let it
+ * recorder_switch_ready(id, name, by)    ... and the id of the cause
  * recorder_switch_sleep()                this processor waits for an interrupt
  * recorder_switch_wake()                 this processor continues
  * recorder_switch_enter(vector, name, pc)
@@ -159,7 +159,7 @@ CONTENTS
  *                            it. 0: it and recorder_switch_off() record each.
  *                            Without it 100 us, 0 without RECORDER_TIME_HZ
  * RECORDER_CPU()             number of the processor, 0 (the default) to 255
- * RECORDER_SWITCH_NUMBER(id) what RECORDER_THREAD() is while that task runs, or
+ * RECORDER_SWITCH_NUMBER(id) RECORDER_THREAD() while that task runs, or
  *                            0: readers take the two for the same
  */
 

@@ -22,13 +22,13 @@
     $ recorder tasks 4711 --stacks          // or a core file, or in gdb
 
 PROMISES (each names the test that keeps it)
-    free        the program does nothing for it: the rows say where the
-                scheduler has what it has anyway, and readers look there
+    free        the program does nothing for it: the rows describe members that
+                the scheduler has anyway, and readers look at them
                 -> tests/outside/tasks.c
     whole       every task is listed, with its own stack, in a running program
                 that is not stopped and in a core file -> tests/outside/tasks.c
-    harmless    whatever a row or a list holds, reading it ends, and says what
-                is wrong -> tests/outside/tasks.c
+    harmless    whatever a row or a list holds, reading it ends, and reports
+                the error -> tests/outside/tasks.c
     named       a task with a number has its own name in all that it records, on
                 whatever thread it runs -> tests/outside/tasks.c
     cheap       a number costs one store a switch; a table one compare-and-swap
@@ -48,7 +48,7 @@ LIMITS
 CONTENTS
     descriptions    RECORDER_TASKS and its rows
     tables          of tasks, for a scheduler that keeps no list
-    numbers         tasks with names of their own in what they record
+    numbers         by which the records of a task have its name
 */
 #ifndef RECORDER_TASKS_H
 #define RECORDER_TASKS_H
@@ -69,7 +69,7 @@ RECORDER_LOUD_
 #define RECORDER_TASKS_DECLARE(name)                                           \
     extern struct recorder_tasks recorder_tasks_##name;
 
-/* A row: what a member of a structure is.
+/* A row: the meaning of a member of a structure.
  *
  *     NEXT            of a task: the next task, or null
  *     PREVIOUS        of a task: the task before it. Where a list is damaged,
@@ -88,14 +88,15 @@ RECORDER_LOUD_
  *     WORKER          kernel id of the thread that runs it; or, where there are
  *                     structures for them, WORKER_AT the worker, and WORKER_ID
  *                     of that
- *     WAITS           address of what it waits for, or null; and of that,
- *                     OWNER: the task that holds it, or null, or the kernel id
- *                     of a thread that does; WHY_AT: a char *, "lock"
- *     FUTEX           of what threads may wait for, too: the pthread_mutex_t or
- *                     the futex that they wait by. OWNER's task holds that,
- *                     wherever the thread that locked it is
- *     TIMED           of a task: not 0 while it waits no longer than a time: then
- *                     what it waits for is no deadlock
+ *     WAITS           address of the object that it waits for, or null; and of
+ *                     that object, OWNER: the task that holds it, or null, or
+ *                     the kernel id of a thread that does; WHY_AT: a char *,
+ *                     "lock"
+ *     FUTEX           of an object for which threads may wait, too: its
+ *                     pthread_mutex_t or futex. OWNER's task holds that,
+ *                     whichever thread locked it
+ *     TIMED           of a task: not 0 while its wait has a limit of time: then
+ *                     the wait is no part of a deadlock
  *     SINCE           RECORDER_TIME() when its state began, a uintptr_t
  *     GROUP           address of its group; and of that, GROUP_NAME or
  *                     GROUP_NAME_AT

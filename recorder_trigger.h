@@ -25,14 +25,14 @@ PROMISES (each names the test that keeps it)
                 just then -> tests/inside/trigger.c
     refused     a text that is wrong is refused in words, and does nothing
                 -> tests/inside/trigger.c
-    typed       an argument is compared as what its conversion says: a double,
+    typed       an argument is compared by the type of its conversion: a double,
                 an integer of its length and sign, a text
                 -> tests/inside/condition.c
     unharmed    looking takes no lock and no memory, and a system call only for
                 a text; an action is as safe in signal handlers as a dump is
                 -> tests/inside/trigger.c
-    cheap       a record of a recorder that nobody watches costs what it did,
-                one of a watched one some 2.2 of that -> bench/trigger.c
+    cheap       a record of a recorder without a trigger costs as before, of a
+                watched recorder 2.2 times as much -> bench/trigger.c
 
 LIMITS
     * 8 triggers in the life of a program, each of at most 255 bytes.
@@ -43,16 +43,16 @@ LIMITS
       and on again by RECORDER_TRACES, `recorder set` or gdb is still watched;
       `RECORDER_TRACE(name) = 0` in the program ends that until
       recorder_trigger_arm(). RECORDER_TRACE of a watched recorder has bit 30
-      set: compare it with numbers below 2^29 only where nobody watches.
+      set: compare it with numbers below 2^29 only if no trigger watches.
     * Recorders of libraries that are opened later are watched from the next
-      recorder_trigger() or recorder_trigger_arm() on; a name that no recorder
-      has yet is said on stderr.
+      recorder_trigger() or recorder_trigger_arm() on; for a name that no
+      recorder has yet, stderr gets a line.
     * after= needs a record to act by: it acts at the first, of any recorder
       that is on, that is made when the time is over.
-    * What an action records is recorded, and not looked at. While one thread
-      acts, what others record is not shown to that trigger.
-    * What is wanted for the signal of stop, signal=N and abort is up to the
-      program: if it ignores SIGABRT, it goes on.
+    * Records that an action makes are kept, and cause no action. While one
+      thread acts, that trigger does not see the records of other threads.
+    * The program decides about the signals of stop, signal=N and abort: if it
+      ignores SIGABRT, it continues.
     * Without an operating system: COUNT is at most 16, and the actions are
       freeze, dump and again.
     * 32-bit machines: times are at most a quarter of an hour; COUNTxTIME takes
@@ -88,11 +88,11 @@ RECORDER_C_BEGIN_
  *     2>50        the 2nd argument does
  *     10x1s       it is the 10th in one second (at most 512) that meets the
  *                 rest
- *     after=20ms  acts so long after it: what followed is there, too
+ *     after=20ms  acts this much later: the records that followed are kept, too
  *
  * ACTIONS, with commas between, are done in this order:
  *
- *     freeze      turns all recorders off, so that what led to it stays; see
+ *     freeze      turns all recorders off, so that the cause stays; see
  *                 recorder_trigger_thaw()
  *     dump        recorder_dump(), and with dump=PATH to the end of a file; %p
  *                 in it is the process id, %e the program's name, %t the time
@@ -102,7 +102,7 @@ RECORDER_C_BEGIN_
  *     abort       SIGABRT
  *     again       not only once
  *
- * What was done is said in a line on stderr. Times have a unit: ns, us, ms, s,
+ * A line on stderr reports the actions. Times have a unit: ns, us, ms, s,
  * min (or m), h, d. Null and "" are no trigger. False: a text is wrong, and a
  * line on stderr says why; the others are set.
  *

@@ -117,7 +117,7 @@ static const struct row {
     ROW(trigger, TEXT, "REGEX", "agent: recorders whose records freeze"),
     {"no-deaths", NULL, "agent: a process's death freezes nothing", FLAG,
      &options.no_deaths},
-    {"hang", "SECONDS", "agent: a hang for so long freezes: 10; 0: none", TIME,
+    {"hang", "SECONDS", "agent: the least hang that freezes: 10; 0: none", TIME,
      &options.hang_ns},
     {"save-limit", "SECONDS", "agent: for saving a process: 60", TIME,
      &options.save_ns},

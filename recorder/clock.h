@@ -129,8 +129,8 @@ RECORDER_FUNCTION_ void recorder_wrap_note_(uintptr_t high)
 #elif defined(RECORDER_WRAPS_)
 /* Records that a half-wrap began. Lock-free with helping: the first caller puts
  * its half into the next entry; a caller that finds one pending completes it
- * and retries. Nobody draws an order in a half that is not recorded yet: so an
- * order that is read after the entry's half, while wraps_count stood still, is
+ * and retries. No thread draws an order in a half that is not recorded yet: so
+ * an order that is read after the entry's half, with the same wraps_count, is
  * not above any order of that half. A pending half is above `last`, an entry's
  * old one is not (below 2^62 ticks): so no pending half is replaced. */
 RECORDER_FUNCTION_ void recorder_wrap_note_(uintptr_t high)
@@ -278,9 +278,9 @@ recorder_clock_time_(const struct recorder_clock_ *clock, uint64_t ticks)
                      : (int64_t)recorder_clock_scale_(clock, (uint64_t)since);
 }
 
-/* Extends the low 32 bits in *ticks to 64. `count` half-wraps were recorded so
- * far, the last RECORDER_WRAPS_MAX_ of them in `wraps`. Returns false if they
- * do not reach back to the record's order. */
+/* Extends the low 32 bits in *ticks to 64. `count` half-wraps were
+ * recorded, the last RECORDER_WRAPS_MAX_ of them in `wraps`. Returns false if
+ * they do not reach back to the record's order. */
 RECORDER_FUNCTION_ bool recorder_clock_widen_(const struct recorder_wrap *wraps,
                                               uint32_t count, uint32_t order,
                                               uint64_t *ticks)
@@ -313,8 +313,8 @@ RECORDER_FUNCTION_ bool recorder_clock_widen_(const struct recorder_wrap *wraps,
 /* True if a rate that was measured up to `later` is still the best one. It is
  * while the program is not twice as old: rare on purpose, as all readers share
  * the stored moment and print the same digits. It is, too, if it was measured
- * over 100 ms and differs from today's: the machine slept meanwhile, when ticks
- * ran and CLOCK_MONOTONIC stood still. */
+ * over 100 ms and differs from today's: the machine slept, when ticks ran
+ * and CLOCK_MONOTONIC did not. */
 RECORDER_INLINE_ bool recorder_clock_stays_(const struct recorder_clock_ *clock,
                                             const struct recorder_moment *later)
 {

@@ -7,7 +7,7 @@ copies them into a child's.
 PROMISES
     * A copy holds the whole records of its ring, and the next writer finds each
       slot as if it had always written there. -> tests/outside/recording.c
-    * Texts of RECORDER_COPY come along, and the tokens in records lead to them.
+    * Texts of RECORDER_COPY are copied, too; the tokens in records find them.
       -> tests/outside/recording.c
 
 LIMITS
@@ -28,10 +28,10 @@ RECORDER_C_BEGIN_
 /* ------------------------------------------------------------------ move --
  *
  * A ring is copied as readers copy, slot by slot. The turns of the copy are
- * made as if its writers had always been there: where the last position that
- * was handed out left no whole record, all laps since the one in the slot have
- * given up. recorder_file() moves rings that nobody uses meanwhile; in a child
- * of fork(), the parent's threads may be writing into those that are copied.
+ * made as if its writers had always written there: if the last position that
+ * was handed out left no whole record, all laps since the slot's record have
+ * given up. While recorder_file() moves rings, no other thread runs; in a child
+ * of fork(), the parent's threads may be writing into the rings that it copies.
  */
 RECORDER_INLINE_ struct recorder_ring *
 recorder_move_lane_(const struct recorder_ring *rings, const struct recorder *r,

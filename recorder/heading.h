@@ -7,7 +7,7 @@
 A heading is the byte 1, words divided by blanks, and the byte 2, as in
 "\1s2 event\2". Several in a row count as one: RECORDER_SW2 "\1event\2" "text".
 It is part of the literal, so that it costs a record nothing. Words are
-printable ASCII; who reads them skips those that it does not know. Where the 2
+printable ASCII; a reader skips words that it does not know. Where the 2
 is missing, or is not among the first RECORDER_HEADING_MAX_ bytes, there is no
 heading: the bytes are text like any other, and shown escaped.
 */

@@ -2,9 +2,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
     The kernel writes a ring for each processor, downwards: `head` is the place of
-    its newest switch, and falls by one switch at a time. Nobody reads until
-    somebody asks; then what lies from `done` down to `head` is recorded, of all
-    rings by ascending time, and `done` becomes that head.
+    its newest switch, and falls by one switch at a time. A ring is read at a
+    dump or another request only: then the switches from `done` down to `head`
+    are recorded, of all rings by ascending time, and `done` becomes that head.
 
         address ──► page    head                        done
                             │ newest ... oldest new one │ poured before
@@ -12,9 +12,9 @@
                   ◄── the kernel writes this way, and over the oldest
 
     A switch is copied, and counts if the head, read again after a fence, says
-    that the kernel has not come round to it. What it has come round to is
-    counted as overwritten: by the distance from `done` to the head, so that
-    poured + overwritten is all that there was.
+    that the kernel has not come round to it. All other switches between `done`
+    and the head count as overwritten: poured + overwritten is the number of all
+    switches.
 */
 #ifndef RECORDER_KERNEL_H_
 #define RECORDER_KERNEL_H_
@@ -71,8 +71,8 @@ enum {
     RECORDER_KERNEL_FAULTS_ = 32,  /* page faults of memory for each record */
     RECORDER_KERNEL_IN_FLIGHT_ = 2 /* switches that the kernel may be writing */
 };
-/* The events of RECORDER_SWITCHES=64,why. Their rings follow those of switches:
- * neither overwrites the other's records. */
+/* The events of RECORDER_SWITCHES=64,why. They have separate rings, after the
+ * rings of switches: neither overwrites the other's records. */
 enum {
     RECORDER_KERNEL_MEMORY_, /* page faults without a disk */
     RECORDER_KERNEL_DISK_,

@@ -18,7 +18,7 @@ RECORDER_C_BEGIN_
 
 /* ----------------------------------------------------------------- order --
  *
- * A counter gives each order once and in the row of causes, but all cores of
+ * A counter gives each order once, a cause before its effect, but all cores of
  * the machine share its line. An order by the clock shares nothing: it is made
  * of the ticks of the record, which all cores count alike.
  *
@@ -31,7 +31,7 @@ RECORDER_C_BEGIN_
  * Records of one unit and of different lanes differ by the lane; its bits are
  * mixed with the unit's because tokens keep the low bits of an order. A record
  * of 5 to 12 arguments has parts 0 to 2; a text has as many units as it needs.
- * Threads without a lane, and those of lanes that do not fit, are lane 0.
+ * Threads without a lane, or whose lane does not fit, are lane 0.
  *
  *   K1 unit = ticks / 16                 after all that the thread has seen
  *   K2 last = the last unit of the lane  relaxed
@@ -39,16 +39,16 @@ RECORDER_C_BEGIN_
  *   K4 clocked                           acquire
  *   K5 clocked above the order ?         else the counter gives it
  *
- * Who goes over from the clock to the counter, as a module asks for it:
+ * A thread that goes over from the clock to the counter, for a module:
  *
- *   C1 counter = what the clock will be in some microseconds
+ *   C1 counter = the clock in some microseconds
  *   C2 clocked = counter                 release
- *   C3 wait until the clock is there
+ *   C3 wait until the clock has this value
  *
  *   K1   Rdtscp waits for all loads before it. Else a thread that has seen the
  *        store of another may have an earlier clock (tests/ring/clock.c counts
  *        how often rdtsc alone has).
- *   K3   One instruction without a lock prefix, as nobody but a handler of the
+ *   K3   One instruction without a lock prefix, as only a handler of the
  *        same thread comes between; in lane 0, which threads share, with it.
  *        Else two records have one order.
  *   K5   Who reads a clock so late sees C2, as a store takes less time than C3.

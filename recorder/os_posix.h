@@ -5,27 +5,27 @@ For recorder.h, which includes it on macOS, the BSDs and other systems of POSIX;
 and on Linux with -DRECORDER_POSIX, where its tests run (tests/ports/run.sh).
 
 PROMISES
-    * Nothing is called but POSIX and what `threads` and `environment` name for
-      a system. Layouts and numbers are those of the system's own headers, but
+    * Nothing is called but POSIX and a system's functions for `threads` and
+      `environment`. Layouts and numbers come from the system's own headers, but
       for five numbers that some hide, alike on all of them.
       -> tests/ports/posix.c
 
 LIMITS
-    * The system's headers are included, and show what they are asked for. With
+    * The program's feature macros choose names of the system's headers. With
       _POSIX_C_SOURCE alone some hide sigaltstack(), and recorder_alt_stack()
       returns false: use _XOPEN_SOURCE=700, or no such macro.
     * A thread's row in the table is used again only where the system can tell
       that a thread has ended: the BSDs. Elsewhere threads that come after the
       first 4096 (32-bit: 126) share one number, and the alternate signal stacks
       of threads that have ended stay theirs.
-    * The system's names of threads are those of their first records.
+    * The system's name of a thread is read at its first record.
     * macOS, OpenBSD: a thread's first record asks the system for memory, which
       a signal handler should not be the first to do.
     * macOS sends SIGPIPE to the process, so that a dump keeps it only from a
       program in which no other thread takes it.
     * macOS: a program's recorders leave at exit, like those of a library, and
-      constructors are ordered in each file only: what others do before main()
-      is recorded, but may not be found by a dump that early.
+      constructors are ordered in each file only: a dump before main() may not
+      find the records of other files.
     * Libraries opened by dlopen() share the program's recorders if the program
       exports recorder_registry (macOS does, elsewhere -rdynamic).
     * NetBSD: a library that records and is closed must not be the one by which
@@ -124,7 +124,7 @@ RECORDER_STUB_(const char *, recorder_os_error_text_, (int error), return NULL;)
 
 /* --------------------------------------------------------------- threads --
  *
- * What is called here is a plain system call in each C library. It is declared
+ * Each function here is a plain system call in each C library. It is declared
  * here, since the systems' headers hide it from a program that asks for POSIX.
  */
 #if defined(__APPLE__)

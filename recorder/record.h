@@ -404,9 +404,9 @@ RECORDER_INLINE_ bool recorder_readonly_has_(struct recorder_readonly_ *module,
 }
 #endif
 
-/* Returns the word for a text of at most `size` bytes: the token of its copy, or
- * its address, if it stays, is null, is no text (size 0), or is the token that
- * RECORDER_COPY returned. `module` is that of the caller. */
+/* Returns the word for a text of at most `size` bytes: the token of its copy;
+ * or `text` itself, if that is a constant of `module`, the caller's, or null,
+ * or no text (size 0), or a token that RECORDER_COPY returned. */
 RECORDER_CALLED_ uintptr_t recorder_word_of_text_(
     const struct recorder *recorder, uintptr_t text, size_t size,
     struct recorder_readonly_ *module)

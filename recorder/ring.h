@@ -63,7 +63,7 @@ RECORDER_INLINE_ uintptr_t recorder_add_owned_(uintptr_t *to, uintptr_t value)
  * A ticket owns its slot when its turn has come: when the lap before is whole.
  * No other ticket may write in the slot until the owner is done (W7). So a
  * record takes two read-modify-writes, W1 and W2, and no compare-and-swap, and
- * it waits for nobody. What takes several slots, for many arguments or for a
+ * it waits for nobody. A record of several slots, for many arguments or for a
  * text, draws all its orders at W1 and all its positions at W2.
  * The lane of one thread is a ring that only this thread and its handlers write
  * to: there W2 is an addition that is no more than one instruction. A position

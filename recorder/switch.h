@@ -6,24 +6,24 @@
     [0] name     of the subject: address of a string; 0: the name of the thread
                  that recorded it
     [1] id       of the subject: an address or a number, of a task or a vector
-    [2] where    number of the processor, from bit 8 on that of the subject as a
-                 thread of the recorder; 0: it has none
+    [2] where    number of the processor, from bit 8 on the subject's number as
+                 a thread of the recorder; 0: it has none
     [3] more     see below
 
-    heading             subject, and what [3] is
-    switch b, p, e      runs; [3] is the id of who left, and blocks, was
-                        preempted, has ended
+    heading             subject, and the meaning of [3]
+    switch b, p, e      runs; [3] is the id of the task that left, and
+                        blocks, was preempted, has ended
     in, in s, a, i      runs; it had called, was interrupted, an interrupt
                         returns to it
     out b, p, e, s      does not run any more, as above; s: stopped
-    ready               may run; [3] is the id of who let it, or 0
-    sleep, wake         none: the processor waits, goes on
-    enter, exit         interrupt; [3] of enter is what it interrupted, or 0
+    ready               may run; [3] is the id of the cause, or 0
+    sleep, wake         none: the processor waits, continues
+    enter, exit         interrupt; [3] of enter is the interrupted code, or 0
     off, on             none: interrupts masked, and not any more; [3] of on is
                         for how many ticks they were
     off +, on +         the same where they were masked before
 
-    Whoever has other texts for them takes the same headings and the same words.
+    Records with other texts have the same headings and the same words.
 */
 #ifndef RECORDER_SWITCH_H_
 #define RECORDER_SWITCH_H_

@@ -436,7 +436,7 @@ RECORDER_SELDOM_ bool recorder_trigger_one_(const char *text, size_t size,
     recorder_action_mark_();
     if (!recorder_trigger_has_(trigger))
         recorder_trigger_refuse_(text, size,
-                                 "no recorder has such a name yet");
+                                 "no recorder has this name yet");
     return true;
 }
 

@@ -10,10 +10,10 @@
     return sources_close(calls);
 
 One SOURCE is the call itself; several are a list, by `next`, of a call each.
-Inside a source, events come by order; between sources, by the largest wall-clock
-time so far of each: nothing else is known of two sources. Those of equal times
-come by the order of the arguments. A source that cannot be read is left out,
-with a message, and the exit status is 1.
+Inside a source, events come by sequence number; between sources, by the largest
+wall-clock time that each has reached, as sources share nothing else. Sources
+with equal times come in the order of the arguments. A source that cannot be
+read is left out, with a message, and the exit status is 1.
 */
 #pragma once
 

@@ -748,7 +748,7 @@ Test(trigger, refused)
     said();
     cr_assert(recorder_trigger("dsk|ne: 1=7: freeze"));
     cr_assert_str_eq(said(), "recorder: trigger: dsk|ne: 1=7: freeze: "
-                             "no recorder has such a name yet\n");
+                             "no recorder has this name yet\n");
     cr_assert(recorder_trigger("dsk|n.*: 1=7: freeze"));
     cr_assert_str_eq(said(), "");
     forget();

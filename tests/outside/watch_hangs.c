@@ -143,8 +143,8 @@ Test(watch_hangs, one_incident_for_a_hang, .init = hangs_long)
     cr_assert_str_eq(build_text, "4\n", "%s", build_text);
     kill(all[1], SIGUSR1);
     kill(all[2], SIGCONT);
-    noticed(all[1], "goes on after");
-    noticed(all[2], "goes on after");
+    noticed(all[1], "continues after");
+    noticed(all[2], "continues after");
     kill(watch, SIGTERM);
     waitpid(watch, NULL, 0);
     for (int i = 0; i < ALL; i++)

@@ -7,13 +7,13 @@
     compare_close(&compare);
 
 WHAT IS COMPARED
-    docs/diff.md says it. The events of all good runs are one side.
+    docs/diff.md lists it. The events of all good runs are one side.
 
 WHAT BOTH KEPT
     A ring that went round has lost its first records. So the sequence of a
     thread begins where all its rings have all of it; the records before are
-    sequences of one recorder each. What only one side has is watched from there
-    on where SETTLED records in a row are known to the other, if that was cut.
+    sequences of one recorder each. If a side was cut, records that only the
+    other side has count after SETTLED records in a row that both have.
 
 FLOORS (a file calls only files of lower floors)
     exact, sequences, values, times, threads    one kind of difference each
@@ -47,7 +47,7 @@ struct compare_format {
     bool scheduler;          /* it is of recorder run: its values are chance */
     uint64_t kept[SIDES];    /* events */
     uint64_t watched[SIDES]; /* in sequences */
-    size_t first[SIDES];     /* event, of those watched */
+    size_t first[SIDES];     /* event, of the watched ones */
     size_t same;             /* another build's line of it, or COMPARE_NONE */
     const char *names[12];   /* "bytes" of "bytes=%d", or null */
     enum naming naming[12];
@@ -65,8 +65,8 @@ struct compare_value {
     bool own;             /* the id of the process or of a thread */
 };
 
-/* A chain leads back through the records of a thread. After the last missing
- * record it has all records, before that record those of one recorder. */
+/* A chain is the records of a thread, from its newest back. Back to the last
+ * missing record it has all records; older records of one recorder only. */
 enum chain { CHAIN_NONE, CHAIN_OWN, CHAIN_ALL };
 #define CHAIN_END UINT32_MAX
 struct compare_event {

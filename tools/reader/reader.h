@@ -272,7 +272,7 @@ void reader_close(struct reader *);
  * name, which may be null. */
 bool reader_thread_is(const char *text, uint64_t number, int64_t id,
                       const char *name);
-/* True if there is such a thread. */
+/* True if a thread has this number, kernel id or name. */
 bool reader_has_thread(const struct reader *, const char *thread);
 
 /* Chooses the records of the next reader_take(); the selection is copied.

@@ -22,7 +22,7 @@ uint32_t texts_add(struct texts *, const char *text, size_t size);
 void texts_free(struct texts *);
 
 /* A digest of bytes that is the same everywhere, so that files may keep it:
- * FNV-1a of 64 bits (draft-eastlake-fnv). It begins with TEXT_DIGEST, or goes on
- * from another digest. */
+ * FNV-1a of 64 bits (draft-eastlake-fnv). It begins with TEXT_DIGEST, or with
+ * another digest. */
 #define TEXT_DIGEST UINT64_C(14695981039346656037)
 uint64_t text_digest(uint64_t from, const char *text, size_t size);

@@ -15,8 +15,8 @@ bool proc_name(int pid, int thread, char to[17]);
  * a field on, which are counted from 1; "": it has ended. */
 const char *proc_stat(int pid, int thread, int field, char text[2048]);
 /* Reads the wait status of an ended process, whose parent may wait for it
- * meanwhile, and whether it wrote a core file. `may_read`: its stat has no 0 in
- * place of a secret. False: unknown. */
+ * at the same time, and whether it wrote a core file. `may_read`: its stat has
+ * no 0 in place of a secret. False: unknown. */
 bool proc_status(int pid, int pidfd, bool may_read, int *status, bool *core);
 /* A line of /proc/PID/maps; without a path, "". */
 struct proc_mapping {

@@ -448,8 +448,8 @@ static void spans_join(const struct recorded *recorded, struct span *spans,
     }
 }
 
-/* A lock may be taken while its thread's words are read: then its stack is that
- * of another call. */
+/* If a lock is taken while its thread's words are read, its stack is of another
+ * call. */
 static void hold_join(const struct recorded *recorded, struct hold *hold,
                       uint64_t stack)
 {

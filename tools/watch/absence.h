@@ -1,11 +1,11 @@
 /* absence.h - conditions on missing, too frequent and too long records. */
 /* SPDX-License-Identifier: MIT */
 /*
-    net: silent 5s             no record meets the rest for so long
+    net: silent 5s             no record meets the rest for this time
     http: open>100ms           a span that a record began is still open
     errors: sw2 >10/s          more than 10 in a second; <10/s: fewer
-    pool: 1>90 for 5s          each record met the rest for so long, of those
-                               that have the same format; also with a rate
+    pool: 1>90 for 5s          each record of one format met the rest for this
+                               time; also with a rate
     process: rss>1G for 1min   also descriptors and threads: figures of /proc,
                                without `for` at once; only with -o or a NAME
 
@@ -27,7 +27,7 @@ struct absence {
     uint64_t ns, limit;        /* its time; of a rate, the number of records */
     uint64_t begun_ns;         /* of the silence, or of the window of a rate */
     uint64_t count;            /* of records in the window */
-    bool said;                 /* this silence, or what holds */
+    bool said;                 /* this silence was, or that it holds */
     uint64_t for_ns, since_ns; /* since when it holds; 0: it does not */
     const char *format;        /* of the record that began it, */
     char *line;                /* and that record */

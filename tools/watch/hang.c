@@ -4,10 +4,11 @@
     STOPPED     all threads are stopped by a signal, or their group is frozen
     D STATE     a thread waits in the kernel, and no signal can end the wait
     DEADLOCK    threads wait for each other, at two looks (recorder threads)
-    HANG        work waits in a queue, and nobody takes it: no thread runs; or a
-                thread waits where it never waited so long; or threads run
+    HANG        work waits in a queue, and no thread takes it: none runs; or a
+                thread waits longer than ever at this place; or others run
     SPIN        a thread that used to wait runs in one innermost function, and
-                neither waits nor calls the kernel; in several, or while others run: PERHAPS
+                neither waits nor calls the kernel; in several, or while
+                others run: PERHAPS
 
    A thread that rests where threads of the process rested as long before is
    idle. So is one that waits for any of several files. If only idle threads
@@ -221,8 +222,7 @@ static enum verdict queues_judge(struct state *s)
     if (s->still && blocked && agrees(s, "write")) {
         wait_words(p, t, words);
         return verdict_is(s, VERDICT_SURE, t->id, t->still_ns,
-                          "HANG for %lld s: its output waits and nobody reads: "
-                          "%s",
+                          "HANG for %lld s: its output waits for a reader: %s",
                           seconds(s->age), words);
     }
     idle = !s->odd && (s->still || !p->runs);
@@ -293,7 +293,7 @@ enum verdict hang_judge(struct watcher *w, struct watched *p, int64_t now,
     if (p->hung_ns && p->hung < 0 && due)
         queues_look(p, now);
     if (p->hung_ns && !lasts(p)) {
-        snprintf(to, 1024, "goes on after %lld s", seconds(now - p->hung_ns));
+        snprintf(to, 1024, "continues after %lld s", seconds(now - p->hung_ns));
         p->hung_ns = 0;
         p->hung_verdict = VERDICT_NONE;
         return VERDICT_OVER;

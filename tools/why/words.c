@@ -77,8 +77,8 @@ static void row_text(FILE *to, const struct why *w, const struct why_row *row)
         thread_text(to, row->other);
 }
 
-/* Prints rows; those of other threads begin with the thread. `all`: the length
- * of the span; or of several, how much longer the slow ones are. */
+/* Prints rows; rows of other threads begin with the thread. `all`: the length
+ * of the span; or of several, the difference of slow ones and typical ones. */
 static void rows_print(const struct why *w, const struct why_row *of,
                        const size_t counts[2], double all, int depth)
 {
