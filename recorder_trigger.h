@@ -46,7 +46,8 @@ LIMITS
       set: compare it with numbers below 2^29 only if no trigger watches.
     * Recorders of libraries that are opened later are watched from the next
       recorder_trigger() or recorder_trigger_arm() on; for a name that no
-      recorder has yet, stderr gets a line.
+      recorder has yet, stderr gets a line. It gets a line at the exit for an
+      argument that no record had: only records tell the formats.
     * after= needs a record to act by: it acts at the first, of any recorder
       that is on, that is made when the time is over.
     * Records that an action makes are kept, and cause no action. While one

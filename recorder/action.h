@@ -74,6 +74,8 @@ struct recorder_trigger_ {
     uintptr_t order;         /* of the record that was seen */
     uintptr_t seen;          /* records that met the condition */
     uintptr_t times[RECORDER_TRIGGER_TIMES_]; /* of the last; 0: none */
+    /* Of each test, 1: a record had its argument; the last: any was seen. */
+    uintptr_t had[RECORDER_CONDITION_TESTS_ + 1];
     char said[RECORDER_CONDITION_MAX_];       /* the whole text */
 };
 

@@ -96,12 +96,18 @@ recorder_trigger_find_(struct recorder_trigger_ *trigger,
     const char *text = recorder_heading_(format, &heading);
     uintptr_t unknown = 0;
     unsigned i, each = sizeof *types;
+    bool fits = recorder_trigger_format_(c, format);
     for (i = 0; i < RECORDER_TRIGGER_TYPES_; i++)
         types[i] = 0;
-    for (i = 0; i < c->tests_count; i++)
-        types[i / each] |= (uintptr_t)recorder_condition_find_(
-                               &c->tests[i], text, sizeof(uintptr_t), &f)
-                           << i % each * 8;
+    for (i = 0; i < c->tests_count; i++) {
+        uintptr_t type = recorder_condition_find_(&c->tests[i], text,
+                                                  sizeof(uintptr_t), &f);
+        types[i / each] |= type << i % each * 8;
+        if (fits && type != RECORDER_TYPE_NONE_)
+            recorder_put_(&trigger->had[i], 1);
+    }
+    if (fits)
+        recorder_put_(&trigger->had[RECORDER_CONDITION_TESTS_], 1);
     if (!recorder_swap_(&known->format, &unknown, 1))
         return; /* another format has the place */
     for (i = 0; i < RECORDER_TRIGGER_TYPES_; i++)
@@ -497,6 +503,23 @@ recorder_trigger_ask_(void)
     recorder_triggers_.asked = true;
     recorder_trigger(recorder_os_environment_("RECORDER_TRIGGERS"));
 }
+/* Says which arguments no record had of those that a trigger is for. */
+RECORDER_SELDOM_ void
+recorder_trigger_lacks_(const struct recorder_trigger_ *trigger)
+{
+    const struct recorder_condition_ *c = &trigger->condition;
+    unsigned i;
+    for (i = 0; i < c->tests_count; i++) {
+        const char *field = c->tests[i].field, *at = trigger->said;
+        size_t size = 0;
+        at += field ? field - c->text : 0;
+        while (at[size])
+            size++;
+        if (trigger->had[RECORDER_CONDITION_TESTS_] && !trigger->had[i])
+            recorder_trigger_refuse_(at, size,
+                                     "no record had such an argument");
+    }
+}
 /* Removes a closed library's hook, unless another one precedes it. */
 RECORDER_AT_CLOSE_(103) recorder_trigger_leave_(void)
 {
@@ -505,9 +528,11 @@ RECORDER_AT_CLOSE_(103) recorder_trigger_leave_(void)
     if (registry->hook != recorder_trigger_hook_)
         return;
     registry->hook = recorder_triggers_.next;
-    for (i = 0; i < RECORDER_TRIGGERS_; i++)
+    for (i = 0; i < RECORDER_TRIGGERS_; i++) {
+        recorder_trigger_lacks_(&recorder_triggers_.all[i]);
         __atomic_store_n(&recorder_triggers_.all[i].state,
                          RECORDER_TRIGGER_DONE_, __ATOMIC_RELEASE);
+    }
     recorder_triggers_.hooked = 0;
     recorder_action_mark_();
 }

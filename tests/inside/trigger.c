@@ -758,6 +758,24 @@ Test(trigger, refused)
     cr_assert_not_null(strstr(said(), "there are 8 triggers already"));
 }
 
+/* Goal: an argument that no record had is said at the exit, for the records that
+ * a trigger is for; each of those that some had is not. */
+Test(trigger, lacks_an_argument)
+{
+    forget();
+    cr_assert(recorder_trigger(
+        " disk: \"latency\" byts>50 1>5: freeze; net: byts=1: freeze;"
+        "disk: size=2 7<5: freeze; disk: sw2 id=1: freeze; disk: bytes=3: dump"));
+    record(disk, "size=%d bytes=%d", 1, 2);
+    record(disk, "latency bytes=%d", 1);
+    cr_assert_str_eq(said(), "");
+    recorder_trigger_leave_();
+    cr_assert_str_eq(
+        said(), "recorder: trigger: byts>50 1>5: freeze: no record had such an "
+                "argument\nrecorder: trigger: disk: size=2 7<5: freeze: no "
+                "record had such an argument\n");
+}
+
 /* Goal: no text does harm, of whatever length and bytes: it is set, or refused
  * in one line without control characters. */
 Test(trigger, hostile_texts)
