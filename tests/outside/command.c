@@ -175,7 +175,7 @@ Test(command, texts_that_may_have_changed)
         SAYS("a login ~eve alice\na login ~eve bob\na login ~eve eve\n",
              RECORDER " dump %s --line \"{message}\" | grep login", sources[i]);
         SAYS("\"arguments\":[\"a\",\"eve\",\"bob\"],"
-             "\"may_have_changed\":[1],\"message\":\"a login ~eve bob\"}\n",
+             "\"may_have_changed\":[2],\"message\":\"a login ~eve bob\"}\n",
              RECORDER
              " dump %s --json | grep bob | sed \"s/.*\\(.argum\\)/\\1/\"",
              sources[i]);

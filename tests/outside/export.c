@@ -348,6 +348,9 @@ Test(export, view_says_what_is_no_value)
                  1);
     cr_expect_not_null(strstr(build_text, "none: no recorder has that name"),
                        "%s", build_text);
+    cr_assert_eq(build_run(RECORDER " view $(cat source) -o out --value "
+                                    "net:1=c --value disk:2=b"),
+                 1);
     cr_expect_not_null(strstr(build_text, "disk has no number as argument 2"),
                        "%s", build_text);
     cr_expect_null(strstr(build_text, "net has"), "%s", build_text);

@@ -54,6 +54,9 @@ is <<'END'
 4500
 -500|alpha
 END
+text=$(sqlite3 db "select count(*) from log join event using (ord) where
+            log.wall like '____-__-__ __:__:__.' || substr(wall_ns, -9)")
+[[ $text -gt 20 ]]
 text=$(recorder export sqlite rec rec -o db
     sqlite3 db 'select sum(bytes) from log where recorder = char(110,101,116) group by
             source')
@@ -241,8 +244,11 @@ row 1 'dump rec --where "net: \"sending\" bytes=1"' \
 row 1 'dump rec --where "net: bytes=500 result=10"' \
     'no record has all that is compared'
 row 1 'dump rec --where "net: \"sent\" id=1"' 'no record has all that is compared'
-row 1 'view rec --no-open -o v --value net:nothing' 'net has no number nothing'
-row 1 'export perfetto rec -o v --value nett:bytes' 'no recorder has that name'
+for write in view 'export perfetto' 'export ctf' 'export vcd' 'export sqlite'; do
+    row 1 "$write rec -o unmade --value net:nothing" 'net has no number nothing'
+    row 1 "$write rec -o unmade --value nett:bytes" 'no recorder has that name'
+    [[ -z $(find . -name '*unmade*') ]]
+done
 row 1 'export json rec -o v --request 7' 'no request can be chosen'
 row 2 'latency rec --from "> .*" --to "< .*" --by 9' \
     'no record that matches has an argument 9'

@@ -590,7 +590,7 @@ def csv_table(path, events):
                 for i in range(len(value), 12):
                     same("no argument", row[f"argument{i + 1}"], "")
             elif key == "may_have_changed":
-                same(key, row[key], " ".join(str(i + 1) for i in value))
+                same(key, row[key], " ".join(str(i) for i in value))
             else:
                 same(key, row[key],
                      "" if value is None else
@@ -608,7 +608,7 @@ def main():
     place(events)
     for e in events if kind != "csv" else ():
         for i in e["may_have_changed"]:  # these outputs have no field for it
-            e["arguments"][i] = "~" + e["arguments"][i]
+            e["arguments"][i - 1] = "~" + e["arguments"][i - 1]
     {"perfetto": perfetto, "ctf": ctf, "vcd": vcd, "gtkwave": gtkwave,
      "sigrok": sigrok, "sqlite": sqlite, "csv": csv_table}[kind](path, events)
 

@@ -71,7 +71,7 @@ def agree(name):
             for i, argument in enumerate(j["arguments"]):
                 same(e[i], argument, "argument %d of %r" % (i, e))
                 assert hasattr(e[i], "may_have_changed") == (
-                    i in j["may_have_changed"]), (e, i)
+                    i + 1 in j["may_have_changed"]), (e, i)
         again = [e.order for e in source]
         assert again == [e.order for e in ours]
         head = 1 + len(source.recorders)

@@ -155,7 +155,7 @@ export function same(event, json) {
       must(Object.is(value, REALS.get(wanted) ?? Number(wanted)),
         `${name}: is ${value}, must be ${wanted}`);
     else if (kind === 'string') // the page shows the mark, JSON has a field
-      equal(value, (json.may_have_changed.includes(i) ? '~' : '') + wanted,
+      equal(value, (json.may_have_changed.includes(i + 1) ? '~' : '') + wanted,
         name);
     else if (kind === 'pointer')
       equal(`0x${value.toString(16)}`, wanted, name);

@@ -64,7 +64,7 @@ static char *schema_of(bool many)
  * come between its two parts. */
 #define LOG_WALL                                                               \
     " strftime('%Y-%m-%d %H:%M:%S', wall_ns / 1000000000, 'unixepoch') ||"     \
-    " printf('.%06d', wall_ns / 1000 % 1000000) as wall,"                      \
+    " printf('.%09d', wall_ns % 1000000000) as wall,"                          \
     " file || ':' || line as location, thread.name as thread,"                 \
     " recorder.name as recorder, severity, " SEVERITY_TEXT ", kind, message"
 #define LOG_FROM                                                               \

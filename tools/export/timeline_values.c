@@ -45,12 +45,12 @@ static void value_add(struct timeline *t, const char *option, size_t recorder,
              value->name);
 }
 
-/* Reports a missing value, which sets the status, unless another source may have
+/* Reports a missing value, and ends the command, unless another source may have
  * the value. */
 typedef void tell(const struct call *, const char *, ...);
 static tell *lacks_of(const struct timeline *t)
 {
-    return t->call->title ? warn : damage;
+    return t->call->title ? warn : fail;
 }
 
 void timeline_values_open(struct timeline *t, const char *option)

@@ -700,6 +700,9 @@ void export_vcd(struct call *calls, const char *path)
     put_all(all, count);
     if (w.now <= w.length_ns / w.unit_ns)
         fprintf(w.out.file, "#%" PRIu64 "\n", w.length_ns / w.unit_ns + 1);
+    for (i = 0; i < count; i++)
+        switches_free(&all[i].switches);
+    timelines_close(timelines, count); /* refuses a value that is missing */
     output_close(&w.out);
     if (to_file && !w.plain)
         script_write(calls, path, all, count);
@@ -709,8 +712,6 @@ void export_vcd(struct call *calls, const char *path)
         free(all[i].reals);
         free(all[i].wides);
         free(all[i].scope);
-        switches_free(&all[i].switches);
     }
     free(all);
-    timelines_close(timelines, count);
 }

@@ -43,7 +43,7 @@ void json_event(FILE *file, struct call *call, const struct reader_event *e)
     fputs_unlocked("],\"may_have_changed\":[", file);
     for (i = 0; i < count; i++)
         if (arguments[i].changes)
-            fprintf(file, "%s%u", first++ ? "," : "", i);
+            fprintf(file, "%s%u", first++ ? "," : "", i + 1);
     putc_unlocked(']', file);
     for (i = first = 0; i < count; i++)
         if (arguments[i].name) {

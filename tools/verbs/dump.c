@@ -287,8 +287,7 @@ const struct verb verb_dump = {
     .help = "A ~ before a text marks a text that may have changed: the record "
             "has only its address (RECORDER_ADDRESS, %ls), and the text is no "
             "constant of the program or of a library. --json and --csv have "
-            "may_have_changed, with the numbers of these arguments, from 0 "
-            "and from 1.",
+            "may_have_changed, with the numbers of these arguments, from 1.",
     .for_people = true,
     .rows = rows,
     .selects = true,

@@ -94,7 +94,7 @@ void view_pack_free(struct view_pack *pack)
 void view_pack_warn(const struct view_pack *pack)
 {
     void (*lacks)(const struct call *, const char *, ...) =
-        pack->calls ? warn : damage;
+        pack->calls ? warn : fail;
     for (size_t i = 0; i < pack->values_count; i++) {
         const struct value_option *value = &pack->values[i];
         bool matches = false, seen = false;
