@@ -10,6 +10,8 @@ command -v apt-get >/dev/null || exit 127
         "SUDO=sudo in the environment asks sudo" >&2
     exit 77
 }
+lock=$(dirname "$0")/../build/apt.lock # of tests that run at once
+mkdir -p "${lock%/*}" && exec 9>"$lock" && flock 9 || exit
 for pause in 5 15 40 60 ""; do
     ${SUDO:-} apt-get update -qq &&
         ${SUDO:-} env DEBIAN_FRONTEND=noninteractive apt-get -qq \

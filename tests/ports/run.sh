@@ -609,6 +609,12 @@ zig_fetch()
     ) >/dev/null 2>&1 && zig_path >/dev/null
 }
 
+# Machines without an operating system, and tasks: a script each.
+run_script()
+{
+    sh "tests/ports/$2.sh"
+}
+
 # One job, in a process of its own.
 if [ "${1:-}" = --job ]; then
     mkdir -p "$out/$3"
@@ -643,12 +649,20 @@ for target in $targets; do
     esac
 done
 begin=$(date +%s)
-for target in $targets; do
-    [ "$target" = macos ] && continue
-    for test in $tests; do
-        echo "test $target $test"
+# The longest first.
+scripts="bare-switches bare tasks bare-zephyr bare-template bare-stream
+    bare-freertos"
+{
+    [ $# != 0 ] || for script in $scripts; do
+        echo "script bare-metal $script"
     done
-done >"$out/jobs"
+    for target in $targets; do
+        [ "$target" = macos ] && continue
+        for test in $tests; do
+            echo "test $target $test"
+        done
+    done
+} >"$out/jobs"
 for target in $targets; do
     case $target in
     macos)
@@ -712,6 +726,7 @@ if [ $# = 0 ]; then
     fi
 fi
 xargs -r -P "$(nproc)" -L 1 sh tests/ports/run.sh --job <"$out/jobs" >"$out/said"
+[ $# != 0 ] || targets="$targets bare-metal"
 for target in $targets; do
     awk -v target="$target" '$1 == target {
         all++; seconds += $4
@@ -723,15 +738,9 @@ for target in $targets; do
 done
 echo "ports: $(($(date +%s) - begin)) s"
 status=0
-if [ $# = 0 ]; then
-    sh tests/ports/bare.sh || status=1
-    sh tests/ports/bare-switches.sh || status=1
-    sh tests/ports/bare-stream.sh || status=1
-    sh tests/ports/bare-template.sh || status=1
-    sh tests/ports/bare-zephyr.sh || status=1
-    sh tests/ports/bare-freertos.sh || status=1
-    sh tests/ports/tasks.sh || status=1
-fi
+[ $# != 0 ] || for script in $scripts; do
+    cat "$out/bare-metal/script-$script.log"
+done
 # Last, since the end of a long log is what people see of it.
 for log in $(awk '$5 != "ok" { print $1 "/" $2 "-" $3 ".log" }' "$out/said"); do
     echo "--- FAILED: $log"
