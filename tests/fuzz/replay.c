@@ -3,6 +3,7 @@
 /*
     replay --target NAME  what the rest is for, as fuzz.h names it; else "read"
     replay FILE...        each as it is
+    replay --part I/N     of the next changes of bytes, each Nth from I on
     replay --flip FILE    with each byte changed in turn, in several ways
     replay --cut FILE     cut off at every length
     replay --ways N       how often to mutate from now on; else 10000
@@ -108,9 +109,10 @@ static void mark(const struct fuzz_file *f, unsigned char *marks)
     }
 }
 
+static unsigned part, parts = 1;
 static void flip(const char *path)
 {
-    size_t size, at;
+    size_t size, at, change = 0;
     unsigned char *bytes = file_read(path, &size), *marks = calloc(1, size);
     struct fuzz_file f;
     if (!marks || !fuzz_open(&f, bytes, size)) {
@@ -123,7 +125,8 @@ static void flip(const char *path)
         const unsigned char values[] = {(unsigned char)~was, 0, 0x80, 0xff};
         size_t count = marks[at] ? sizeof values : at % 16 == 0, i;
         for (i = 0; i < count; i++) {
-            if (values[i] == was || (i && values[i] == values[i - 1]))
+            if (values[i] == was || (i && values[i] == values[i - 1]) ||
+                change++ % parts != part)
                 continue;
             snprintf(at_work, sizeof at_work, "%s: byte %zu from %d to %d",
                      path, at, was, values[i]);
@@ -434,6 +437,10 @@ int main(int count, char **arguments)
                 return 2;
         } else if (strcmp(name, "--ways") == 0 && i + 1 < count) {
             ways = (unsigned)strtoul(arguments[++i], NULL, 10);
+        } else if (strcmp(name, "--part") == 0 && i + 1 < count) {
+            if (sscanf(arguments[++i], "%u/%u", &part, &parts) != 2 ||
+                part >= parts)
+                return 2;
         } else if (strcmp(name, "--flip") == 0 && i + 1 < count) {
             flip(arguments[++i]);
         } else if (strcmp(name, "--mutate") == 0 && i + 1 < count) {

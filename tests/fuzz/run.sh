@@ -19,7 +19,7 @@ cd "$(dirname "$0")/../.."
 out=build/fuzz
 mkdir -p $out
 flags="-std=gnu11 -D_GNU_SOURCE -Dnanosleep=fuzz_nanosleep -Dexit=fuzz_exit
-    -Disatty=fuzz_isatty -Dsetvbuf=fuzz_setvbuf -O1 -g -Wall -Wextra -I. -Itools -Igdb -Ilibrary
+    -Disatty=fuzz_isatty -Dsetvbuf=fuzz_setvbuf -O1 -g1 -Wall -Wextra -I. -Itools -Igdb -Ilibrary
     $(printf -- '-I%s ' tools/*/) -fsanitize=address,undefined -fno-sanitize-recover=undefined"
 flags=$(echo $flags)
 sources="tests/fuzz/fuzz.c tests/fuzz/verbs.c tests/fuzz/texts.c
