@@ -20,7 +20,7 @@ PROMISES (each names the test that keeps it)
                 from another -> tests/ring/kept.c
     counted     slots recorded = kept + overwritten + lost -> tests/ring/kept.c
     unharmed    record() takes no lock, no memory and no system call (a thread's
-                first record excepted), waits for nobody, and may be called
+                first record excepted), never waits, and may be called
                 anywhere: signal handlers, constructors, after fork()
                 -> tests/outside/cost.c tests/ring/threads.c
     closed      a RECORDER_SPAN is closed however its block is left, by return,
@@ -315,10 +315,10 @@ a lower floor; no file includes one of the headers outside:
  * header included that a freestanding compiler does not bring, and these count:
  *
  * RECORDER_TIME_HZ      ticks in a second, a constant; else times are unknown,
- *                       or what the program puts into recorder_registry
+ *                       or the program puts a rate into recorder_registry
  * RECORDER_ENTER()      for processors without atomic instructions: keeps all
- *                       others who record out, by masking interrupts, and says
- *                       how it was before, a uintptr_t
+ *                       other writers out, by masking interrupts, and returns
+ *                       the state before, a uintptr_t
  * RECORDER_LEAVE(was)   lets them in again, if they were. For the compiler,
  *                       both are barriers: asm volatile(... : "memory")
  * RECORDER_THREADS      how many threads can have a name; default: none
@@ -327,8 +327,8 @@ a lower floor; no file includes one of the headers outside:
  * RECORDER_CONSTANT(address)  can the byte at this uintptr_t never change, as
  *                       it is in flash? A text there is not copied; default:
  *                       each but a literal is
- * RECORDER_ONE_PROCESSOR  the port's promise: all that records, and all that
- *                       reads meanwhile, runs on one processor, as an interrupt
+ * RECORDER_ONE_PROCESSOR  the port's promise: all writers, and all readers
+ *                       beside them, run on one processor, as an interrupt
  *                       does. Then barriers hold back the compiler alone; a
  *                       port that does not promise it has the processor's
  *
@@ -341,7 +341,7 @@ a lower floor; no file includes one of the headers outside:
  * RECORDER_HOOKS        has that code without it: recorder_registry.hook is
  *                       called for records of recorders whose trace is above 0
  *
- * What runs before main must call the constructors (.init_array), or main does
+ * The code before main() calls the constructors (.init_array), or main() calls
  * recorder_enter(&recorder_for_NAME) for each recorder.
  */
 

@@ -137,9 +137,9 @@ RECORDER_C_BEGIN_
  *     while (recorder_next(&cursor, &event))
  *         printf("%s %d\n", event.recorder->name, (int)event.argument[0]);
  *
- * Called again later, recorder_next() goes on where it stopped; cursor.missed
- * counts orders that were overwritten before the cursor came to them. Orders
- * that events skip tell nothing: a record of 5 to 12 arguments has 2 or 3, a
+ * Called again later, recorder_next() continues where it stopped; cursor.missed
+ * counts sequence numbers that were overwritten before the cursor reached them.
+ * Skipped numbers mean no loss: a record of 5 to 12 arguments has 2 or 3, a
  * copied text one for each 32 bytes. Both structs are in recorder/event.h and
  * recorder/cursor.h. */
 struct recorder_cursor;

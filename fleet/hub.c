@@ -44,7 +44,7 @@ static void hub_lost(natsConnection *connection, void *context)
 {
     (void)connection;
     (void)context;
-    say("%s: the connection is lost; trying on", options.server);
+    say("%s: the connection is lost; trying again", options.server);
 }
 
 void hub_given_up(natsConnection *connection)
@@ -197,7 +197,7 @@ void hub_connect(struct hub *hub, bool agent)
     }
     status = natsConnection_Connect(&hub->connection, o);
     if (status != NATS_OK && agent) { /* a retry reports no reason */
-        say("%s: no connection: %s%s%s; trying on", options.server,
+        say("%s: no connection: %s%s%s; trying again", options.server,
             natsStatus_GetText(status), *error_more(status) ? ": " : "",
             error_more(status));
         check(natsOptions_SetRetryOnFailedConnect(o, true, hub_connected, NULL),

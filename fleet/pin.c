@@ -3,7 +3,7 @@
 /*
     A stream of NATS has one age for all messages. So pin copies a snapshot into a
     stream without age: of each recording the chunks, then an index entry. A
-    command that was cut off goes on where it ended when it is repeated. list,
+    command that was cut off continues where it ended when it is repeated. list,
     fetch and find read both streams.
 */
 #include "fleet.h"

@@ -11,8 +11,8 @@
         fputs(text, stdout);
     recorder_gdb_free(library);
 
-    gdb/recorder-gdb.py calls it by ctypes: what changes here changes there. All
-    texts are valid until the next call, unless it is said how long.
+    gdb/recorder-gdb.py calls it by ctypes, and needs each change of this file. All
+    texts are valid until the next call, unless a comment says otherwise.
 */
 #pragma once
 

@@ -69,7 +69,7 @@ enum {
 RECORDER_ASSERT_(7 + (RECORDER_STREAM_RINGS + 1) *
                              (2 * sizeof(uintptr_t) + 1) <=
                      RECORDER_STREAM_MAX_,
-                 "RECORDER_STREAM_RINGS: a frame has no room for so many");
+                 "RECORDER_STREAM_RINGS: a frame has no room for them");
 struct recorder_frame_ {
     size_t size; /* of `bytes` that are used; the first is for COBS */
     unsigned char bytes[RECORDER_STREAM_MAX_ + 2];
@@ -268,9 +268,9 @@ RECORDER_INLINE_ void recorder_stream_wrap_(struct recorder_frame_ *frame)
     recorder_frame_piece_(frame, last, last, sizeof *last);
 }
 
-/* Ends a round, by a frame of its own if the order counter changed. The host
- * sees the counter of the round before, as all records that were unfinished
- * then are sent since. With the counter come all write indices, so that the
+/* Ends a round, by a separate frame if the order counter changed. The host sees
+ * the counter of the round before, as all records that were unfinished then are
+ * sent since. With the counter come all write indices, so that the
  * host knows which records it lacks, and takes no old text for a lost one. */
 RECORDER_INLINE_ void recorder_stream_round_(struct recorder_stream *stream,
                                              struct recorder_frame_ *frame)

@@ -14,8 +14,8 @@ RECORDER_C_BEGIN_
 
 /* -------------------------------------------------------------- triggers --
  *
- * A trigger is set once, in a slot of its own that it keeps: who looks at it
- * needs no lock. Only its state changes.
+ * A trigger is set once, in a slot that it keeps: a look at it needs no lock.
+ * Only its state changes.
  *
  *     free ──► set ──► armed ──► acts ──► done            (again: armed)
  *                        │        ▲         │

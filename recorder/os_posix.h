@@ -13,7 +13,7 @@ PROMISES
 LIMITS
     * The program's feature macros choose names of the system's headers. With
       _POSIX_C_SOURCE alone some hide sigaltstack(), and recorder_alt_stack()
-      returns false: use _XOPEN_SOURCE=700, or no such macro.
+      returns false: use _XOPEN_SOURCE=700, or no feature macro.
     * A thread's row in the table is used again only where the system can tell
       that a thread has ended: the BSDs. Elsewhere threads that come after the
       first 4096 (32-bit: 126) share one number, and the alternate signal stacks
@@ -23,7 +23,7 @@ LIMITS
       a signal handler should not be the first to do.
     * macOS sends SIGPIPE to the process, so that a dump keeps it only from a
       program in which no other thread takes it.
-    * macOS: a program's recorders leave at exit, like those of a library, and
+    * macOS: a program's recorders leave at exit, as a library's do, and
       constructors are ordered in each file only: a dump before main() may not
       find the records of other files.
     * Libraries opened by dlopen() share the program's recorders if the program
@@ -38,8 +38,8 @@ CONTENTS
     errors      errno
     threads     their ids, names and ends; fork()
     memory      mappings
-    files       reading and writing, and what may not be there
-    signals     handlers and stacks, and what a write may raise
+    files       reading and writing, also of bad addresses
+    signals     handlers and stacks, and the signals of a write
     environment of programs that trust their caller
 */
 #ifndef RECORDER_OS_POSIX_H_

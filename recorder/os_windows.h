@@ -2,37 +2,37 @@
 /* SPDX-License-Identifier: MIT */
 /*
 For recorder.h with gcc or clang for mingw-w64. No header of Windows is needed:
-functions of kernel32, ntdll and the C library are declared under names of our
-own.
+functions of kernel32, ntdll and the C library are declared under other
+names.
 
 PROMISES
     * Recording, dumps, names of threads, crashes and recorders of DLLs work as
       on other systems -> tests/ports/hosted_windows.c
     * An exception that the program handles is none of ours: a dump is made by
-      the last of all handlers, after those of frames and of vectors, when the
+      the last of all handlers, after frame and vectored ones, when the
       process is about to end; with the status that it had without us.
       -> tests/ports/hosted_windows.c
-    * Who calls SetUnhandledExceptionFilter() after us is called after us: a
-      vectored handler of ours puts our filter in front again when a crash may
-      come. -> tests/ports/hosted_windows.c
-    * GetLastError() is what it was before -> tests/ports/hosted_windows.c
+    * A filter that the program sets by SetUnhandledExceptionFilter() later is
+      called after our filter: a vectored handler puts ours in front again when a
+      crash may come. -> tests/ports/hosted_windows.c
+    * GetLastError() does not change -> tests/ports/hosted_windows.c
 
 LIMITS
     * recorder_file() cannot see whether other threads record: the program calls
       it before it starts them. RECORDER_FILE in the environment does that.
-    * Paths are in the code page of the process, as those of fopen() are.
-    * Signals are those of the C library, and exceptions by their names: SIGSEGV
+    * Paths are in the code page of the process, as for fopen().
+    * Signals are the C library's, and exceptions have their names: SIGSEGV
       of an access violation or a full stack, SIGILL, SIGFPE, SIGTRAP of a
       breakpoint; SIGABRT; SIGINT, SIGTERM and SIGBREAK if they are asked for.
       There is no signal on demand but SIGBREAK (Ctrl+Break).
-    * A filter of the program that repairs and goes on is called after a dump.
-      __fastfail() and TerminateProcess() ask nobody: no dump.
+    * A filter of the program that repairs and continues is called after a dump.
+      __fastfail() and TerminateProcess() call no filter: no dump.
     * A DLL that asks for dumps of crashes is never unloaded.
     * A dump waits as long as a reader of its pipe does.
     * MSVC's own compiler knows neither __attribute__ nor __atomic.
 
 CONTENTS
-    system      what is called of Windows
+    system      functions of Windows
     clock       CLOCK_REALTIME and CLOCK_MONOTONIC
     errors      errno
     threads     their ids, names and ends
@@ -40,8 +40,8 @@ CONTENTS
     files       descriptors of the C library
     environment of the process
 
-os_windows_signal.h has its signals and exceptions, os_windows_file.h what
-recordings need.
+os_windows_signal.h has its signals and exceptions, os_windows_file.h the
+functions for recordings.
 */
 #ifndef RECORDER_OS_WINDOWS_H_
 #define RECORDER_OS_WINDOWS_H_

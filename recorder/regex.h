@@ -4,17 +4,17 @@
     recorder_regex_match_("(net|disk)_.*", "NET_rx")     // true
     recorder_regex_check_("(net")                        // "missing )"
 
-    regcomp() allocates memory. This is for where that is not allowed or not
-    there: in signal handlers, and on machines without a libc.
+    regcomp() allocates memory. This one is for signal handlers and for machines
+    without a libc.
 
 PROMISES (each begins the names of its tests)
-    same_as_regcomp     for patterns that POSIX defines, the answer is that of
+    same_as_regcomp     for patterns that POSIX defines, the same answer as
                         regcomp("^(pattern)$", REG_EXTENDED | REG_ICASE)
                         -> tests/inside/regex.c
     hostile_ends        any pattern is done in about a millisecond; one that
                         would need longer matches nothing
                         -> tests/inside/regex.c
-    check_says_why      what is no regular expression is refused, in words
+    check_says_why      a wrong regular expression is refused, in words
                         -> tests/inside/regex.c
 
 LIMITS
@@ -24,8 +24,8 @@ LIMITS
     * No [. .] and [= =], no \1, \w and the like; no repeat of a repeat.
 
     There is no backtracking: each part of the pattern maps the set of places
-    in the name where it may begin to the set of those where it may end. A set
-    is one 64-bit word, a repeat goes on while it finds new places.
+    in the name where it may begin to the set of places where it may end. A set
+    is one 64-bit word; a repeat ends when it finds no new place.
 */
 #ifndef RECORDER_REGEX_H_
 #define RECORDER_REGEX_H_

@@ -8,7 +8,7 @@
 PROMISES
     * No memory, no library call, safe in signal handlers.
       -> tests/inside/line.c
-    * What does not fit is counted in `size`, never written.
+    * Bytes that do not fit are counted in `size`, never written.
       -> tests/inside/line.c
 */
 #ifndef RECORDER_TEXT_H_

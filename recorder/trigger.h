@@ -503,7 +503,7 @@ recorder_trigger_ask_(void)
     recorder_triggers_.asked = true;
     recorder_trigger(recorder_os_environment_("RECORDER_TRIGGERS"));
 }
-/* Says which arguments no record had of those that a trigger is for. */
+/* Names the arguments of a trigger's condition that no record had. */
 RECORDER_SELDOM_ void
 recorder_trigger_lacks_(const struct recorder_trigger_ *trigger)
 {
@@ -517,7 +517,7 @@ recorder_trigger_lacks_(const struct recorder_trigger_ *trigger)
             size++;
         if (trigger->had[RECORDER_CONDITION_TESTS_] && !trigger->had[i])
             recorder_trigger_refuse_(at, size,
-                                     "no record had such an argument");
+                                     "no record had this argument");
     }
 }
 /* Removes a closed library's hook, unless another one precedes it. */

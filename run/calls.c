@@ -4,7 +4,7 @@
    The clock is read before and after the real function, and a call that took
    less than a limit leaves nothing. The path of a slow call's descriptor is
    looked up after the call: it is another file's only if another thread closed
-   the descriptor meanwhile, and opened a file.
+   the descriptor during the call, and opened a file.
 
    Each function passes on the arguments of libc's, so that errno, EINTR and
    cancellation are libc's; a thread that is cancelled leaves nothing to clean up.

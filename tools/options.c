@@ -356,7 +356,7 @@ static void contexts_take(struct call *call)
                    "context is unknown");
     if (call->reader.contexts && !contexts_are_found(call->reader.contexts) &&
         !call->title)
-        fail(call, "no record is of the request %s",
+        fail(call, "no record belongs to the request %s",
              call->selection.context);
     reader_rewind(&call->reader);
 }

@@ -194,7 +194,7 @@ static uint64_t date_of(struct call *calls, const char *text)
             newest = end, last = c;
     }
     if (!first)
-        fail(NULL, "no source knows the date, so %s means no moment", text);
+        fail(NULL, "no source has a date, so %s is no time in them", text);
     if (*text != '-' && span_of(text, &ns))
         last = first;
     call_when(last, text, &order, &ns);
@@ -268,7 +268,7 @@ static void choice_check(struct call *calls)
     if (!thread)
         fail(NULL, "no thread of these sources is %s", s->thread);
     if (!request)
-        fail(NULL, "%s: no record of these sources is of this request",
+        fail(NULL, "%s: no record of these sources belongs to this request",
              s->context);
 }
 

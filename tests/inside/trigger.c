@@ -771,9 +771,9 @@ Test(trigger, lacks_an_argument)
     cr_assert_str_eq(said(), "");
     recorder_trigger_leave_();
     cr_assert_str_eq(
-        said(), "recorder: trigger: byts>50 1>5: freeze: no record had such an "
+        said(), "recorder: trigger: byts>50 1>5: freeze: no record had this "
                 "argument\nrecorder: trigger: disk: size=2 7<5: freeze: no "
-                "record had such an argument\n");
+                "record had this argument\n");
 }
 
 /* Goal: no text does harm, of whatever length and bytes: it is set, or refused

@@ -42,7 +42,7 @@ Test(contexts, a_record_is_of_its_threads_request)
                "step=19\"\n"
                "for id in none user 99 trace=bob; do\n"
                "    ! " RECORDER " dump t.rec --request $id >all 2>said || exit\n"
-               "    grep \"no record is of the request $id\" said || "
+               "    grep \"no record belongs to the request $id\" said || "
                "exit\n"
                "    ! " RECORDER " export csv t.rec t.rec --request $id -o csv "
                "2>said && grep \"no record of these sources is\" said "

@@ -537,7 +537,7 @@ compile_files()
 }
 
 # No function is called but those of POSIX and, on a system, those named for it.
-# The headers of the BSDs are not to be had: ours are used in their place, for
+# The headers of the BSDs are not packaged: ours are used in their place, for
 # what the compiler says of the rest.
 run_calls()
 {

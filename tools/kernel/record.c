@@ -120,7 +120,7 @@ static const char *refused(struct source *source, long error)
         return source_wrong(source, "no such process");
     if (error == EACCES && *paranoid >= '3')
         return source_wrong(source,
-                            "its switches are not to be had: "
+                            "its switches cannot be read: "
                             "kernel.perf_event_paranoid is %.1s: sysctl "
                             "kernel.perf_event_paranoid=2 allows it, or root",
                             paranoid);
@@ -138,14 +138,14 @@ static const char *refused(struct source *source, long error)
         why = "a sandbox refuses perf_event_open(): have the container's "
               "seccomp profile allow it";
     else if (error == EACCES || error == EPERM)
-        return source_wrong(source, "its switches are not to be had by this "
+        return source_wrong(source, "its switches cannot be read by this "
                                     "user: run as its owner, or as root");
     else
         return source_wrong(source,
-                            "its switches are not to be had: "
+                            "its switches cannot be read: "
                             "perf_event_open(): %s",
                             why);
-    return source_wrong(source, "its switches are not to be had: %s", why);
+    return source_wrong(source, "its switches cannot be read: %s", why);
 }
 
 static void fd_add(struct kernel_source *own, int fd)

@@ -1,7 +1,7 @@
 /* stream.c - a SOURCE flash:, tty:, rtt: or swo:, records that a board sends. */
 /* SPDX-License-Identifier: MIT */
 /*
-   hooks/recorder_stream.h sends frames, and says what they contain. Here they
+   hooks/recorder_stream.h sends frames, and describes them. Here they
    change a copy of the board's memory, over the firmware's ELF file, when the
    reader lets time pass: up to the end of a round of the board. So a take reads
    memory that does not change, and each take sees every record that arrived.

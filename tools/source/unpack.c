@@ -158,7 +158,7 @@ const char *source_receive(struct source *source,
     const char *wrong = NULL;
     size_t got;
     if (to.fd < 0)
-        return source_wrong(source, "there is no file to keep it in: %s",
+        return source_wrong(source, "no file can be made for it: %s",
                             strerror(errno));
     while (!wrong && (got = read_more(own, block, BLOCK)) > 0)
         wrong = block_add(&to, block, got);
@@ -200,7 +200,7 @@ const char *source_unpack(struct source *source, const char *path, int *fd)
     to.fd = unnamed_file();
     if (to.fd < 0) {
         close(packed);
-        return source_wrong(source, "there is no file to unpack it into: %s",
+        return source_wrong(source, "no file can be made to unpack it: %s",
                             strerror(errno));
     }
     wrong = gzip ? gzip_unpack(&to, packed) : zstd_unpack(&to, packed);

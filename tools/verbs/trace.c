@@ -70,7 +70,8 @@ static int run(struct call *call)
     sources_take(calls);
     trace_tree_make(&tree, calls, id);
     if (!tree.count)
-        fail(NULL, "%s: no record of these sources is of this request", id);
+        fail(NULL, "%s: no record of these sources belongs to this request",
+             id);
     if (path) {
         for (struct call *c = calls; c; c = c->next)
             if (!reader_start_realtime(&c->reader))

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Main and a timer's interrupt record; then the machine is reset. The second
- * start dumps what the first has recorded, and faults; the fault dumps, too.
+ * start dumps the records of the first, and faults; the fault dumps, too.
  */
 #include "port.h"
 
