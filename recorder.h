@@ -164,7 +164,8 @@ a lower floor; no file includes one of the headers outside:
  *                                         has glibc, else "errno 110". A word
  *                                         after up to 11 arguments; not in
  *                                         RECORDER_SPAN. More is refused, where
- *                                         the compiler optimizes
+ *                                         the compiler optimizes; else it is
+ *                                         <lost> or, in a span, <no errno>
  * RECORDER_ADDRESS(pointer)               as an argument for %s: keeps the
  *                                         address, and copies nothing
  * RECORDER_COPY(name, string)             as an argument for %s: copies up to

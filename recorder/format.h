@@ -33,9 +33,9 @@ PROMISES (each begins the names of its tests)
     anywhere: in signal handlers, in interrupts.
 
 LIMITS
-    * %n prints as it is written, as nothing is stored. So does %m where no
-      errno was recorded (compat, a span, a port), and a conversion that is
-      unknown or cut off by the end.
+    * %n prints as it is written, as nothing is stored. So does a conversion
+      that is unknown or cut off by the end. %m is <no errno> where none was
+      recorded (compat, a span, a port).
     * %#g keeps its zeros, as C wants, also where rounding yields a power of
       ten: %#.5g of 99999.95 is 1.0000e+05, in glibc 2.36 it is 1.e+05.
     * %#s prints a copied text as bytes in hexadecimal.
@@ -329,7 +329,7 @@ RECORDER_LOCAL_ void recorder_format_reset_(struct recorder_formatter_ *f)
     f->varies = false;
 }
 
-/* %m shows the word after the last argument if that is errno, else itself. */
+/* %m shows the word after the last argument, which should be errno. */
 RECORDER_SELDOM_ void recorder_format_parse_error_(struct recorder_formatter_ *f)
 {
     uint64_t word;
@@ -339,8 +339,8 @@ RECORDER_SELDOM_ void recorder_format_parse_error_(struct recorder_formatter_ *f
     word = recorder_format_word_(
         f, recorder_format_used_(f->at, f->next, f->used));
     if (!recorder_is_error_(word >> 12) && !recorder_is_error_(word >> 32) &&
-        (f->arguments->word_bytes > 4 || !word) && !f->missing)
-        return;
+        (f->arguments->word_bytes > 4 || !word))
+        word = UINT64_MAX;
     f->how.kind = 'm';
     f->word = word;
 }

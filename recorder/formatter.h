@@ -299,7 +299,9 @@ RECORDER_SELDOM_ void recorder_format_error_(struct recorder_formatter_ *f)
     const int error = (int)(is_short ? f->word & 0xfff : (uint32_t)f->word);
     const char *text = NULL;
     char digit[24], *end = digit + sizeof digit, *start;
-    if (f->word >> 12 == RECORDER_ERROR_OF_LINUX_ ||
+    if (f->word == UINT64_MAX)
+        text = "<no errno>";
+    else if (f->word >> 12 == RECORDER_ERROR_OF_LINUX_ ||
         (is_short && error <= 34 && error != 11))
         text = recorder_os_error_text_(error);
     if (text) {

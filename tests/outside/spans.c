@@ -123,6 +123,11 @@ Test(spans, mistakes_are_refused)
         cr_expect(strstr(build_text, mistakes[i / 2].said), "%s: %s",
                   compilers[i % 2], build_text);
     }
+    build_must("printf \"#include \\\"recorder_dump.h\\\"\nRECORDER(net, 64);\n"
+               "int main(void) { { RECORDER_SPAN(net, \\\"open: %%%%9m\\\"); } "
+               "recorder_dump_fd(1); return 0; }\" | gcc -O0 " BUILD_INCLUDE
+               "-x c -o no_errno - && ./no_errno | grep -c \"[<>] open: <no errno>$\"");
+    cr_expect_str_eq(build_text, "2\n");
 }
 
 /* ------------------------------------------------------------------ cost -- */
