@@ -579,7 +579,7 @@ Usage: recorder list"""
 
 
 class Dump(Command):
-    """Print the records of all recorders, merged and in order.
+    """Print the records of all recorders, by sequence number.
 
 Usage: recorder dump [REGEX] [last N]
 

@@ -193,7 +193,7 @@ struct recorder_given_ {
     uintptr_t word;
     size_t text;
 };
-/* Stands for an argument that a record lacks. */
+/* The value of an argument that a record lacks. */
 #ifdef __cplusplus
 #define RECORDER_NO_ARGUMENT_ static_cast<recorder_no_argument_ *>(nullptr)
 #else

@@ -12,7 +12,7 @@ enum { RECORDER_SIGNALS_ = 65 }; /* as many as the registry has room for */
 
 /* ---------------------------------------------------------------- stacks -- */
 
-/* Stands at the top of an alternate stack, whose lowest page faults. */
+/* At the top of an alternate stack, whose lowest page faults. */
 struct recorder_stack_ {
     struct recorder_stack_ *next;
     int32_t owner, process; /* kernel ids */

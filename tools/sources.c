@@ -183,7 +183,8 @@ static uint64_t date_of(struct call *calls, const char *text)
     uint64_t oldest = UINT64_MAX, newest = 0, order;
     int64_t ns;
     if (strspn(text, "0123456789") == strlen(text))
-        misuse(calls, "%s: an order is of one SOURCE; of several, name a time",
+        misuse(calls,
+               "%s: a sequence number is of one SOURCE; of several, name a time",
                text);
     for (struct call *c = calls; c; c = c->next) {
         uint64_t start = reader_start_realtime(&c->reader);

@@ -45,7 +45,7 @@ Test(contexts, a_record_is_of_its_threads_request)
                "    grep \"no record belongs to the request $id\" said || "
                "exit\n"
                "    ! " RECORDER " export csv t.rec t.rec --request $id -o csv "
-               "2>said && grep \"no record of these sources is\" said "
+               "2>said && grep \"no record of these sources belongs\" said "
                "&& ! test -e csv || exit\n"
                "done; ! grep net: all");
 }

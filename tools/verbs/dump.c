@@ -283,7 +283,7 @@ const struct verb verb_dump = {
     .name = "dump",
     .arguments = "SOURCE...",
     .summary =
-        "prints all records, merged and in order, as recorder_dump() does",
+        "prints all records, by sequence number, as recorder_dump() does",
     .help = "A ~ before a text marks a text that may have changed: the record "
             "has only its address (RECORDER_ADDRESS, %ls), and the text is no "
             "constant of the program or of a library. --json and --csv have "
