@@ -20,9 +20,9 @@ static struct reader_event events[EVENTS];
 static size_t events_count, events_next;
 static const char *formats[EVENTS]; /* of event i, by its format i */
 static struct reader_recorder recorders[RECORDERS] = {
-    {.name = "net", .chosen = true},
-    {.name = "net_2", .chosen = true},
-    {.name = "disk", .chosen = true}};
+    {.name = "net", .shown = "net", .chosen = true},
+    {.name = "net_2", .shown = "net_2", .chosen = true},
+    {.name = "disk", .shown = "disk", .chosen = true}};
 static struct reader_recorder *all[] = {&recorders[0], &recorders[1],
                                         &recorders[2]};
 static struct reader_thread threads[THREADS];
@@ -88,14 +88,6 @@ void warn(const struct call *call, const char *format, ...)
     say(format, arguments);
     va_end(arguments);
 }
-void damage(const struct call *call, const char *format, ...)
-{
-    va_list arguments;
-    (void)call;
-    va_start(arguments, format);
-    say(format, arguments);
-    va_end(arguments);
-}
 void misuse(const struct call *call, const char *format, ...)
 {
     va_list arguments;
@@ -105,6 +97,10 @@ void misuse(const struct call *call, const char *format, ...)
     va_end(arguments);
     cr_assert_fail("misuse: %s", said);
     abort();
+}
+void fail(const struct call *call, const char *format, ...)
+{
+    misuse(call, "%s", format);
 }
 void progress(struct call *call, uint64_t done, uint64_t of)
 {
@@ -343,6 +339,7 @@ Test(timeline, values_are_chosen)
     call.options[1] = (struct call_option){1, "disk:2"};
     call.options[2] = (struct call_option){1, "et:1=part of a name"};
     call.options_count = 3;
+    call.title = "one of several";
     timeline_open(&timeline, &call, 1);
     cr_assert_eq(timeline.values_count, 3);
     cr_assert_str_eq(timeline.values[0].label, "net bytes");
