@@ -198,17 +198,17 @@ SANITIZE = $(MAKE) --no-print-directory -s -j$(CORES) run-tests \
 asan: packages-test
 	@ASAN_OPTIONS=handle_segv=0:handle_abort=0:handle_sigbus=0:handle_sigfpe=0:handle_sigill=0:use_sigaltstack=0:detect_leaks=0 \
 		$(SANITIZE) BUILD=build/asan \
-		TESTFLAGS="-fsanitize=address -fno-omit-frame-pointer"
+		TESTFLAGS="-O1 -g1 -fsanitize=address -fno-omit-frame-pointer"
 ubsan: packages-test
 	@$(SANITIZE) BUILD=build/ubsan \
-		TESTFLAGS="-fsanitize=undefined -fno-sanitize-recover=all"
+		TESTFLAGS="-O1 -g1 -fsanitize=undefined -fno-sanitize-recover=all"
 # Criterion does not start under ThreadSanitizer (Snaipe/Criterion#274): tests/tsan
 # replaces it. setarch: it fails at the random addresses of some kernels. It gets
 # no test of one thread, and not tests/ring/threads.c, whose threads are
 # cancelled, forked and jumped out of.
 tsan: packages-test
 	@TSAN_OPTIONS=handle_segv=0:handle_abort=0 RUN="setarch -R" $(SANITIZE) \
-		BUILD=build/tsan TESTFLAGS="-fsanitize=thread -Itests/tsan" CRITERION= \
+		BUILD=build/tsan TESTFLAGS="-O1 -g1 -fsanitize=thread -Itests/tsan" CRITERION= \
 		TESTS="$(filter-out ring/threads inside/format inside/coded inside/regex,$(INSIDE))" CASES=
 
 # Lines and branches of the headers that the tests reach.
