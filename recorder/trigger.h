@@ -505,7 +505,7 @@ recorder_trigger_ask_(void)
 }
 /* Names the arguments of a trigger's condition that no record had. */
 RECORDER_SELDOM_ void
-recorder_trigger_lacks_(const struct recorder_trigger_ *trigger)
+recorder_trigger_lacks_(struct recorder_trigger_ *trigger)
 {
     const struct recorder_condition_ *c = &trigger->condition;
     unsigned i;
@@ -519,6 +519,15 @@ recorder_trigger_lacks_(const struct recorder_trigger_ *trigger)
             recorder_trigger_refuse_(at, size,
                                      "no record had this argument");
     }
+    trigger->had[RECORDER_CONDITION_TESTS_] = 0; /* each file calls it */
+}
+RECORDER_UNSEEN_ __attribute__((destructor(104))) static void
+recorder_trigger_end_(void)
+{
+    unsigned i;
+    for (i = 0; i < RECORDER_TRIGGERS_; i++)
+        if (recorder_home_.registry->hook == recorder_trigger_hook_)
+            recorder_trigger_lacks_(&recorder_triggers_.all[i]);
 }
 /* Removes a closed library's hook, unless another one precedes it. */
 RECORDER_AT_CLOSE_(103) recorder_trigger_leave_(void)
@@ -528,11 +537,9 @@ RECORDER_AT_CLOSE_(103) recorder_trigger_leave_(void)
     if (registry->hook != recorder_trigger_hook_)
         return;
     registry->hook = recorder_triggers_.next;
-    for (i = 0; i < RECORDER_TRIGGERS_; i++) {
-        recorder_trigger_lacks_(&recorder_triggers_.all[i]);
+    for (i = 0; i < RECORDER_TRIGGERS_; i++)
         __atomic_store_n(&recorder_triggers_.all[i].state,
                          RECORDER_TRIGGER_DONE_, __ATOMIC_RELEASE);
-    }
     recorder_triggers_.hooked = 0;
     recorder_action_mark_();
 }

@@ -297,7 +297,7 @@ static void names_text(const struct reader *reader, char *to, size_t max)
     *to = '\0';
     for (size_t i = 0; i < reader->recorders_count && at < max; i++)
         at += (size_t)snprintf(to + at, max - at, "%s%s", i ? ", " : "",
-                               reader->recorders[i]->name);
+                               reader->recorders[i]->shown);
 }
 
 bool call_has_thread(struct call *call)
@@ -542,11 +542,12 @@ void call_reader_open(struct call *call)
     call->reader.calls = call->verb->calls;
     call->reader.function = function_at;
     call->reader.function_context = &call->source;
-    if (!wrong)
+    if (!wrong) {
+        libraries_name(call);
         wrong = reader_select(&call->reader, &call->selection);
+    }
     if (wrong)
         fail(call, "%s", wrong);
-    libraries_name(call);
 }
 
 /* Returns how a call's options say that its source is opened. */

@@ -769,7 +769,8 @@ Test(trigger, lacks_an_argument)
     record(disk, "size=%d bytes=%d", 1, 2);
     record(disk, "latency bytes=%d", 1);
     cr_assert_str_eq(said(), "");
-    recorder_trigger_leave_();
+    recorder_trigger_end_();
+    recorder_trigger_end_();
     cr_assert_str_eq(
         said(), "recorder: trigger: byts>50 1>5: freeze: no record had this "
                 "argument\nrecorder: trigger: disk: size=2 7<5: freeze: no "

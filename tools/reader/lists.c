@@ -139,7 +139,8 @@ bool list_is_chosen(const struct reader *reader,
                     const struct reader_recorder *r)
 {
     const char *names = reader->inside->names;
-    return names ? recorder_regex_match_(names, r->name)
+    return names ? recorder_regex_match_(names, r->name) ||
+                       recorder_regex_match_(names, r->shown)
                  : !reader->inside->selection.for_people ||
                        strncmp(r->description, "internal: ", 10) != 0;
 }
