@@ -251,6 +251,13 @@ const char *where_wrong(const struct where *where, const struct reader *reader)
         snprintf(place, sizeof place, "of place %u", test->argument + 1U);
         if (where->seen[i] == SEEN)
             continue;
+        if (where->seen[i] == SEEN_NONE && test->field) {
+            snprintf(wrong, sizeof wrong,
+                     "no record has an argument %.64s: a format names one as "
+                     "in %.64s=%%d; without a name use its place, as in 1>0",
+                     test->field, test->field);
+            return wrong;
+        }
         snprintf(wrong, sizeof wrong,
                  where->seen[i] == SEEN_NONE ? "no record has an argument %.64s"
                  : test->how != '~' && test->is_number
