@@ -44,8 +44,8 @@ struct ending {
     const char *text, *text_of_run; /* the latter of recorder run; or null */
 };
 
-/* Goal: the noted status is that of the program, which it keeps; without a note,
- * nothing is made up. Method: ways to end, of programs of several compilers and
+/* Goal: the noted status is that of the program, which it keeps, and its threads
+ * have ended; without a note, nothing is made up. Method: ways to end, of programs of several compilers and
  * libraries, and under recorder run. */
 Test(ended, is_the_programs_end)
 {
@@ -70,6 +70,8 @@ Test(ended, is_the_programs_end)
                 break;
             run_ended("RECORDER_FILE=file", e->how, e->status);
             must_list("file", e->text, e->how);
+            if (strcmp(e->text, NOT_NOTED) != 0)
+                command_must("list file | grep \"^1 .* ended$\"");
             if (c > 0)
                 continue;
             run_ended(RECORDER " run -q -o file", e->how, e->status);

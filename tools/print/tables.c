@@ -156,10 +156,10 @@ void table_threads(FILE *to, const struct reader *reader)
         fprintf(to, "%-6u %8d  ", t->number, (int)t->id);
         table_column(to, t->name, 15);
         fprintf(to, " %s\n",
-                t->is_task  ? "task"
-                : !t->known ? "?"
-                : t->alive  ? "alive"
-                            : "ended");
+                t->is_task                                          ? "task"
+                : t->known && t->alive                              ? "alive"
+                : t->known || reader->ended >= RECORDER_ENDED_EXIT_ ? "ended"
+                                                                    : "?");
     }
 }
 
