@@ -204,9 +204,9 @@ a lower floor; no file includes one of the headers outside:
  *
  * -DRECORDER_CLOCK_ORDER, for all files of a program and its libraries:
  * sequence numbers come from the clock, so that threads with lanes share no
- * memory at all (recorder/order.h). Linux on x86-64, where processors count alike; else, and
- * where a file is compiled without it, they come from the counter, as `recorder
- * list` says.
+ * memory at all (recorder/order.h). Linux on x86-64, where processors count
+ * alike; else, and where a file is compiled without it, they come from the
+ * counter, as `recorder list` says.
  *
  * -DRECORDER_COMPILE_ONCE only declares the functions of all headers: one file
  * defines RECORDER_COMPILE_HERE before it includes them, and contains them.
