@@ -496,6 +496,16 @@ static void codes_open(struct call *call)
     codes_add(&call->codes, "/usr/share/recorder/formats", codes_say, call);
 }
 
+static const struct module *module_of(struct call *call,
+                                      const struct reader_recorder *r)
+{
+    struct source *source = &call->source;
+    const struct module *m = module_at(source, r->name_address);
+    return m || !source->elsewhere
+               ? m
+               : module_at(source, source->elsewhere(source, r->address));
+}
+
 /* Two libraries may have a recorder of one name each: then all outputs name the
  * libraries, but for the lines of records. */
 static void libraries_name(struct call *call)
@@ -504,16 +514,13 @@ static void libraries_name(struct call *call)
     for (size_t i = 0; i < reader->recorders_count; i++)
         for (size_t k = 0; k < reader->recorders_count; k++) {
             struct reader_recorder *r = reader->recorders[i];
+            const struct reader_recorder *other = reader->recorders[k];
             const struct module *m;
             const char *file;
-            if (i == k || r->shown != r->name ||
-                strcmp(r->name, reader->recorders[k]->name) != 0)
+            if (r->shown != r->name || strcmp(r->name, other->name) != 0)
                 continue;
-            m = module_at(&call->source, r->name_address);
-            if (!m && call->source.elsewhere)
-                m = module_at(&call->source, call->source.elsewhere(
-                                                 &call->source, r->address));
-            if (!m)
+            m = module_of(call, r);
+            if (!m || m == module_of(call, other))
                 continue;
             file = strrchr(m->path, '/') ? strrchr(m->path, '/') + 1 : m->path;
             if (asprintf(&r->shown, "%s of %s", r->name, file) < 0)

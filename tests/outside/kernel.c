@@ -518,6 +518,7 @@ Test(kernel, save_has_them, .init = build_long)
 Test(kernel, save_has_each_once)
 {
     pid_t pid = command_start("env RECORDER_SWITCHES=1024,1 ./kernel live");
+    usleep(300000); /* until there are some */
     for (unsigned i = 0; i < scaled(20) + 1; i++) {
         command_must("save %d -o x%u.rec", pid, i);
         command_must("dump x%u.rec --json >lines", i);
