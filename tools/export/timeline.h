@@ -51,11 +51,12 @@ struct timeline_lane {
 };
 
 struct timeline_value {
-    size_t recorder;   /* its index in the reader */
-    unsigned argument; /* from 0 */
-    char *field;       /* the name in the format, in place of it; or null */
-    char *name;        /* of the argument */
-    char *label;       /* differs between recorders */
+    size_t recorder;    /* its index in the reader */
+    unsigned argument;  /* from 0 */
+    char *field;        /* the name in the format, in place of it; or null */
+    char *name;         /* of the argument */
+    char *label;        /* differs between recorders */
+    const char *option; /* several recorders may have its value */
     bool seen;
 };
 

@@ -37,7 +37,8 @@ static void value_add(struct timeline *t, const char *option, size_t recorder,
         need(realloc(t->values, (t->values_count + 1) * sizeof *t->values));
     add = &t->values[t->values_count++];
     *add = (struct timeline_value){.recorder = recorder,
-                                   .argument = value->argument};
+                                   .argument = value->argument,
+                                   .option = option};
     add->name = need(strdup(value->name));
     add->field = value->field ? need(strdup(value->field)) : NULL;
     add->label = need(malloc(size));
@@ -77,14 +78,23 @@ void timeline_values_open(struct timeline *t, const char *option)
     value_close(&value);
 }
 
+static bool has_value(const struct timeline *t, const char *option)
+{
+    for (size_t i = 0; i < t->values_count; i++)
+        if (t->values[i].option == option && t->values[i].seen)
+            return true;
+    return false;
+}
+
 void timeline_values_close(struct timeline *t)
 {
     for (size_t i = 0; i < t->values_count; i++) {
-        if (!t->values[i].seen && t->values[i].field)
+        const bool is_there = has_value(t, t->values[i].option);
+        if (!is_there && t->values[i].field)
             lacks_of(t)(t->call, "%s has no number %s: no value %s",
                         t->call->reader.recorders[t->values[i].recorder]->name,
                         t->values[i].field, t->values[i].name);
-        else if (!t->values[i].seen)
+        else if (!is_there)
             lacks_of(t)(t->call, "%s has no number as argument %u: no value %s",
                         t->call->reader.recorders[t->values[i].recorder]->name,
                         t->values[i].argument + 1, t->values[i].name);
