@@ -198,6 +198,7 @@ stop
 # is the first of its process.
 start_threads ended
 until_has 'wants_cash waits' recorder threads $pid
+until_has 'wants_bank waits' recorder threads $pid
 lacks DEADLOCK
 [[ $text = *'wants_bank waits for mutex bank of '*', which has ended; no thread '\
 'can release it'$'\n'* ]]
