@@ -94,7 +94,7 @@ RECORDER_SWITCHES=64,why recorder run -q -o why.rec ./calls
 must recorder why why.rec look_up
 has 'functions: look_up: 10 spans, usually '
 has 'waited for mutex table held by T'
-has ' holder, at look_up calls.c:'
+has " holder, at look_up calls.c:$(awk '/ look_up\(/ { f = 1 } f && /mutex_lock/ { print NR; exit }' calls.c) "
 has ' holder waited in usleep, returned 0, at holds calls.c:'
 
 ## missing_records_are_said

@@ -25,8 +25,9 @@ static void wait_text(FILE *to, const struct why *w, const struct why_row *row)
         [WAIT_FUTEX] = ", woken by ",
         [WAIT_THREAD] = ", the end of "};
     const struct wait of = {.kind = row->of->kind, .object = row->of->object};
-    const struct stack *stack =
-        recorded_stack(w->threads->recorded, row->of->stack);
+    uint64_t frames[FRAMES_MAX];
+    const unsigned count =
+        recorded_frames(w->threads, row->of->stack, 0, frames);
     char object[256];
     if (row->of->call) {
         fputs("waited in ", to);
@@ -46,8 +47,7 @@ static void wait_text(FILE *to, const struct why *w, const struct why_row *row)
         fputs(acts[of.kind] ? acts[of.kind] : " held by ", to);
         thread_text(to, row->other);
     }
-    if (stack)
-        show_frames(to, w->threads, ", at ", stack->frames, stack->count, 2);
+    show_frames(to, w->threads, ", at ", frames, count, 2);
 }
 
 static void row_text(FILE *to, const struct why *w, const struct why_row *row)
