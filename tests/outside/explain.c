@@ -371,6 +371,11 @@ Test(explain, hangs)
                   strstr(build_text, "images: locks ") &&
                   strstr(build_text, "DEADLOCK of 2 threads: each waits"),
               "%s", build_text);
+    build_must("./frame joins >out.txt 2>&1 & pid=$!; sleep 2; " RECORDER
+               " explain $pid; kill $pid");
+    cr_expect(strstr(build_text, "frame; holds mutex ") &&
+                  strstr(build_text, "  both explain_frame.c:"),
+              "main is in no deadlock: %s", build_text);
     build_must("gcore -o still $(cat pid) >out.txt 2>&1; " RECORDER
                " explain still.$(cat pid)");
     cr_expect_not_null(strstr(build_text, "frame: DEADLOCK of 2 threads"),

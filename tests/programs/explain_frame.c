@@ -34,10 +34,10 @@ static void both(pthread_mutex_t *first, pthread_mutex_t *second)
     usleep(100000);
     pthread_mutex_lock(second);
 }
-static void *other(void *none)
+static void *other(void *first)
 {
-    both(&right, &left);
-    return none;
+    both(first, first == &left ? &right : &left);
+    return first;
 }
 
 int main(int argc, char **argv)
@@ -45,8 +45,14 @@ int main(int argc, char **argv)
     recorder_dump_on_common_signals(0, 0);
     if (argc > 1 && strcmp(argv[1], "hangs") == 0) {
         pthread_t thread;
-        pthread_create(&thread, NULL, other, NULL);
+        pthread_create(&thread, NULL, other, &right);
         both(&left, &right);
+    }
+    if (argc > 1 && strcmp(argv[1], "joins") == 0) {
+        pthread_t threads[2];
+        pthread_create(&threads[0], NULL, other, &right);
+        pthread_create(&threads[1], NULL, other, &left);
+        pthread_join(threads[0], NULL);
     }
     while (argc > 1) {
         char *block = malloc(1 << 20);

@@ -322,17 +322,18 @@ static void frame_add(struct explain *x, unsigned frame)
     }
 }
 
-/* Takes the first thread of a deadlock as the one that hangs, if none crashed. */
+/* Takes the first thread of a deadlock as the one that hangs, if none crashed:
+ * the thread of the verdict may only wait for one of these. */
 static void hang_read(struct explain *x)
 {
     const struct threads *threads = &x->threads;
     const struct cycle *first = threads->cycles;
-    if (x->hung || !threads->cycles_count ||
-        (x->signal && x->signal != SIGSTOP))
+    if (!threads->cycles_count || (x->signal && x->signal != SIGSTOP))
         return;
+    if (!x->hung)
+        snprintf(x->verdict, sizeof x->verdict, "%sDEADLOCK of %zu threads",
+                 first->perhaps ? "perhaps " : "", first->count);
     x->hung = threads->all[first->threads[0]].id;
-    snprintf(x->verdict, sizeof x->verdict, "%sDEADLOCK of %zu threads",
-             first->perhaps ? "perhaps " : "", first->count);
 }
 
 void crash_find(struct explain *x)

@@ -153,7 +153,10 @@ static void abort_text(struct explain *x, char *to, size_t max)
     else if (has)
         snprintf(to, max, "abort in the C library: %s", message);
     else
-        snprintf(to, max, "abort() was called");
+        snprintf(to, max,
+                 x->code == SI_USER && x->threads.source->signal
+                     ? "it was sent, by kill()"
+                     : "abort() was called");
 }
 
 /* ---------------------------------------------------------------- memory -- */
