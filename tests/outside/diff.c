@@ -563,6 +563,40 @@ Test(diff, any)
                        build_text);
 }
 
+/* Goal: another end of the program is a difference, where both ends are known. */
+Test(diff, ends)
+{
+    build_must("cat >p.c <<X\n"
+               "#include \"recorder_dump.h\"\n"
+               "#include <signal.h>\n#include <stdlib.h>\n#include <unistd.h>\n"
+               "RECORDER(net, 64, \"\")\n"
+               "int main(int n, char **a)\n"
+               "{\n"
+               "    recorder_dump_on_common_signals(0, 0);\n"
+               "    for (int i = 0; i < 9; i++)\n"
+               "        record(net, \"step %%d\", i);\n"
+               "    if (n > 2)\n"
+               "        kill(getpid(), atoi(a[2]));\n"
+               "    return atoi(a[1]);\n"
+               "}\nX\n"
+               "gcc " BUILD_INCLUDE "-w p.c -o p && RECORDER_FILE=a ./p 0 && "
+               "RECORDER_FILE=b ./p 0 && ! RECORDER_FILE=c ./p 7 && "
+               "! RECORDER_FILE=d ./p 0 6 2>said && ! RECORDER_FILE=e ./p 0 9");
+    command_must("diff a b");
+    cr_assert_eq(command("diff a c"), 1);
+    cr_assert(
+        strstr(build_text, "\nended: exited 7 in BAD, exited 0 in GOOD\n"), "%s",
+        build_text);
+    cr_assert_eq(command("diff a b -- d"), 1);
+    cr_assert(
+        strstr(build_text, "\nended: SIGABRT in BAD, exited 0 in GOOD\n"), "%s",
+        build_text);
+    command_must("diff d d");
+    command_must("diff a c -- c");
+    command_must("diff a e"); /* an end that is not known is no difference */
+    command_must("list d | grep \"^ENDED SIGABRT: it was sent, by kill(); \"");
+}
+
 /* Goal: a source file with another name pairs by text and function. */
 Test(diff, renamed_file)
 {

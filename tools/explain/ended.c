@@ -8,6 +8,7 @@
 
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 enum runs { RUNS_NOT, RUNS, RUNS_PERHAPS };
@@ -102,4 +103,35 @@ char *ended_text(struct call *call, const char **kind, int *status)
         return text;
     free(text);
     return NULL;
+}
+
+/* How the program of a recording ended; equal ends are equal texts. */
+static char *end_of(struct call *call)
+{
+    const char *kind;
+    int status;
+    char *text = ended_text(call, &kind, &status);
+    if (text && (strcmp(kind, "unknown") == 0 || strcmp(kind, "running") == 0 ||
+                 (strcmp(kind, "exit") == 0 && status < 0)))
+        *text = '\0';
+    else if (text)
+        text[strcspn(text, ":")] = '\0'; /* of a crash, its signal */
+    return text ? text : need(strdup(""));
+}
+
+char *ended_compare(struct call *calls, size_t count)
+{
+    char *bad = end_of(&calls[count - 1]), *line = NULL, *good = NULL;
+    bool differ = *bad != '\0';
+    for (size_t i = 0; i + 1 < count; i++) {
+        free(good);
+        good = end_of(&calls[i]);
+        differ &= *good && strcmp(good, bad) != 0;
+    }
+    if (differ &&
+        asprintf(&line, "ended: %s in BAD, %s in GOOD", bad, good) < 0)
+        need(NULL);
+    free(good);
+    free(bad);
+    return line;
 }

@@ -21,6 +21,7 @@ FLOORS (a file calls only files of lower floors)
 #pragma once
 
 #include "command.h"
+#include "ended.h"
 #include "show.h"
 
 /* ---------------------------------------------------------------- access -- */
@@ -208,10 +209,6 @@ void explain_close(struct explain *);
  * recording, and its stack; or, without CRASH and in one line, the innermost place
  * in the program's own code. False, and prints nothing: it has no crash. */
 bool explain_brief(struct call *, FILE *, bool stack);
-/* ended.c: returns how the program of a recording ended, in words, or null if the
- * recording does not tell; *kind: "crash", "exit", "running", "killed", "unknown"; *status:
- * of exit(), else -1. The caller frees. */
-char *ended_text(struct call *, const char **kind, int *status);
 /* Prints the innermost frames: of the system, the last one before the program's
  * own code; and the variables of the first in that code. */
 void stack_text(FILE *, struct explain *);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "array.h"
+#include "ended.h"
 #include "print.h"
 
 enum {
@@ -34,6 +35,7 @@ struct diff_shown {
     size_t shown; /* causes */
     size_t context;
     bool as_json, in_color, all_times;
+    char *ends;          /* that BAD ended otherwise than GOOD; or null */
     size_t *at[SIDES];   /* room for the events around one */
     char **texts[SIDES]; /* lines of events that are shown, or null */
 };
@@ -289,8 +291,9 @@ static void times_print(const struct diff_shown *o)
 
 static void finding_print(const struct compare *c, size_t i)
 {
-    printf("%zu. %s: %s\n", i + 1, rule_rows[c->findings[i].rule].name,
-           c->findings[i].text);
+    printf("%zu. %s: %s%s\n", i + 1, rule_rows[c->findings[i].rule].name,
+           c->findings[i].text,
+           c->findings[i].weak && c->strong_count ? " (may be chance)" : "");
 }
 
 /* A difference, its consequences, and the records around it. */
@@ -316,7 +319,9 @@ static void text_print(const struct diff_shown *o)
 {
     const struct compare *c = o->c;
     head_print(c);
-    if (!c->strong_count)
+    if (o->ends)
+        puts(o->ends);
+    if (!c->strong_count && !(o->ends && !c->findings_causes))
         puts(c->findings_causes
                  ? "No difference that is significant; this may be chance:"
                  : "No difference greater than between two runs of one "
@@ -348,8 +353,9 @@ static void json_format(const struct compare *c, const char *key, size_t format)
                  f->watched[BAD]);
 }
 
-static void json_head(const struct compare *c)
+static void json_head(const struct diff_shown *o)
 {
+    const struct compare *c = o->c;
     for (enum compare_side side = GOOD; side < SIDES; side++) {
         const struct history *h = &c->of[side];
         json_put(stdout, side ? ",%s:[" : "{%s:[", side ? "bad" : "good");
@@ -368,8 +374,8 @@ static void json_head(const struct compare *c)
         printf("\",\"%s_overwritten\":%" PRIu64, side ? "bad" : "good",
                h->overwritten);
     }
-    json_put(stdout, ",'same_build':%d,'differences':%zu}\n", !c->other_build,
-             c->strong_count);
+    json_put(stdout, ",'same_build':%d,'differences':%zu,'ended':%s}\n",
+             !c->other_build, c->strong_count + (o->ends != NULL), o->ends);
 }
 
 static void json_records(const struct diff_shown *o, const struct finding *f,
@@ -437,7 +443,7 @@ static void json_print(const struct diff_shown *o)
 {
     const struct compare *c = o->c;
     size_t i;
-    json_head(c);
+    json_head(o);
     for (i = 0; i < o->shown; i++)
         json_finding(o, i);
     for (i = c->findings_causes; i < c->findings_count; i++)
@@ -509,6 +515,7 @@ static int diff(struct call *call)
     c.exact = call_option(call, OPTION_EXACT) != NULL;
     check(&c);
     compare_all(&c);
+    o.ends = ended_compare(calls, count);
     if (call_option(call, OPTION_ANY))
         c.strong_count = c.findings_causes;
     if (o.shown > c.findings_causes)
@@ -527,7 +534,8 @@ static int diff(struct call *call)
         call_close(&calls[i]);
     }
     free(calls);
-    count = c.strong_count;
+    count = c.strong_count + (o.ends != NULL);
+    free(o.ends);
     compare_close(&c);
     return cut_off ? CANNOT_TELL : count ? 1 : 0;
 }
@@ -552,7 +560,7 @@ static const struct option_row rows[] = {
 
 const struct verb verb_diff = {
     .name = "diff",
-    .arguments = "GOOD... BAD",
+    .arguments = "GOOD BAD | GOOD... -- BAD",
     .summary = "compares a bad run of a program with a good one",
     .help =
         "GOOD and BAD are sources: recordings, core files or processes. "
