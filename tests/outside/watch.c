@@ -89,11 +89,12 @@ Test(watch, each_condition)
                   program),
         124, "%s", build_text);
     cr_assert_not_null(strstr(build_text,
-                              ": --when disk: bytse>1: no record has an "
-                              "argument bytse until now\n"),
+                              ": --when disk: bytse>1: until now, no record "
+                              "has an argument bytse: "),
                        "%s", build_text);
-    cr_assert_not_null(strstr(build_text, ": --when net: 1=9 5>3: no "),
-                       "%s", build_text);
+    cr_assert_not_null(
+        strstr(build_text, ": --when net: 1=9 5>3: until now, no "), "%s",
+        build_text);
     cr_assert_eq(lines_of(build_text), 2, "%s", build_text);
     /* Any of several. */
     command_must("watch %d --when \"disk: 1=3\" --when \"net: sw2\" --times 30",
@@ -231,7 +232,8 @@ Test(watch, triggers_of_the_program)
     build_must("until grep -q \"net: SW2 late 10$\" dump.txt 2>&-; do "
                "sleep 0.05; done; grep -q \"trigger: bad: NAMES of\" said");
     /* One that has acted is watched no more, once its dump is done. */
-    build_must("until " RECORDER " list %d >list; grep -q \"  on      Severities"
+    build_must("until " RECORDER
+               " list %d >list; grep -q \"  on      Severities"
                "$\" list; do sleep 0.05; done; cat list",
                program);
     cr_assert_not_null(strstr(build_text, "  watched Latencies\n"), "%s",

@@ -302,7 +302,7 @@ static void whens_check(const struct records *watch)
     for (size_t i = 0; i < watch->whens_count; i++) {
         const char *wrong = where_wrong(watch->whens[i].where, reader);
         if (wrong && reader->taken)
-            warn(watch->call, "--when %s: %s until now", watch->whens[i].text,
+            warn(watch->call, "--when %s: until now, %s", watch->whens[i].text,
                  wrong);
     }
 }
