@@ -123,10 +123,10 @@ char *ended_compare(struct call *calls, size_t count)
 {
     char *bad = end_of(&calls[count - 1]), *line = NULL, *good = NULL;
     bool differ = *bad != '\0';
-    for (size_t i = 0; i + 1 < count; i++) {
+    for (size_t i = 0; differ && i + 1 < count; i++) {
         free(good);
         good = end_of(&calls[i]);
-        differ &= *good && strcmp(good, bad) != 0;
+        differ = *good && strcmp(good, bad) != 0;
     }
     if (differ &&
         asprintf(&line, "ended: %s in BAD, %s in GOOD", bad, good) < 0)
