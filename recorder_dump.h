@@ -8,9 +8,9 @@
 
     int main(void)
     {
-        recorder_dump_on_common_signals(0, 0); // a crash shows what led to it
+        recorder_dump_on_common_signals(0, 0); // a crash shows the last records
         record(net, "%d bytes from %s", 42, "example.org");
-        recorder_dump();                       // and so does this
+        recorder_dump();                       // shows them, too
     }
 
     $ RECORDER_FILE=/var/tmp/%e.%p.rec ./demo  # the rings live in a file

@@ -19,8 +19,8 @@ RECORDER_C_BEGIN_
 /* ----------------------------------------------------------------- order --
  *
  * A counter gives each order once, a cause before its effect, but all cores of
- * the machine share its line. An order by the clock shares nothing: it is made
- * of the ticks of the record, which all cores count alike.
+ * the machine share the cache line of the counter. An order by the clock shares
+ * nothing: it consists of the record's ticks, which all cores count alike.
  *
  *     63                             10 9                2 1      0
  *     +--------------------------------+------------------+--------+

@@ -51,7 +51,7 @@ RECORDER_INLINE_ uintptr_t recorder_add_owned_(uintptr_t *to, uintptr_t value)
  *
  * A ticket is a position, handed out once by `write`: p belongs to slot
  * k = p mod size, in lap L = p - k. The first position is `size`. commit[k]
- * says what slot k holds:
+ * is the state of slot k:
  *
  *     lap << 16 | thread << 1 | busy      (32-bit machines: lap << 8)
  *
@@ -140,8 +140,8 @@ RECORDER_INLINE_ uintptr_t recorder_commit_lap_(uintptr_t position,
     return (position & ~mask) << RECORDER_THREAD_BITS_;
 }
 
-/* True if a lap's bits in the commit word are 0. On 32-bit machines one in 2^24
- * positions has such a lap; on others no program gets to the first. */
+/* True where a lap's bits in the commit word may be 0: on 32-bit machines, for
+ * one in 2^24 positions. A 64-bit program ends before its first such position. */
 #ifndef RECORDER_LAPS_WRAP_
 #define RECORDER_LAPS_WRAP_ (__SIZEOF_POINTER__ < 8)
 #endif

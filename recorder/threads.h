@@ -13,12 +13,12 @@ RECORDER_C_BEGIN_
 
 /* --------------------------------------------------------------- threads --
  *
- * A thread gets a number and a row of the table at its first record; the row of
- * a dead thread is given away only when the table is full: it names the
- * thread of records that are still kept. All is safe in a signal handler: at
- * worst the handler takes a second row.
+ * A thread gets a number and a row of the table at its first record. A row names
+ * the thread of its records, so another thread gets the row of a dead thread only
+ * when the table is full. All is safe in a signal handler: at worst the handler
+ * takes a second row.
  *
- * It also gets a lane, of all recorders that have so many, as long as one is
+ * A thread also gets a lane of each recorder with enough lanes, while one is
  * free; others share lane 0. A lane is owned by a thread of the kernel, not by
  * a row: when this thread has ended, after its last instruction, destructors of
  * thread-local variables included, the next that looks there takes it (O1 to O5
