@@ -10,7 +10,7 @@
 # information is needed. Rings are read and text is made by librecorder.so.1, the
 # reader of the `recorder` command, which the Python module `recorder` calls.
 #
-# RECORDER_COMPILE_ONCE in the environment names another library than the one that
+# RECORDER_LIBRARY in the environment names another library than the one that
 # was installed or built with this file.
 
 import bisect

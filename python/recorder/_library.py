@@ -20,10 +20,10 @@ class Warning(UserWarning):
 
 
 def candidates():
-    """The possible places of the library, likeliest first: RECORDER_COMPILE_ONCE;
+    """The possible places of the library, likeliest first: RECORDER_LIBRARY;
     the result of `make` in a checkout; the installed file below a prefix; the
     libraries of the system."""
-    named = os.environ.get("RECORDER_COMPILE_ONCE")
+    named = os.environ.get("RECORDER_LIBRARY")
     if named:
         return [named]
     found = [os.path.join(HERE, "..", "..", "build", SONAME)]
@@ -49,7 +49,7 @@ def load():
             if os.path.exists(path):
                 raise Error(str(error)) from None
     raise Error("no %s: make install puts it where it is found, "
-                "RECORDER_COMPILE_ONCE names another; looked for %s" %
+                "RECORDER_LIBRARY names another; looked for %s" %
                 (SONAME, ", ".join(map(os.path.normpath, paths))))
 
 

@@ -374,10 +374,10 @@ Test(gdb, errors, .init = build_long)
     said("recorder: no program runs here, and no core file or recording\n");
     build_must(GDB "sleep -ex starti -ex \"recorder dump\" || :");
     said("recorder: no recorder in it\n");
-    build_must("RECORDER_COMPILE_ONCE=/nowhere " GDB
+    build_must("RECORDER_LIBRARY=/nowhere " GDB
                "-ex \"recorder dump\" || :");
     said("recorder: no librecorder.so.1: \nlooked for /nowhere\n");
-    build_must("RECORDER_COMPILE_ONCE=/etc/passwd " GDB "-ex \"recorder dump\" "
+    build_must("RECORDER_LIBRARY=/etc/passwd " GDB "-ex \"recorder dump\" "
                "|| :");
     said("recorder: /etc/passwd: \n");
     build_must(GDB "./program -ex \"break abort\" -ex \"run abort\" "

@@ -212,11 +212,11 @@ def errors():
             raise AssertionError
         except recorder.Error as error:
             assert "only a running process" in str(error)
-    os.environ["RECORDER_COMPILE_ONCE"] = "/nowhere"
+    os.environ["RECORDER_LIBRARY"] = "/nowhere"
     done = subprocess.run([sys.executable, "-c", "import recorder; recorder."
                            "version()"], capture_output=True, cwd=os.path.join(
                                HERE, "..", "..", "python"))
-    assert b"RECORDER_COMPILE_ONCE names another" in done.stderr, done.stderr
+    assert b"RECORDER_LIBRARY names another" in done.stderr, done.stderr
     print("errors as the command's")
 
 
