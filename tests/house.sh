@@ -149,6 +149,28 @@ options()
     done
     [ "$(sort -u "$scratch/options" | wc -l)" -gt 90 ] ||
         echo "house.sh: options() finds too few"
+    for name in $(grep -ohE '\bRECORDER_[A-Z_]*[A-Z]\b' docs/options.md | sort -u); do
+        grep -rqw "$name" recorder*.h recorder hooks run tools fleet python compat ||
+            echo "docs/options.md: $name is in no code"
+    done
+    [ ! -x build/recorder ] || columns
+}
+
+# Its middle column, and --help of each verb, name the same options.
+columns()
+{
+    option='s/^  (-., )?(--[a-z-]+).*/\2/p'
+    for verb in $(ls tools/verbs | sed 's/\.c$//'); do
+        build/recorder "$verb" --help | sed -nE "$option" | sed "s/$/ $verb/"
+    done | sort -u >"$scratch/helped"
+    build/recorder help options | sed -nE "$option" | sort -u >"$scratch/common"
+    sed -nE 's/^\| `(-., )?(--[a-z-]+)[^|]*\| ([^|]*) \|.*/\2 \3/p' docs/options.md |
+        tee "$scratch/rows" | sed -E 's/;.*|,? ?(all verbs|verbs that choose).*//; s/,//g' |
+        awk '{ for (i = 2; i <= NF; i++) print $1, $i }' | sort -u |
+        diff "$scratch/helped" - |
+        sed -n 's/^< /docs\/options.md lacks /p; s/^> \(.*\)/docs\/options.md: \1 is in no --help/p'
+    sed -nE 's/ .*(all verbs|verbs that choose).*//p' "$scratch/rows" | sort -u |
+        diff "$scratch/common" - | sed -n 's/^[<>] /docs\/options.md and help options: /p'
 }
 
 # docs/command.md names each verb of the command, and no other.
