@@ -4,6 +4,7 @@
 #include "filters.h"
 #include "folder.h"
 #include "labels.h"
+#include "offer.h"
 #include "print.h"
 #include "threads.h"
 
@@ -290,16 +291,6 @@ bool call_when(struct call *call, const char *text, uint64_t *order,
     return true;
 }
 
-/* Makes "main, small": all names, for a --names that chose none. */
-static void names_text(const struct reader *reader, char *to, size_t max)
-{
-    size_t at = 0;
-    *to = '\0';
-    for (size_t i = 0; i < reader->recorders_count && at < max; i++)
-        at += (size_t)snprintf(to + at, max - at, "%s%s", i ? ", " : "",
-                               reader->recorders[i]->shown);
-}
-
 bool call_has_thread(struct call *call)
 {
     struct reader_selection of_thread = {.thread = call->selection.thread};
@@ -314,29 +305,41 @@ bool call_has_thread(struct call *call)
     return found;
 }
 
-/* Ends the command if a selection names a missing thing. `follow` only warns,
- * as a library may bring it. */
+/* Ends the command. `follow` only warns, as a library may bring what is
+ * missing. */
+typedef void tell(const struct call *, const char *, ...);
+static tell *tell_of(const struct call *call)
+{
+    return call->verb->follows ? warn : fail;
+}
+
+void call_names_check(const struct call *call)
+{
+    const char *names = call->selection.names, *there;
+    struct offer offer = {0};
+    bool any = !names;
+    for (size_t i = 0; i < call->reader.recorders_count; i++) {
+        const struct reader_recorder *r = call->reader.recorders[i];
+        any = any || reader_is_named(r, names);
+        offer_add(&offer, r->shown);
+    }
+    there = offer_end(&offer, "");
+    if (!any)
+        tell_of(call)(call, "no recorder is named %s%s", names, there);
+}
+
+/* Looks for things that a selection names. */
 static void selection_check(struct call *call)
 {
-    void (*tell)(const struct call *, const char *, ...) =
-        call->verb->follows ? warn : fail;
-    const struct reader *reader = &call->reader;
-    size_t chosen = 0;
-    char names[512];
-    for (size_t i = 0; i < reader->recorders_count; i++)
-        chosen += reader->recorders[i]->chosen;
-    if (!reader->recorders_count) {
-        tell(call,
-             "has no recorders: nothing in it was compiled with recorder.h "
-             "and without -DRECORDER_OFF");
-    } else if (!chosen) {
-        names_text(reader, names, sizeof names);
-        tell(call, "no recorder is named %s; there are: %s",
-             call->selection.names, names);
-    } else if (call->selection.thread && !call_has_thread(call)) {
-        tell(call, "no thread is %s: recorder list shows the threads",
-             call->selection.thread);
-    }
+    if (!call->reader.recorders_count)
+        tell_of(call)(call,
+                      "has no recorders: nothing in it was compiled with "
+                      "recorder.h and without -DRECORDER_OFF");
+    else
+        call_names_check(call);
+    if (call->selection.thread && !call_has_thread(call))
+        tell_of(call)(call, "no thread is %s: recorder list shows the threads",
+                      call->selection.thread);
 }
 
 /* Reads the contexts after the records, so that no change before a record is

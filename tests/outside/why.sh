@@ -46,7 +46,32 @@ is 5
 must -1 recorder why why.rec --seq 1
 has 'record 1 opens and closes no span that is kept'
 must -1 recorder why why.rec nonsense
-has 'no span that was closed is chosen'
+has 'no span that was closed is chosen; there are: app: request'
+for regex in 'app: request 7' 'request 7$' '^app: request 7$' '^app:.* 7$'; do
+    text=$(recorder why why.rec "$regex" --slowest 9 | grep '^app: request')
+    has 'app: request 7, '
+    must -1 recorder why why.rec "$regex" --names nothing
+    has 'no recorder is named nothing; there are: '
+done
+cat >many.c <<'C'
+#include "recorder_dump.h"
+RECORDER(in, 64, "Spans");
+int main(void)
+{
+    record(in, "> c++ %d", 1);
+    record(in, "< c++ %d", 1);
+#define SPAN(name) record(in, "> " name), record(in, "< " name);
+    SPAN("two") SPAN("c") SPAN("d") SPAN("e") SPAN("f") SPAN("g") SPAN("h")
+    SPAN("two") SPAN("i") SPAN("j")
+}
+C
+gcc -I$ROOT -o many many.c && RECORDER_FILE=many.rec ./many
+must -1 recorder why many.rec nonsense
+is "recorder: many.rec: no span that was closed is chosen; there are: in: c++, in: two, in: c, in: d, in: e, in: f, in: g, in: h and 2 more"
+must recorder why many.rec 'in: two'
+has 'in: two: 2 spans'
+must recorder why many.rec 'in: c++'
+has 'in: c++ 1, T1 '
 must -2 recorder why why.rec --slowest 0
 has '0: is no number above 0'
 

@@ -135,12 +135,17 @@ static struct reader_recorder *recorder_known(struct reader *reader,
     return NULL;
 }
 
+bool reader_is_named(const struct reader_recorder *r, const char *names)
+{
+    return recorder_regex_match_(names, r->name) ||
+           recorder_regex_match_(names, r->shown);
+}
+
 bool list_is_chosen(const struct reader *reader,
                     const struct reader_recorder *r)
 {
     const char *names = reader->inside->names;
-    return names ? recorder_regex_match_(names, r->name) ||
-                       recorder_regex_match_(names, r->shown)
+    return names ? reader_is_named(r, names)
                  : !reader->inside->selection.for_people ||
                        strncmp(r->description, "internal: ", 10) != 0;
 }

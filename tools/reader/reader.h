@@ -35,7 +35,7 @@ FLOORS (a file calls only files of lower floors; inside.h declares the calls)
     lists       recorders, threads, tweaks
     kernel      switches in the kernel's rings
     registry    finds the registry; the clock
-    bytes, offsets, codes, texts, ids, array
+    bytes, offsets, codes, texts, ids, offer, array
 
     settings writes into the program, and is separate. Above the reader:
     source opens its memory; recording writes recordings, and reads folders of
@@ -268,6 +268,9 @@ struct reader {
 const char *reader_open(struct reader *, struct memory *, uint64_t registry);
 void reader_close(struct reader *);
 
+/* True if a regular expression fits a recorder's name, or "net of liba.so",
+ * where several have that name. */
+bool reader_is_named(const struct reader_recorder *, const char *names);
 /* True if a text names a thread: by its number, "2" or "T2", kernel id or
  * name, which may be null. */
 bool reader_thread_is(const char *text, uint64_t number, int64_t id,

@@ -5,6 +5,7 @@
 #include "show.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,15 +21,19 @@ static uint64_t above_0(const struct call *call, int key)
     return number;
 }
 
-/* The second argument chooses spans as --grep does. */
-static void regex_take(struct call *call)
+/* The second argument chooses spans by their titles, or as --grep does. */
+static struct why_regex regex_take(const struct call *call)
 {
+    struct why_regex regex = {.text = NULL};
     const char *wrong = call->arguments_count > 2 ? "is one too many" : NULL;
-    if (call->arguments_count == 2)
-        wrong = filters_grep(&call->selection.filters, call->arguments[1]);
+    if (call->arguments_count == 2) {
+        regex.text = call->arguments[1];
+        wrong = filters_regex(&regex.compiled, regex.text);
+    }
     if (wrong)
         misuse(call, "%s: %s", call->arguments[call->arguments_count - 1],
                wrong);
+    return regex;
 }
 
 /* Opens the threads of `recorder run`; null: it recorded none. */
@@ -56,7 +61,8 @@ static void missing_warn(const struct why *w)
         warn(w->call, "there are no records of waits: recorder run adds them");
 }
 
-static void spans_show(struct why *w, uint64_t slowest, uint64_t seq, bool json)
+static void spans_show(struct why *w, const char *wanted, uint64_t slowest,
+                       uint64_t seq, bool json)
 {
     const struct why_span *spans = w->spans.at;
     size_t shown = 0;
@@ -70,23 +76,12 @@ static void spans_show(struct why *w, uint64_t slowest, uint64_t seq, bool json)
                 putchar('\n');
             why_show(w, &spans[i], json);
         }
+    if (!shown && seq)
+        fail(w->call, "record %" PRIu64 " opens and closes no span that is kept",
+             seq);
     if (!shown)
-        fail(w->call,
-             seq ? "record %s opens and closes no span that is kept"
-                 : "no span that was closed is chosen: recorder spans "
-                   "shows all by name%s",
-             seq ? call_option(w->call, OPTION_SEQ) : "");
-}
-
-static void names_check(const struct call *call)
-{
-    const struct reader *reader = &call->reader;
-    const char *names = call->selection.names;
-    bool any = !names;
-    for (size_t i = 0; i < reader->recorders_count; i++)
-        any = any || recorder_regex_match_(names, reader->recorders[i]->name);
-    if (!any)
-        fail(call, "no recorder is named %s", names);
+        fail(w->call, "no span that was closed is chosen%s",
+             offer_end(&w->names, wanted));
 }
 
 static int run(struct call *call)
@@ -96,7 +91,7 @@ static int run(struct call *call)
     const char *names;
     struct threads threads;
     struct why w;
-    regex_take(call);
+    struct why_regex regex = regex_take(call);
     call_open(call, 0);
     names = call->selection.names;
     call->selection.names = NULL; /* all records are taken */
@@ -104,11 +99,13 @@ static int run(struct call *call)
     call_take(call);
     call_filters_check(call);
     call->selection.names = names;
-    names_check(call);
-    why_open(&w, call, threads_find(call, &threads));
-    spans_show(&w, slowest, seq, call_option(call, 'j'));
+    call_names_check(call);
+    why_open(&w, call, threads_find(call, &threads), &regex);
+    spans_show(&w, regex.text ? regex.text : "", slowest, seq, call_option(call, 'j'));
     missing_warn(&w);
     why_close(&w);
+    if (regex.text)
+        regfree(&regex.compiled);
     if (w.threads)
         threads_close(&threads);
     if (ferror(stdout))
@@ -129,7 +126,8 @@ const struct verb verb_why = {
     .help =
         "Compares the slowest 1 % of the spans of each name with those near "
         "the median, and splits the slowest span into parts, which add up to "
-        "its time. REGEX and the options choose spans by their first records. "
+        "its time. REGEX chooses spans by their names, as recorder spans prints "
+        "them, or their first messages; the options, by their first records. "
         "RECORDS are the sequence numbers around the longest piece of a part. "
         "Below a wait for another thread are the parts of that thread in the "
         "same time. Without spans, the life of each thread is one. With "

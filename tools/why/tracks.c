@@ -107,9 +107,29 @@ static bool is_ours(const struct reader_event *e)
                        kind_of(e->kind, &how) != KIND_OTHER);
 }
 
+/* True if a record's message, or its title as recorder spans prints it, is
+ * wanted. */
+static bool is_wanted(struct why *w, const struct reader_event *e,
+                      const struct why_regex *regex)
+{
+    size_t size;
+    char *title;
+    bool is;
+    if (!regex->text || !regexec(&regex->compiled,
+                                 reader_message(&w->call->reader, e, &size), 0,
+                                 NULL, 0))
+        return true;
+    title = why_title(w, e);
+    is = !regexec(&regex->compiled, title, 0, NULL, 0) ||
+         strncmp(title, regex->text, strlen(regex->text)) == 0;
+    free(title);
+    return is;
+}
+
 /* Numbers the orders of the records that the selection chooses, and takes the
  * selection back. */
-static void chosen_read(struct why *w, struct ids *chosen)
+static void chosen_read(struct why *w, const struct why_regex *regex,
+                        struct ids *chosen)
 {
     struct reader *reader = &w->call->reader;
     struct reader_event e;
@@ -117,7 +137,7 @@ static void chosen_read(struct why *w, struct ids *chosen)
     reader_select(reader, &w->call->selection);
     reader_rewind(reader);
     while (reader_next(reader, &e))
-        if (!is_ours(&e))
+        if (!is_ours(&e) && is_wanted(w, &e, regex))
             ids_add(chosen, e.event.order, 0, 0, &is_new);
     w->call->selection.thread = NULL;
     reader_select(reader, &(struct reader_selection){0});
@@ -125,27 +145,24 @@ static void chosen_read(struct why *w, struct ids *chosen)
     reader_count(reader);
 }
 
-/* Adds a span that a record ended, or the life of a thread. */
+/* Adds a span that a record ended, or the life of a thread; not `chosen`: its
+ * name alone. */
 static void span_add(struct why *w, const struct why_track *track,
-                     const struct timeline_span *span, struct why_mark end)
+                     const struct timeline_span *span, struct why_mark end,
+                     bool chosen)
 {
     struct why_span add = {
         end.ns - span->ns,  span->ns,       span->order, end.order,
         track->lane->index, span->recorder, NULL};
-    char **names = w->names.at, *name;
-    size_t i = 0;
+    char *name;
     if (asprintf(&name, "%s: %.*s",
                  span->recorder ? span->recorder->shown : "life",
                  (int)span->pair_size, span->pair) < 0)
         need(NULL);
-    while (i < w->names.count && strcmp(names[i], name) != 0)
-        i++;
-    if (i == w->names.count)
-        put(&w->names, &name, sizeof name);
-    else
-        free(name);
-    add.name = ((char **)w->names.at)[i];
-    put(&w->spans, &add, sizeof add);
+    add.name = offer_add(&w->names, name);
+    free(name);
+    if (chosen)
+        put(&w->spans, &add, sizeof add);
 }
 
 /* Adds the life of a thread as a span, with its lowest and highest orders: a
@@ -166,7 +183,7 @@ static void life_add(struct why *w, const struct why_track *track)
         if (marks[i].order > end.order)
             end.order = marks[i].order;
     }
-    span_add(w, track, &span, end);
+    span_add(w, track, &span, end, true);
 }
 
 static int spans_compare(const void *a, const void *b)
@@ -231,20 +248,21 @@ static void events_read(struct why *w, const struct ids *chosen, bool all)
         if (!e.ended || e.step || is_ours(&e.read))
             continue;
         lives = false;
-        if (all || ids_find(chosen, e.ended->order, 0, 0) != IDS_NONE)
-            span_add(w, track, e.ended, mark);
+        span_add(w, track, e.ended, mark,
+                 all || ids_find(chosen, e.ended->order, 0, 0) != IDS_NONE);
     }
     for (size_t i = 0; i < w->timeline.lanes_count && lives; i++)
         life_add(w, &w->tracks[i]);
     sort(&w->spans, sizeof(struct why_span), spans_compare);
 }
 
-void why_open(struct why *w, struct call *call, struct threads *threads)
+void why_open(struct why *w, struct call *call, struct threads *threads,
+              const struct why_regex *regex)
 {
     struct ids chosen = {0};
-    bool all = !call_selects(call) && !call->selection.filters;
+    bool all = !call_selects(call) && !regex->text;
     *w = (struct why){.call = call, .threads = threads};
-    chosen_read(w, &chosen);
+    chosen_read(w, regex, &chosen);
     timeline_open(&w->timeline, call, TIMELINE_QUIET);
     switches_export(&w->switches, &w->timeline);
     w->tracks = need(calloc(w->timeline.lanes_count + 1, sizeof *w->tracks));
@@ -273,9 +291,7 @@ void why_close(struct why *w)
     free(w->tracks);
     free(w->gains.at);
     free(w->spans.at);
-    for (size_t i = 0; i < w->names.count; i++)
-        free(((char **)w->names.at)[i]);
-    free(w->names.at);
+    offer_end(&w->names, "");
     switches_free(&w->switches);
     timeline_close(&w->timeline);
 }

@@ -12,8 +12,11 @@ FLOORS (a file calls only files of lower floors)
 */
 #pragma once
 
+#include "offer.h"
 #include "recorded.h"
 #include "switches.h"
+
+#include <regex.h>
 
 /* Times are nanoseconds since the timeline's start. */
 struct why_piece {
@@ -52,13 +55,20 @@ struct why {
     struct why_track *tracks;            /* by the lanes of the timeline */
     struct why_list cpus[SWITCHES_CPUS]; /* states in which a thread ran */
     struct why_list gains;        /* waits that ended; `begin` is the end */
-    struct why_list names, spans; /* the longest first */
+    struct offer names;           /* of all spans that were closed */
+    struct why_list spans;        /* the chosen ones, the longest first */
     unsigned column;              /* which ns of rows why_parts() adds to */
 };
 
-/* Reads the spans that the call's selection chooses, and all else; after
- * call_take(). */
-void why_open(struct why *, struct call *, struct threads *);
+/* A REGEX for the titles or messages of spans. */
+struct why_regex {
+    const char *text; /* null: all spans */
+    regex_t compiled;
+};
+/* Reads the spans that the call's selection and a REGEX choose, and all else;
+ * after call_take(). */
+void why_open(struct why *, struct call *, struct threads *,
+              const struct why_regex *);
 void why_close(struct why *);
 /* Returns the track of a thread by its number; null: it is not known. */
 const struct why_track *why_track(const struct why *, unsigned number);
@@ -94,6 +104,8 @@ struct why_row {
 void why_parts(struct why *, struct why_row *, const struct why_span *);
 void why_free(struct why_row *);
 
+/* Returns "app: request 7", with the message that opens a span; to be freed. */
+char *why_title(struct why *, const struct reader_event *);
 void why_show(struct why *, const struct why_span *, bool json);
 /* If a span is the longest of its name: shows the parts of the slowest 1 % of
  * that name and of the spans near the median. */

@@ -133,20 +133,25 @@ static void rows_json(const struct why *w, const struct why_row *of)
     putchar(']');
 }
 
-/* Returns "app: request 7", with the message that opened a span, to be freed. */
+char *why_title(struct why *w, const struct reader_event *e)
+{
+    char *title;
+    size_t size;
+    const char *message = reader_message(&w->call->reader, e, &size);
+    if (asprintf(&title, "%s: %s", e->recorder->shown,
+                 timeline_span_name(message)) < 0)
+        need(NULL);
+    return title;
+}
+
 static char *title_of(struct why *w, const struct why_span *span)
 {
-    struct reader *reader = &w->call->reader;
     struct reader_event e;
-    char *title = NULL;
-    size_t size;
     timeline_rewind(&w->timeline);
-    while (span->recorder && !title && reader_next(reader, &e))
-        if (e.event.order == span->order &&
-            asprintf(&title, "%s: %s", span->recorder->shown,
-                     timeline_span_name(reader_message(reader, &e, &size))) < 0)
-            need(NULL);
-    return title ? title : need(strdup(span->name));
+    while (span->recorder && reader_next(&w->call->reader, &e))
+        if (e.event.order == span->order)
+            return why_title(w, &e);
+    return need(strdup(span->name));
 }
 
 void why_show(struct why *w, const struct why_span *span, bool json)

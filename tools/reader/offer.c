@@ -1,0 +1,39 @@
+/* offer.c - the names there are, for a user who wrote another one. */
+/* SPDX-License-Identifier: MIT */
+#include "offer.h"
+#include "array.h"
+
+enum { SHOWN = 8, TEXT_MAX = 600 };
+
+const char *offer_add(struct offer *offer, const char *name)
+{
+    for (size_t i = 0; i < offer->count; i++)
+        if (strcmp(offer->names[i], name) == 0)
+            return offer->names[i];
+    ARRAY_NEED(offer->names, offer->count + 1, offer->max);
+    return offer->names[offer->count++] = need(strdup(name));
+}
+
+const char *offer_end(struct offer *offer, const char *written)
+{
+    static _Thread_local char text[TEXT_MAX + 128];
+    const char *alike = NULL;
+    size_t at = 0, i;
+    *text = '\0';
+    for (i = 0; i < offer->count; i++) {
+        const char *name = offer->names[i];
+        alike = strcasecmp(name, written) == 0 ? name : alike;
+        if (i < SHOWN)
+            at += (size_t)sprintf(text + at, "%s%.64s",
+                                  i ? ", " : "; there are: ", name);
+    }
+    if (i > SHOWN)
+        sprintf(text + at, " and %zu more", i - SHOWN);
+    if (alike)
+        sprintf(text, "; there is %.64s", alike);
+    for (i = 0; i < offer->count; i++)
+        free(offer->names[i]);
+    free(offer->names);
+    *offer = (struct offer){0};
+    return text;
+}
