@@ -37,6 +37,9 @@ Reference
 reference/index:The headers
 say:Macros and functions
 command:The command
+exports:Exports and SQL
+recordings:Recordings and logs
+timeline:The timeline
 reference/command:Its options
 options:Variables and options
 troubleshooting:Troubleshooting
