@@ -443,3 +443,63 @@ is <<'END'
 1|||2|three|1|2
 1|2|4|3
 END
+
+## names_of_libraries
+# Goal: "net of libone.so" is one of two recorders of a name, in --where, set,
+# --when and --value as in --names.
+for of in one two; do
+    cat >$of.c <<C
+#include "recorder.h"
+RECORDER(net, 64, "Network");
+void $of(void);
+void $of(void) { record(net, "of=%s bytes=%d", "$of", 10); }
+C
+    gcc -shared -fPIC -I$ROOT -o lib$of.so $of.c
+done
+cat >both.c <<'C'
+#include "recorder_dump.h"
+#include <stdio.h>
+#include <unistd.h>
+void one(void); void two(void);
+int main(void)
+{
+    printf("PID %d\n", (int)getpid());
+    fflush(stdout);
+    for (;; usleep(1000))
+        one(), two();
+}
+C
+gcc -I$ROOT -o both both.c -L. -lone -ltwo -Wl,-rpath,. -lpthread
+start ./both
+recorder save $pid -o two.rec
+of() # options
+{
+    text=$(eval "recorder dump --line '{message}|' $1" | grep -o 'of=.*|' |
+        cut -d ' ' -f 1 | sort -u | tr '\n' ' ')
+    is "$2"
+}
+of "two.rec --where 'net of libone.so: bytes>2'" 'of=one '
+of "two.rec --where 'NET of libt.*: bytes>2'" 'of=two '
+of "two.rec --where 'net: bytes>2'" 'of=one of=two '
+must -1 recorder dump two.rec --where 'net of libthree.so: bytes>2'
+has 'no recorder is named net of libthree.so; there are: net of lib'
+must recorder export vcd two.rec -o - --value 'net of libone.so:bytes'
+must timeout 20 recorder watch $pid --when 'net of libtwo.so: bytes>2' --do exit
+has 'of=two'
+must recorder set $pid 'net of libone.so=off'
+recorder set $pid clear
+sleep 0.1
+of $pid 'of=two '
+must recorder set $pid 'net of libtwo.so=off,net of libone.so=on'
+recorder set $pid clear
+sleep 0.1
+of $pid 'of=one '
+must recorder set $pid net=on
+recorder set $pid clear
+sleep 0.1
+of $pid 'of=one of=two '
+must -1 recorder set $pid 'net of libthree.so=off'
+has 'no recorder is named net of libthree.so; nothing was changed'
+must -2 recorder set $pid 'net of'
+must -2 recorder set $pid 'net of libone.so'
+has 'net of libone.so is not NAME=VALUE'

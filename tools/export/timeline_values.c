@@ -4,8 +4,6 @@
 #include "timeline.h"
 #include "value.h"
 
-#include "recorder/regex.h"
-
 /* The fields of an event, without its arguments. */
 static const char *const reserved[FIELDS] = {FIELD_NAMES};
 
@@ -66,7 +64,7 @@ void timeline_values_open(struct timeline *t, const char *option)
     for (int pass = 0; pass < 2; pass++)
         for (i = 0; i < reader->recorders_count; i++) {
             if (!reader->recorders[i]->chosen ||
-                !recorder_regex_match_(value.names, reader->recorders[i]->name))
+                !reader_is_named(reader->recorders[i], value.names))
                 continue;
             if (pass == 0)
                 matches++;

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "filters.h"
 #include "inside.h"
+#include "offer.h"
 
 enum { GREPS_MAX = 16, WHERES_MAX = 16 };
 
@@ -22,7 +23,7 @@ struct filters {
     size_t wheres_count;
 };
 
-static char wrong[256]; /* the result of the last call */
+static char wrong[1024]; /* the result of the last call */
 
 /* ----------------------------------------------------------------- parse -- */
 
@@ -218,7 +219,7 @@ bool where_matches(struct where *where, struct reader *reader,
     const struct recorder_event *e = &event->event;
     const char *format, *location;
     bool whole = true, matches;
-    if (c->names && !recorder_regex_match_(c->names, event->recorder->name))
+    if (c->names && !reader_is_named(event->recorder, c->names))
         return false;
     where->looked = true;
     format = c->begins ? reader_format(reader, e, &location) : "";
@@ -237,14 +238,18 @@ bool where_matches(struct where *where, struct reader *reader,
 const char *where_wrong(const struct where *where, const struct reader *reader)
 {
     const struct recorder_condition_ *c = &where->condition;
+    struct offer there = {0};
     bool named = !c->names;
-    for (size_t i = 0; i < reader->recorders_count; i++)
-        named |= c->names &&
-                 recorder_regex_match_(c->names, reader->recorders[i]->name);
+    for (size_t i = 0; i < reader->recorders_count; i++) {
+        named |= c->names && reader_is_named(reader->recorders[i], c->names);
+        offer_add(&there, reader->recorders[i]->shown);
+    }
     if (!where->looked && !named) {
-        snprintf(wrong, sizeof wrong, "no recorder is named %.100s", c->names);
+        snprintf(wrong, sizeof wrong, "no recorder is named %.100s%s", c->names,
+                 offer_end(&there, ""));
         return wrong;
     }
+    offer_end(&there, "");
     for (size_t i = 0; where->looked && i < c->tests_count; i++) {
         const struct recorder_condition_test_ *test = &c->tests[i];
         char place[32];
@@ -285,12 +290,12 @@ const char *filters_wrong(const struct filters *filters,
     return error;
 }
 
-bool filters_may(const struct filters *filters, const char *name)
+bool filters_may(const struct filters *filters, const struct reader_recorder *r)
 {
     bool may = !filters || filters->wheres_count == 0;
     for (size_t i = 0; !may && i < filters->wheres_count; i++) {
         const char *names = filters->wheres[i]->condition.names;
-        may = !names || recorder_regex_match_(names, name);
+        may = !names || reader_is_named(r, names);
     }
     return may;
 }

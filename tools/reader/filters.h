@@ -43,8 +43,8 @@ const char *filters_where(struct filters **, const char *text);
 /* True if an event is wanted. */
 bool filters_match(struct filters *, struct reader *,
                    const struct reader_event *);
-/* False: no condition lets events of a recorder with this name pass. */
-bool filters_may(const struct filters *, const char *name);
+/* False: no condition lets events of this recorder pass. */
+bool filters_may(const struct filters *, const struct reader_recorder *);
 /* Returns why no event that was read could be wanted, a recorder or an argument
  * that does not exist, or null. Valid until the next call. */
 const char *filters_wrong(const struct filters *, const struct reader *);

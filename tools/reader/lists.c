@@ -138,7 +138,7 @@ static struct reader_recorder *recorder_known(struct reader *reader,
 bool reader_is_named(const struct reader_recorder *r, const char *names)
 {
     return recorder_regex_match_(names, r->name) ||
-           recorder_regex_match_(names, r->shown);
+           (r->shown != r->name && recorder_regex_match_(names, r->shown));
 }
 
 bool list_is_chosen(const struct reader *reader,

@@ -66,7 +66,7 @@ static void find(struct settings *settings, const struct reader *reader,
 {
     size_t before = settings->count;
     for (size_t i = 0; i < reader->recorders_count; i++)
-        if (recorder_regex_match_(name, reader->recorders[i]->name))
+        if (reader_is_named(reader->recorders[i], name))
             append(settings, reader->recorders[i]->address,
                    trace_of(reader->recorders[i], value));
     if (settings->count > before || value->of)
@@ -110,9 +110,15 @@ const char *settings_add(struct settings *settings, const struct reader *reader,
 {
     char *copy = need(strdup(items)), *rest = copy, *name;
     const char *why = NULL;
-    while (!why && (name = strsep(&rest, " ,")))
+    while (!why && (name = strsep(&rest, " ,"))) {
+        if (*name && rest && strncmp(rest, "of ", 3) == 0) {
+            name[strlen(name)] = ' '; /* "net of liba.so=off" */
+            rest += 3;
+            strsep(&rest, " ,");
+        }
         if (*name)
             why = item(settings, reader, name);
+    }
     free(copy);
     if (why) {
         free(settings->all);

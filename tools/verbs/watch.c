@@ -269,8 +269,8 @@ static void look(struct records *watch)
             bool meets = where_matches(when->where, reader, &event);
             if (when->absence.kind) {
                 if (meets || (*when->condition->names &&
-                              recorder_regex_match_(when->condition->names,
-                                                    event.recorder->name)))
+                              reader_is_named(event.recorder,
+                                              when->condition->names)))
                     absence_note(&when->absence, reader, &event, meets,
                                  recorder_clock_ns_(RECORDER_MONOTONIC_));
                 continue;

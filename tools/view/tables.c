@@ -4,7 +4,6 @@
 #include "pack_inside.h"
 #include "print.h"
 
-#include "recorder/regex.h"
 
 FILE *rows_next(struct rows *rows)
 {
@@ -30,7 +29,7 @@ void rows_write(struct rows *rows, FILE *to, const char *name)
 
 /* Adds a series for each value that a new recorder has. */
 static void add_series(struct view_pack *pack, uint32_t number,
-                       const char *recorder)
+                       const struct reader_recorder *recorder)
 {
     size_t before = pack->series_of_count;
     pack->series_of_count = (number + 1) * pack->values_count;
@@ -40,7 +39,7 @@ static void add_series(struct view_pack *pack, uint32_t number,
         const struct value_option *value = &pack->values[i];
         FILE *to;
         pack->series_of[before + i] = 0;
-        if (!recorder_regex_match_(value->names, recorder))
+        if (!reader_is_named(recorder, value->names))
             continue;
         pack->series = need(realloc(pack->series, (pack->series_count + 1) *
                                                       sizeof *pack->series));
@@ -72,7 +71,7 @@ uint32_t pack_recorder(struct view_pack *pack,
                    recorder->address, recorder->shown, recorder->description,
                    recorder->figures.size, recorder->figures.lanes);
         pack_row_end(pack, to);
-        add_series(pack, number, recorder->name);
+        add_series(pack, number, recorder);
     }
     return number;
 }
