@@ -25,6 +25,7 @@ triggers:Triggers
 watch:Watch a service
 functions:The last calls
 fleet:A fleet
+fleet-operate:Operate a fleet
 fleet-hub:The hub of a fleet
 python:Python
 languages:Other languages
@@ -53,7 +54,8 @@ benchmarks-how:Benchmarks, reasons
 threads-how:Threads, mechanisms
 tasks-how:Tasks, mechanisms
 proof:How we know that it is right
-evidence:Evidence for a safety case"
+evidence:Evidence for a safety case
+deviations:Deviations and gaps"
 
 command -v lowdown >/dev/null || {
     echo "site.sh: lowdown is not installed (Debian: apt-get install lowdown)" >&2

@@ -90,7 +90,7 @@ def run(folder):
         reason = reasons.get((path, name))
         text += f"| {path}, {'; '.join(what)} | `{name.replace('|', chr(92) + '|')}` | {reason} |\n"
         if not reason:
-            failures.append(f"{path}: {'; '.join(what)}: `{name}`: {tables.PAGE} does not explain this gap")
-    failures += [f"{path}: `{name}`: {tables.PAGE} explains a gap that is none"
+            failures.append(f"{path}: {'; '.join(what)}: `{name}`: {tables.REASONS} does not explain this gap")
+    failures += [f"{path}: `{name}`: {tables.REASONS} explains a gap that is none"
                  for path, name in sorted(set(reasons) - set(gaps))]
     return text, failures

@@ -34,10 +34,10 @@ def run(folder):
         for path, line, rule in found:
             places[rule].add((path, int(line)))
     reasons = {rule: (kind, asks, why) for _, (rule, kind, asks, why) in tables.table("Deviations")}
-    failures += [f"rule {rule}: {tables.PAGE} has no deviation for "
+    failures += [f"rule {rule}: {tables.REASONS} has no deviation for "
                  f"{', '.join(f'{p}:{n}' for p, n in sorted(places[rule])[:9])}"
                  for rule in sorted(set(places) - set(reasons))]
-    failures += [f"rule {rule}: {tables.PAGE} has a deviation that is not needed"
+    failures += [f"rule {rule}: {tables.REASONS} has a deviation that is not needed"
                  for rule in sorted(set(reasons) - set(places))]
     text = (f"{len(places)} rules with deviations, {sum(map(len, places.values()))} places, of "
             f"{', '.join(BUILDS)}. All other rules that the addon checks: no finding.\n\n"

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""tables.py - reads docs/evidence.md, and checks its table of promises.
+"""tables.py - reads the tables of docs/evidence.md and docs/deviations.md.
 
 As a program it prints "FILE:LINE: what is wrong" for each thing that it finds;
 tests/house.sh runs it. The other scripts take their tables from it.
@@ -9,6 +9,7 @@ import re
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 PAGE = "docs/evidence.md"
+REASONS = "docs/deviations.md"
 
 
 def read(path):
@@ -17,10 +18,10 @@ def read(path):
         return file.read()
 
 
-def table(chapter):
+def table(chapter, page=REASONS):
     """Rows (line number, [cells]) of the first table of a chapter."""
     rows, inside = [], False
-    for number, line in enumerate(read(PAGE).splitlines(), 1):
+    for number, line in enumerate(read(page).splitlines(), 1):
         if line.startswith("## "):
             inside = line == "## " + chapter
         elif inside and line.startswith("| "):
@@ -39,7 +40,7 @@ def promised():
 def main():
     promises, mutants = promised(), re.findall(r"^[#=] (.*)", read("tests/model/mutants"), re.M)
     listed = {}
-    for line, (promise, _, code, tests, caught) in table("Promises"):
+    for line, (promise, _, code, tests, caught) in table("Promises", PAGE):
         at = f"{PAGE}:{line}"
         listed[promise] = line
         named = set(re.findall(r"tests/[\w./-]+", tests))

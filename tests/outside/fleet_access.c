@@ -211,7 +211,7 @@ Test(fleet, hostile_requests_and_objects, .init = build_long)
                      "agents have this name\"");
 }
 
-/* Goal: the rights of docs/fleet.md do what they say, and TLS lets in nobody
+/* Goal: the rights of docs/fleet-operate.md hold, and TLS lets in nobody
  * else. Method: certificates are made by openssl; the configuration is that of
  * the manual, word by word. */
 #define CERT(name, issuer)                                                     \
@@ -241,7 +241,7 @@ static void rights_start(void)
     port_make("port");
     build_must(
         "awk \"/^# hub.conf/ { on = 1 } /^\\`\\`\\`/ { on = 0 } "
-        "on\" " TEST_ROOT "/docs/fleet.md | sed \"s,listen: .*,listen: "
+        "on\" " TEST_ROOT "/docs/fleet-operate.md | sed \"s,listen: .*,listen: "
         "127.0.0.1:$(cat port),; s,/var/lib/recorder-hub,$PWD/js,; "
         "s,/etc/recorder/,,g\" >hub.conf; grep -q verify_and_map hub.conf "
         "&& (nats-server -c hub.conf >hub.log 2>&1 & echo $! >>pids)");

@@ -27,7 +27,8 @@ static void clickhouse_start(void)
         "clickhouse-server --config-file=ch.xml >ch.out 2>&1 & echo $! "
         ">>pids; " UNTIL(CLICKHOUSE "-q \"select 1\" 2>said"));
     build_must("awk \"/^-- clickhouse.sql/ { on = 1 } /^\\`\\`\\`/ { on = 0 } "
-               "on\" " TEST_ROOT "/docs/fleet.md | " CLICKHOUSE "--multiquery");
+               "on\" " TEST_ROOT "/docs/fleet-operate.md | " CLICKHOUSE
+               "--multiquery");
 }
 
 /* Loads recordings by the line of the manual. */

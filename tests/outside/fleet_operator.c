@@ -126,8 +126,8 @@ Test(fleet, log_as_json)
         "grep \"\\\"host\\\":\\\"web1\\\",\\\"message\\\":\" web1.log");
 }
 
-/* Goal: Alertmanager's JSON freezes, as docs/fleet.md shows it. Method: Debian's
- * webhook, if it is installed, with the manual's file. */
+/* Goal: Alertmanager's JSON freezes, as docs/fleet-operate.md shows it. Method:
+ * Debian's webhook, if it is installed, with the manual's file. */
 Test(fleet, an_alert_freezes)
 {
     if (build_run("command -v webhook") != 0)
@@ -136,7 +136,7 @@ Test(fleet, an_alert_freezes)
     port_make("hook");
     build_must(
         "sed -n \"/^.\\{3\\}json/,/^.\\{3\\}$/p\" " TEST_ROOT
-        "/docs/fleet.md | grep -v \"^.\\{3\\}json\\|^.\\{3\\}$\" | sed "
+        "/docs/fleet-operate.md | grep -v \"^.\\{3\\}json\\|^.\\{3\\}$\" | sed "
         "\"s,/usr/bin/recorder-fleet," FLEET ",; s,:4222,:$(cat port),\" "
         ">hooks; cat hooks; webhook -verbose -hooks hooks -ip 127.0.0.1 -port "
         "$(cat hook) >hook.log 2>&1 & echo $! >>pids; " LISTENS("hook"));
