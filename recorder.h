@@ -224,10 +224,10 @@ a lower floor; no file includes one of the headers outside:
  * C++, too, and one in a namespace is another than one of that name outside. */
 #define RECORDER_DECLARE(name)                                                 \
     extern struct recorder recorder_for_##name;                                \
-    __extension__
+    RECORDER_ENDS_
 #define RECORDER_DECLARE_SHARED(name)                                          \
     extern RECORDER_SHARED_ struct recorder recorder_for_##name;               \
-    __extension__
+    RECORDER_ENDS_
 #define RECORDER_RECORD(name, ...)                                             \
     RECORDER_PICK_(                                                            \
         __VA_ARGS__, RECORDER_MANY_, RECORDER_MANY_, RECORDER_MANY_,           \
@@ -300,7 +300,7 @@ a lower floor; no file includes one of the headers outside:
     RECORDER_TWEAK_ENDS_
 #define RECORDER_TWEAK_DECLARE(name)                                           \
     extern struct recorder_tweak recorder_for_##name;                          \
-    __extension__
+    RECORDER_ENDS_
 #define RECORDER_TWEAK(name) (recorder_for_##name.value)
 
 /* ------------------------------------------------------------------ port --

@@ -147,7 +147,7 @@ RECORDER_LOUD_
 #define RECORDER_TASKS_DEFINE_(name, description, head, table, max, ...)       \
     RECORDER_AGAIN_(extern __attribute__((                                     \
         unused)) struct recorder_tasks recorder_tasks_##name)                  \
-    __extension__
+    RECORDER_ENDS_
 #define recorder_tasks_enter(tasks) ((void)sizeof *(tasks))
 #define recorder_task_enter(tasks, task) ((void)(task), true)
 #define recorder_task_leave(tasks, task) ((void)sizeof *(tasks), (void)(task))
@@ -179,7 +179,7 @@ RECORDER_LOUD_
     {                                                                          \
         recorder_tasks_leave_(&recorder_tasks_##name);                         \
     }                                                                          \
-    __extension__
+    RECORDER_ENDS_
 
 RECORDER_C_BEGIN_
 

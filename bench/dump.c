@@ -10,7 +10,7 @@ enum { MILLION = 1000000 };
 
 /* run.sh runs this in a separate process: a dump prints every ring, and the
  * rings of the other benchmarks must be empty. */
-RECORDER(dumped, MILLION, "A million records")
+RECORDER(dumped, MILLION, "A million records");
 
 static int null = -1;
 

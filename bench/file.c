@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-RECORDER(kept, 1024, "In a file")
-RECORDER(plain, 1024, "In memory")
+RECORDER(kept, 1024, "In a file");
+RECORDER(plain, 1024, "In memory");
 
 /* Moves the one ring; all the others of the program stay where they are. */
 static void move(int thread)

@@ -8,10 +8,10 @@
 #include <time.h>
 #include <unistd.h>
 
-RECORDER(on, 1024, "Recorded")
-RECORDER(off, 1024, "Switched off")
-RECORDER(traced, 1024, "Recorded and printed")
-RECORDER_LANES(laned, 1024, 4, "Recorded in the lane of one thread")
+RECORDER(on, 1024, "Recorded");
+RECORDER(off, 1024, "Switched off");
+RECORDER(traced, 1024, "Recorded and printed");
+RECORDER_LANES(laned, 1024, 4, "Recorded in the lane of one thread");
 
 BENCH_LOOP(record_0, record(on, "nothing to add"), "record/0 arguments")
 

@@ -58,7 +58,7 @@ int main(void) { puts("hello, world"); return 0; }
 END
 hello >with.c <<'END'
 #include "recorder.h"
-RECORDER(net, 256, "Network traffic")
+RECORDER(net, 256, "Network traffic");
 int main(void) {
     puts("hello, world");
     record(net, "%d bytes from %s", 1, "localhost");

@@ -22,8 +22,8 @@
 #endif
 
 enum { SLOTS = 1024 };
-RECORDER(stepped, SLOTS, "A record in a ring of all threads")
-RECORDER_LANES(stepped_lanes, SLOTS, 4, "A record in a lane of its thread")
+RECORDER(stepped, SLOTS, "A record in a ring of all threads");
+RECORDER_LANES(stepped_lanes, SLOTS, 4, "A record in a lane of its thread");
 
 static uintptr_t last __attribute__((aligned(RECORDER_CACHE_LINE)));
 static struct {

@@ -23,7 +23,7 @@ static void number(int thread)
     recorder_thread_name("bench");
 }
 
-RECORDER(together, 1024, "One ring for all threads")
+RECORDER(together, 1024, "One ring for all threads");
 static void on_one(long n, int thread)
 {
     for (long i = 0; i < n; i++)
@@ -31,7 +31,7 @@ static void on_one(long n, int thread)
 }
 BENCH(on_one, "threads/one recorder" BY, .threads = THREADS, .setup = number)
 
-RECORDER_LANES(lanes, 1024, 512, "A ring for each thread")
+RECORDER_LANES(lanes, 1024, 512, "A ring for each thread");
 static void on_lanes(long n, int thread)
 {
     for (long i = 0; i < n; i++)

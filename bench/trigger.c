@@ -3,8 +3,8 @@
 #include "../recorder_trigger.h"
 #include "shim.h"
 
-RECORDER(watched, 1024, "Watched by triggers")
-RECORDER(beside, 1024, "Beside a recorder that is watched")
+RECORDER(watched, 1024, "Watched by triggers");
+RECORDER(beside, 1024, "Beside a recorder that is watched");
 
 /* They compare an argument, and never act. `count` of the eight are in use: no
  * interface takes a trigger away. */

@@ -55,7 +55,7 @@ RECORDER_C_BEGIN_
 #ifdef RECORDER_OFF
 #define RECORDER_DEFINE_SLOTS_(name, slots, lanes, description)                \
     RECORDER_AGAIN_(extern struct recorder recorder_for_##name)                \
-    __extension__
+    RECORDER_ENDS_
 #define RECORDER_DEFINE_AT_(name, size, address, description)                  \
     RECORDER_CHECK_SIZE_(name, size, 1, description)                           \
     RECORDER_ASSERT_((size) >= 4, "RECORDER_AT(" #name ", " #size              \
@@ -63,8 +63,8 @@ RECORDER_C_BEGIN_
     RECORDER_DECLARE(name)
 #else
 /* With exactly this number of slots, a power of two: below 4, for a single
- * writer. The final __extension__ lets a user write a semicolon after the macro
- * or, if more follows in the file, none; no compiler warns of either. */
+ * writer. A user may write a semicolon after the macro, or none; no compiler warns
+ * of either. */
 #define RECORDER_DEFINE_SLOTS_(name, slots, lanes, description)                \
     static struct {                                                            \
         struct recorder_ring ring;                                             \
@@ -86,7 +86,7 @@ RECORDER_C_BEGIN_
                          : recorder_enter_lanes_(&recorder_for_##name);        \
     }                                                                          \
     RECORDER_LEAVES_(name)                                                     \
-    __extension__
+    RECORDER_ENDS_
 /* The stamp is at the address, a multiple of RECORDER_RING_ALIGN_; the ring
  * follows it. */
 #define RECORDER_DEFINE_AT_(name, size, address, description)                  \
@@ -110,7 +110,7 @@ RECORDER_C_BEGIN_
         recorder_resume(&recorder_for_##name);                                 \
         recorder_enter(&recorder_for_##name);                                  \
     }                                                                          \
-    __extension__
+    RECORDER_ENDS_
 #endif
 #define RECORDER_TWEAK_ENTERS_(function, tweak)                                \
     RECORDER_IF_BODIES_(RECORDER_UNSEEN_ __attribute__((                       \
@@ -128,7 +128,7 @@ enum {
     RECORDER_TRACE_INVALID_NAME, /* it is no regular expression */
     RECORDER_TRACE_INVALID_VALUE
 };
-#define RECORDER_TWEAK_ENDS_ __extension__ /* as in RECORDER_DEFINE_ */
+#define RECORDER_TWEAK_ENDS_ RECORDER_ENDS_
 
 #define RECORDER_CHECK_SIZE_(name, size, lanes, description)                   \
     RECORDER_ASSERT_((size) >= 1, "RECORDER(" #name ", " #size                 \

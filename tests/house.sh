@@ -346,10 +346,18 @@ prose()
     python3 tests/prose.py --list 20 >"$scratch/said" || cat "$scratch/said"
 }
 
+# Without its semicolon a recorder of C cannot be the last thing in a file.
+semicolons()
+{
+    git rev-parse 2>/dev/null || return
+    git grep -nE '^ *RECORDER(_LANES|_AT|_TWEAK_DEFINE|_(TWEAK_)?DECLARE)?\(.*\) *(/[/*].*)?$' \
+        README.md docs examples hooks bench packages
+}
+
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
 passed=0 failed=0
-for check in promises contents prototypes macros options verbs files includes systems floors conditionals sizes weight evidence prose alone; do
+for check in promises contents prototypes macros options verbs files includes systems floors conditionals sizes weight evidence prose semicolons alone; do
     said=$($check 2>&1)
     if [ -z "$said" ]; then
         passed=$((passed + 1))

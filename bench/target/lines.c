@@ -5,7 +5,7 @@
 #include <fcntl.h>
 
 enum { LINES = 100000 };
-RECORDER(lines, LINES, "Records of 4 arguments")
+RECORDER(lines, LINES, "Records of 4 arguments");
 
 int main(void)
 {

@@ -15,7 +15,7 @@
 #include "event.h"
 #endif
 
-RECORDER(net, 4096, "Network traffic")
+RECORDER(net, 4096, "Network traffic");
 enum { EVENTS = 1000000 };
 
 // The CPU time of one of many events.

@@ -10,8 +10,8 @@ package main
 #cgo CFLAGS: -O2 -I${SRCDIR}/../..
 #include "recorder.h"
 
-RECORDER_DECLARE(trips)
-RECORDER_DECLARE(tickets)
+RECORDER_DECLARE(trips);
+RECORDER_DECLARE(tickets);
 #define TEXT(name, string) \
 	RECORDER_COPY_BYTES(name, _GoStringPtr(string), _GoStringLen(string))
 

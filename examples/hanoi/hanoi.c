@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <time.h>
 
-RECORDER(Moves, 128, "Moves between the towers")
-RECORDER(Recursion, 128, "Where the algorithm recurses")
-RECORDER(Calls, 128, "Calls to the function")
-RECORDER(Timing, 128, "Begin and end of each way")
+RECORDER(Moves, 128, "Moves between the towers");
+RECORDER(Recursion, 128, "Where the algorithm recurses");
+RECORDER(Calls, 128, "Calls to the function");
+RECORDER(Timing, 128, "Begin and end of each way");
 
 enum post { LEFT, MIDDLE, RIGHT };
 static const char *const name[] = {"LEFT", "MIDDLE", "RIGHT"};

@@ -3,7 +3,7 @@
 #include "zap.h"
 #include "recorder.h"
 
-RECORDER(zap_cache, 64, "Requests to the cache")
+RECORDER(zap_cache, 64, "Requests to the cache");
 
 int zap(int key)
 {

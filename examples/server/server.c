@@ -5,9 +5,9 @@
 
 #include <time.h>
 
-RECORDER(net, 1024, "Requests and answers")
-RECORDER(disk, 256, "Reads")
-RECORDER(errors, 64, "Errors; no flood evicts them")
+RECORDER(net, 1024, "Requests and answers");
+RECORDER(disk, 256, "Reads");
+RECORDER(errors, 64, "Errors; no flood evicts them");
 
 int main(void)
 {

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-RECORDER(orders, 256, "What customers want")
-RECORDER(stock, 256, "Stock on the shelves")
+RECORDER(orders, 256, "What customers want");
+RECORDER(stock, 256, "Stock on the shelves");
 
 struct item {
     unsigned id, left;

@@ -35,7 +35,7 @@ class Recorder < Formula
   test do
     (testpath/"hello.c").write <<~C
       #include <recorder_dump.h>
-      RECORDER(net, 16, "Network")
+      RECORDER(net, 16, "Network");
       int main(void) { record(net, "bytes=%d", 42); recorder_dump(); return 0; }
     C
     system ENV.cc, "hello.c", "-I#{include}", "-o", "hello"

@@ -109,18 +109,26 @@ Test(languages, any_header_first, .init = build_long)
 
 /* Goal: a header declares a recorder or a tweak, a file that includes it
  * defines it, and no compiler says a word, though it be asked to (memcached:
- * -Wredundant-decls), with and without a semicolon. */
+ * -Wredundant-decls), with and without a semicolon; as the last thing in a C file,
+ * with one. */
 static void declared_and_defined(const char *compiler)
 {
     build_must(
         "echo \"#include \\\"recorder_set.h\\\"\nRECORDER_DECLARE(net);\n"
         "RECORDER_TWEAK_DECLARE(limit);\nRECORDER(net, 16)\n"
-        "RECORDER_TWEAK_DEFINE(limit, 1, \\\"\\\");\""
-        " >declared.c && for off in \"\" "
+        "RECORDER_TWEAK_DEFINE(limit, 1, \\\"\\\");\n"
+        "#ifdef __cplusplus\nnamespace shop {\nstatic RECORDER(cart, 64)\n}\n"
+        "RECORDER(book, 64);\nnamespace music {\nRECORDER_DECLARE(cd)\n}\n"
+        "extern \\\"C\\\" {\nRECORDER_LANES(disk, 16, 2)\n}\n#endif\n"
+        "RECORDER_DECLARE(last);\nstatic RECORDER(last, 16)\n#ifndef "
+        "__cplusplus\n;\n#endif\n\""
+        " >declared.c && case \"%s\" in clang*) more=\"-Weverything "
+        "-Wno-c++98-compat-pedantic\";; "
+        "g++*) more=-Wextra-semi;; esac; for off in \"\" "
         "-DRECORDER_OFF; do %s " BUILD_WARNINGS
-        "-Wredundant-decls " BUILD_INCLUDE
-        "$off -fsyntax-only declared.c || exit; done",
-        compiler);
+        "-Wredundant-decls $more -isystem " TEST_ROOT
+        " $off -fsyntax-only declared.c || exit; done",
+        compiler, compiler);
 }
 Test(languages, declared_in_a_header) { each_compiler(declared_and_defined); }
 

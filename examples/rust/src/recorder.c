@@ -4,8 +4,8 @@
 #define RECORDER_COMPILE_HERE
 #include "recorder_dump.h"
 
-RECORDER(trips, 256, "Trips of the ferry")
-RECORDER(tickets, 64, "Who goes by it")
+RECORDER(trips, 256, "Trips of the ferry");
+RECORDER(tickets, 64, "Who goes by it");
 
 /* Writes all records to stderr. */
 void rust_dump(void);
