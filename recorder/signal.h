@@ -176,7 +176,10 @@ RECORDER_APART_ void recorder_crash_begin_(struct recorder_crashed_ *crashed)
     crashed->shows = recorder_crash_now_.shows || !recording;
     recorder_say_signal_(out, crashed->sig, crashed->thread);
     if (recording)
-        recorder_dump_say_(out, "its records: recorder dump ", recording, "");
+        recorder_dump_say_(out,
+                           recorder_crash_now_.memory ? "see recorder explain "
+                                                      : "see recorder dump ",
+                           recording, "");
     if (recorder_crash_now_.to)
         fd = recorder_crash_open_(recorder_crash_now_.to, out);
     if (fd < 0)
@@ -197,13 +200,14 @@ RECORDER_APART_ void recorder_crash_steps_(struct recorder_crashed_ *crashed)
     if (crashed->step == RECORDER_CRASH_ASK_) {
         crashed->step = RECORDER_CRASH_KEEP_;
         recorder_crash_read_(&recorder_crash_now_);
+        if (recorder_goes_on_(crashed->sig))
+            recorder_crash_now_.memory = 0;
         recorder_kernel_ask_(); /* for the recording and the core file, too */
     }
     if (crashed->step == RECORDER_CRASH_KEEP_) {
         crashed->step = RECORDER_CRASH_BEGIN_;
-        if (!recorder_goes_on_(crashed->sig))
-            recorder_crash_write_(crashed->sig, crashed->info, crashed->context,
-                                  crashed->thread, recorder_crash_now_.memory);
+        recorder_crash_write_(crashed->sig, crashed->info, crashed->context,
+                              crashed->thread, recorder_crash_now_.memory);
     }
     if (crashed->step == RECORDER_CRASH_BEGIN_) {
         crashed->step = RECORDER_CRASH_CUT_;
@@ -212,8 +216,7 @@ RECORDER_APART_ void recorder_crash_steps_(struct recorder_crashed_ *crashed)
     }
     if (crashed->step == RECORDER_CRASH_STACK_OF_) {
         crashed->step = RECORDER_CRASH_SHOW_;
-        if (crashed->shows && recorder_crash_now_.memory &&
-            !recorder_goes_on_(crashed->sig))
+        if (crashed->shows && recorder_crash_now_.memory)
             recorder_crash_show_(crashed->sig, crashed->info, crashed->context,
                                  crashed->thread, &crashed->out);
     }

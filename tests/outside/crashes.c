@@ -786,20 +786,22 @@ Test(crashes, dump_to_a_file)
 }
 
 /* Goal: if the records are in a recording, a dump prints its path and the way
- * to read it, and no more without a request. */
+ * to read it, and no more without a request: explain, if it has the crash. */
 Test(crashes, dump_with_a_recording)
 {
     build_last();
     build_must(LAST "RECORDER_FILE=f ./last crash 2>said; cat said; "
                "test $(grep -c . said) = 3 && "
-               "grep \"^recorder: its records: recorder dump /.*/f$\" said");
+               "grep \"^recorder: see recorder explain /.*/f$\" said");
     build_must("test -x " TEST_ROOT "/build/recorder || exit 0; "
-               "$(sed -n \"s|^recorder: its records: recorder|" TEST_ROOT
+               "$(sed -n \"s|^recorder: see recorder|" TEST_ROOT
                "/build/recorder|p\" said) | grep \"small: last words\"");
     build_must(LAST "RECORDER_DUMP=last=2 RECORDER_FILE=g ./last crash 2>said; "
-               "test $(grep -c T1] said) = 8 && grep \"dump /.*/g$\" said");
+               "test $(grep -c T1] said) = 8 && grep \"explain /.*/g$\" said");
     build_must(LAST "RECORDER_FILE=h ./last asked 2>said; cat said; "
-               "test $(grep -c . said) = 4");
+               "test $(grep -c . said) = 4 && grep \"see recorder dump\" said");
+    build_must(LAST "RECORDER_DUMP=crash=0 RECORDER_FILE=i ./last crash 2>said; "
+               "grep \"^recorder: see recorder dump /.*/i$\" said");
 }
 
 /* Goal: after a crash has overwritten anything, the dump ends, and the program
