@@ -42,7 +42,7 @@ static void backtrace(const char *program, const char *file)
 
 /* Goal: the recording of a program that crashed says the same as its core: gdb
  * shows the same stack, explain the same words and cause, dump the stack after
- * the records. Method: ./core and ./rec of one process. */
+ * the records, if it shows all. Method: ./core and ./rec of one process. */
 static void recording_must(const char *program, const char *ended)
 {
     backtrace(program, "core");
@@ -144,6 +144,9 @@ Test(explain, recordings)
         command_must("dump rec");
         cr_expect_not_null(strstr(build_text, "\nCRASH SIG"), "%s: %s", program,
                            build_text);
+        command_must("dump rec --last 1");
+        cr_expect_null(strstr(build_text, "CRASH"), "%s: %s", program,
+                       build_text);
         command_must("save rec -o saved");
         cr_expect_eq(build_run(RECORDER " explain saved"), 1);
     }
