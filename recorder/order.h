@@ -8,9 +8,9 @@
 
 RECORDER_C_BEGIN_
 
-/* With RECORDER_CLOCK_ORDER, where a program can keep it. */
+/* With RECORDER_CLOCK_ORDER, if the system has the clock for it. */
 #if defined(RECORDER_TSC_) && defined(RECORDER_LINUX_)
-#define RECORDER_ORDER_CHOICE_ /* a program may have chosen the clock */
+#define RECORDER_ORDER_CHOICE_ /* a program may choose the clock */
 #ifdef RECORDER_CLOCK_ORDER
 #define RECORDER_CLOCKED_
 #endif
@@ -33,28 +33,28 @@ RECORDER_C_BEGIN_
  * of 5 to 12 arguments has parts 0 to 2; a text has as many units as it needs.
  * Threads without a lane, or whose lane does not fit, are lane 0.
  *
- *   K1 unit = ticks / 16                 after all that the thread has seen
+ *   K1 unit = ticks / 16                 after all loads of the thread
  *   K2 last = the last unit of the lane  relaxed
  *   K3 last -> max(unit, last + 1)       if it is still last; else K2 again
  *   K4 clocked                           acquire
  *   K5 clocked above the order ?         else the counter gives it
  *
- * A thread that goes over from the clock to the counter, for a module:
+ * A thread changes a module from the clock to the counter:
  *
  *   C1 counter = the clock in some microseconds
  *   C2 clocked = counter                 release
  *   C3 wait until the clock has this value
  *
- *   K1   Rdtscp waits for all loads before it. Else a thread that has seen the
- *        store of another may have an earlier clock (tests/ring/clock.c counts
- *        how often rdtsc alone has).
- *   K3   One instruction without a lock prefix, as only a handler of the
- *        same thread comes between; in lane 0, which threads share, with it.
- *        Else two records have one order.
- *   K5   Who reads a clock so late sees C2, as a store takes less time than C3.
- *        Else the clock gives what the counter gives.
- *   C2 -> K4  Who sees that draws from the counter that was set at C1.
- *   C3   Else the counter is ahead of the clock, by which others still draw.
+ *   K1   Rdtscp waits for all loads before it. Else a thread that has seen
+ *        another's store may read an earlier clock (tests/ring/clock.c counts
+ *        how often rdtsc alone does).
+ *   K3   One instruction without a lock prefix, because only a handler of the
+ *        same thread comes between; in lane 0, which threads share, with the
+ *        prefix. Else two records have one order.
+ *   K5   A clock read after the limit sees C2, because C3 takes longer than a
+ *        store. Else clock and counter give the same order.
+ *   C2 -> K4  A thread that sees C2 draws from the counter that was set at C1.
+ *   C3   Else the counter is ahead of the clock, which others still use.
  *
  * tests/model takes each label but K1 away in turn; the checker must then fail.
  * K1 is of the processor, which no checker has.
@@ -80,7 +80,7 @@ RECORDER_INLINE_ uint64_t recorder_order_of_unit_(uint64_t unit, uint64_t lane)
     return unit << RECORDER_UNIT_BITS_ |
            ((lane ^ unit) & (RECORDER_UNIT_LANES_ - 1)) * RECORDER_UNIT_PARTS_;
 }
-/* The order of the next piece of a text, where orders are of the clock. */
+/* The order of the next piece of a text, if orders are of the clock. */
 RECORDER_INLINE_ uint64_t recorder_order_next_(uint64_t order)
 {
     uint64_t unit = order >> RECORDER_UNIT_BITS_;
@@ -141,16 +141,16 @@ RECORDER_INLINE_ uintptr_t recorder_order_limit_(const uintptr_t *clocked)
     RECORDER_STEP_(K4);
     return limit;
 }
-/* Returns an order that was taken, or UINTPTR_MAX where the counter gives it:
- * the program has gone over to that. */
+/* Returns an order that was taken, or UINTPTR_MAX if the program has changed to
+ * the counter, which then gives the order. */
 RECORDER_INLINE_ uintptr_t recorder_order_below_(uintptr_t limit,
                                                  uintptr_t order)
 {
     bool below = order < limit; RECORDER_STEP_(K5);
     return below ? order : UINTPTR_MAX;
 }
-/* Goes over to the counter, from the order `from` on; `now` is the clock of
- * that choice. Waits until no thread has a lower order of the clock, so that
+/* Changes to the counter, which begins at `from`; `now` is the clock of that
+ * choice. Waits until no thread takes an order of the clock any more, so that
  * the orders of the counter are above all of them. */
 RECORDER_INLINE_ void recorder_order_switch_(uintptr_t *clocked,
                                              uintptr_t *counter,
@@ -166,12 +166,12 @@ RECORDER_INLINE_ void recorder_order_switch_(uintptr_t *clocked,
 #ifdef RECORDER_ORDER_CHOICE_
 /* ---------------------------------------------------------------- choice --
  *
- * The first module that starts chooses for the program, if all of its files are
- * compiled so and the clock can be trusted. A module that cannot do so, now or
- * later, has all modules go over to the counter.
+ * The first module that starts chooses the clock for the program, if all of its
+ * files are compiled for it and the clock can be trusted. A module that cannot
+ * use the clock, now or later, changes all modules to the counter.
  */
 
-/* The registry's word, or null where the program is older than it. */
+/* The registry's word, or null if the program is older than this word. */
 RECORDER_INLINE_ uintptr_t *
 recorder_order_clocked_(struct recorder_registry *registry)
 {
@@ -186,8 +186,8 @@ recorder_order_unit_(const struct recorder_registry *registry, uint64_t ticks)
 {
     return (ticks - registry->start.ticks) >> RECORDER_UNIT_TICKS_;
 }
-/* Goes over to the counter, for good: it begins where the clock will be in some
- * microseconds. */
+/* Changes to the counter, for good: it begins at the clock of some microseconds
+ * later. */
 RECORDER_SELDOM_ void recorder_order_count_(struct recorder_registry *registry)
 {
     uintptr_t *clocked = recorder_order_clocked_(registry), from;

@@ -1,28 +1,28 @@
 /* os_file.h - the functions that recordings need of an operating system. */
 /* SPDX-License-Identifier: MIT */
 /*
-One of os_linux_file.h and os_windows_file.h answers; other systems have no
+os_linux_file.h and os_windows_file.h define them; other systems have no
 recordings, and define no RECORDER_OS_FILES_. tests/house.sh looks for each name.
 
 `Minus errno`: minus one of RECORDER_ENOENT_ and the other numbers there.
 
     files
         RECORDER_O_NEW_, RECORDER_O_NONBLOCK_
-            flags of open(): to make a file that is not there; not to wait
+            flags of open(): to make a new file only; not to wait
         long recorder_os_open_(const char *path, long flags)
             opens a file for this process only, for reading if there is no flag,
             2 for both; fails if the path is a link. A descriptor, or minus errno
         long recorder_os_statx_(int fd, const char *path,
                                 struct recorder_statx_ *to)
-            what a descriptor or, where `fd` is -1, a path is, which may be a
-            link: mode, links, user, bytes, times[6] (changed, in s since 1970),
-            inode, device. 0, or minus errno
+            facts about a descriptor or, if `fd` is -1, about a path, which may
+            be a link: mode, links, user, bytes, times[6] (changed, in s since
+            1970), inode, device. 0, or minus errno
         uint32_t recorder_os_user_(void)
             the owner of files that this process makes
         bool recorder_os_is_own_(const struct recorder_statx_ *stat)
             true if a file is a regular one of this user, with one name
         bool recorder_os_seek_(int fd, uintptr_t offset)
-            moves the file's position, from where reads and writes go on
+            moves the file's position, at which reads and writes continue
         long recorder_os_allocate_(int fd, uintptr_t offset, uintptr_t bytes)
             enlarges a file of `offset` bytes, which is positioned at its end,
             by `bytes`, and takes the disk space. 0 or more, or minus errno
@@ -30,7 +30,7 @@ recordings, and define no RECORDER_OS_FILES_. tests/house.sh looks for each name
             shortens a file
         char *recorder_os_share_(int fd, uintptr_t offset, uintptr_t bytes)
             maps a piece of a file, shared; both are multiples of 64K. Null
-            where it cannot
+            on failure
         void recorder_os_keep_(int fd)
             leaves a file to its mapping
         long recorder_os_has_writer_(int fd)
@@ -49,7 +49,7 @@ recordings, and define no RECORDER_OS_FILES_. tests/house.sh looks for each name
         char *recorder_os_reserve_(uintptr_t bytes)
             zeroed memory that takes no swap space until it is used, or null
         bool recorder_os_map_over_(void *at, uintptr_t bytes)
-            puts zeroed memory in the place of what is mapped there
+            replaces the mapping there by zeroed memory
         bool recorder_os_move_over_(void *from, void *at, uintptr_t bytes)
             moves a mapping there; these three are for children of fork()
     process
@@ -58,9 +58,9 @@ recordings, and define no RECORDER_OS_FILES_. tests/house.sh looks for each name
         bool recorder_os_process_exists_(intptr_t pid)
             false if there is surely no such process
         uintptr_t recorder_os_process_start_(intptr_t pid)
-            when it began, in units of the system; 0 where there is none
+            its start, in units of the system; 0 if there is no such process
         void recorder_os_at_exit_(void (*call)(int status, void *argument))
-            has it called by exit(), if the system tells it the status
+            makes exit() call it, if the system passes the status
         int recorder_os_modules_(int (*each)(struct recorder_dl_info_ *, size_t,
                                             void *), void *context)
             dl_iterate_phdr(): the program first, then its libraries
@@ -71,16 +71,16 @@ recordings, and define no RECORDER_OS_FILES_. tests/house.sh looks for each name
             may be null
         int recorder_os_registers_(uintptr_t *to, const void *context)
             the registers of a handler's third argument in the order of
-            NT_PRSTATUS; which is the stack pointer, -1: that is not known
-    texts; each returns its size, 0 where it is not known, and writes no NUL
+            NT_PRSTATUS. Returns the index of the stack pointer, -1 if unknown
+    texts; each returns its size, 0 if it is not known, and writes no NUL
         size_t recorder_os_path_(char *to, size_t max)
             the program's file, folders parted by '/'
         size_t recorder_os_host_(char *to, size_t max)
             the name of the machine; a newline may end it
         size_t recorder_os_boot_(char *to, size_t max)
         size_t recorder_os_namespace_(char *to, size_t max)
-            what is another text after each start of the machine; what is the
-            same for processes that see the same pids
+            a text that changes with each start of the machine; a text that is
+            equal for processes that see the same pids
         size_t recorder_os_vector_(char *to, size_t max)
             NT_AUXV of the process
         void recorder_os_folder_(char *to, size_t max)

@@ -63,11 +63,11 @@ RECORDER_INLINE_ uintptr_t recorder_add_owned_(uintptr_t *to, uintptr_t value)
  * A ticket owns its slot when its turn has come: when the lap before is whole.
  * No other ticket may write in the slot until the owner is done (W7). So a
  * record takes two read-modify-writes, W1 and W2, and no compare-and-swap, and
- * it waits for nobody. A record of several slots, for many arguments or for a
+ * it never waits. A record of several slots, for many arguments or for a
  * text, draws all its orders at W1 and all its positions at W2.
  * The lane of one thread is a ring that only this thread and its handlers write
- * to: there W2 is an addition that is no more than one instruction. A position
- * is handed out once all the same. lane.h says whose a lane is.
+ * to: there W2 is an addition of one instruction without a lock prefix, which
+ * still hands out each position once. lane.h has the owners of lanes.
  *
  *   writer                                      reader of slot k
  *   W1 order = recorder_order++     acq_rel     R1 c = commit[k]     acquire
@@ -88,7 +88,7 @@ RECORDER_INLINE_ uintptr_t recorder_add_owned_(uintptr_t *to, uintptr_t value)
  *   G2 gave_up += size                   release   good, and draw a new ticket
  *   H1 raise highest to L - size         relaxed   before W4, if L's bits are 0
  *
- * What orders what, and what breaks without it:
+ * The pairs of ordered accesses, and the failure without each:
  *   W7 -> R1  A reader that sees the commit word sees the words. Else it takes
  *             the words of the lap before for those of this one.
  *   W5, R3    A reader that saw one of the new words sees at R4 that the slot
@@ -128,7 +128,7 @@ RECORDER_INLINE_ unsigned recorder_commit_thread_(uintptr_t commit)
 {
     return (unsigned)commit >> 1 & RECORDER_THREAD_SHARED;
 }
-/* The bits of a commit word that say lap and busy. */
+/* The bits of a commit word with lap and busy. */
 RECORDER_INLINE_ uintptr_t recorder_commit_turn_(uintptr_t commit)
 {
     return commit & ~((uintptr_t)RECORDER_THREAD_SHARED << 1);
@@ -140,7 +140,7 @@ RECORDER_INLINE_ uintptr_t recorder_commit_lap_(uintptr_t position,
     return (position & ~mask) << RECORDER_THREAD_BITS_;
 }
 
-/* True where a lap's bits in the commit word may be 0: on 32-bit machines, for
+/* True if a lap's bits in the commit word may be 0: on 32-bit machines, for
  * one in 2^24 positions. A 64-bit program ends before its first such position. */
 #ifndef RECORDER_LAPS_WRAP_
 #define RECORDER_LAPS_WRAP_ (__SIZEOF_POINTER__ < 8)
@@ -150,7 +150,7 @@ RECORDER_INLINE_ bool recorder_lap_wraps_(uintptr_t lap)
     return RECORDER_LAPS_WRAP_ && lap << RECORDER_THREAD_BITS_ == 0;
 }
 
-/* True where the slot holds the whole record of `previous`, the position one
+/* True if the slot holds the whole record of `previous`, the position one
  * lap before the ticket's. */
 RECORDER_INLINE_ bool recorder_is_turn_(uintptr_t commit, uintptr_t previous,
                                         uintptr_t mask)
@@ -238,7 +238,7 @@ RECORDER_INLINE_ uintptr_t recorder_positions_(struct recorder_ring *ring,
 
 /* The rare path of a ticket whose turn had not come, or that begins a wrap.
  * `previous` is its position - size. Returns the record's order, and puts its
- * place into *place, null where it was lost; `place` may be null. Not cold:
+ * place into *place, null if it was lost; `place` may be null. Not cold:
  * gcc 12 then moves recorder_fill_() out of the fast path, too. */
 RECORDER_FUNCTION_ uintptr_t
 recorder_write_late_(struct recorder_ring *ring, uintptr_t mask,
@@ -302,7 +302,7 @@ RECORDER_INLINE_ uintptr_t recorder_write_(struct recorder_ring *ring,
     return r->order;
 }
 
-/* Copies the record of a slot. Returns its commit word, or 0 where the slot
+/* Copies the record of a slot. Returns its commit word, or 0 if the slot
  * holds no whole record. */
 RECORDER_INLINE_ uintptr_t recorder_look_(const struct recorder_ring *ring,
                                           uintptr_t mask, uintptr_t slot,

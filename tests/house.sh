@@ -223,7 +223,7 @@ systems()
 {
     answers recorder/os.h 36 recorder/os_linux.h recorder/os_posix.h \
         "recorder/os_windows.h recorder/os_windows_signal.h"
-    sed '/^Of a system that is no port/,/^\*\//{/^\*\//!d}' recorder/os.h >"$scratch/os.h"
+    sed '/^A system that is no port/,/^\*\//{/^\*\//!d}' recorder/os.h >"$scratch/os.h"
     answers "$scratch/os.h" 20 recorder/os_none.h
     answers recorder/os_file.h 26 \
         "recorder/os_linux.h recorder/os_linux_file.h" \
