@@ -163,6 +163,10 @@ Test(functions, counts_spans_and_off)
     build_must(RECORDER "save a.rec -o b.rec && " RECORDER
                         "functions b.rec | grep -c \"fib()\"");
     cr_expect_str_eq(build_text, "109\n", "%s", build_text);
+    build_must(RECORDER "run -q --always -o r.rec ./program 1 && " RECORDER
+                        "functions r.rec | grep -c thread_ || :; " RECORDER
+                        "functions --internal r.rec | grep -c thread_self");
+    cr_expect_str_eq(build_text, "0\n1\n", "%s", build_text);
     build_must("gcc -O2 -DRECORDER_OFF -DHOOKS " FLAGS BUILD_INCLUDE
                "-o off " PROGRAM " -lpthread && ./off 1");
 }

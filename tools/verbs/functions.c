@@ -55,5 +55,6 @@ const struct verb verb_functions = {
         "functions. Only calls that are kept and that returned have times.",
     .rows = rows,
     .selects = true,
+    .for_people = true,
     .calls = true,
     .run = run};
