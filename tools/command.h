@@ -159,11 +159,11 @@ void call_take_all(struct call *);
 bool call_when(struct call *, const char *text, uint64_t *order, int64_t *ns);
 /* Returns the time of the newest kept record, or 0. */
 int64_t call_newest_ns(struct call *);
-/* Ends the command if the selection's names are of no recorder; `follow` only
+/* End the command if the selection's names are of no recorder of these sources;
+ * if it, too, has a thread or a --where that none of them has. `follow` only
  * warns. */
 void call_names_check(const struct call *);
-/* True if --thread names a thread, or a number by which records are known. */
-bool call_has_thread(struct call *);
+void call_selection_check(struct call *);
 /* Ends the command if a --where matches no record of these sources, and could
  * match none. */
 void call_filters_check(const struct call *);

@@ -88,6 +88,9 @@ int main(int argc, char **argv)
         fail(NULL, "recorder-fleet: %s: make fleet builds it", strerror(errno));
     }
     call.verb = help_verb(name);
+    if (!call.verb && *name &&
+        (access(name, F_OK) == 0 || strspn(name, "0123456789") == strlen(name)))
+        misuse(NULL, "%s: VERB is missing: recorder dump %s", name, name);
     if (!call.verb)
         misuse(NULL,
                *name ? "%s: unknown verb; there are %s"

@@ -50,7 +50,8 @@ const struct option_row selection_rows[] = {
      "now-1h, a date or time as in dumps, UTC (2026-11-20 20:25:11.5, "
      "2026-11-20, 20:25), or of another zone with local or +01:00 after it"},
     {OPTION_UNTIL, "until", "WHEN", "up to then, the same"},
-    {'t', "thread", "THREAD", "only of a thread: number (2 or T2), kernel id or name"},
+    {'t', "thread", "THREAD", "only of a thread: number (2 or T2), kernel id, name or "
+     "REGEX for a whole name; as often as needed"},
     {OPTION_SEVERITY, "severity", "LEAST",
      "only from these severities up: 2 is hw2,sw2; hw1,sw3; if one kind is "
      "named, only that kind; info, notice, warning and error are 0 to 3. "
@@ -291,11 +292,16 @@ bool call_when(struct call *call, const char *text, uint64_t *order,
     return true;
 }
 
-bool call_has_thread(struct call *call)
+/* True if a text names a thread, or a number by which records are known. */
+static bool has_thread(struct call *call, const char *text)
 {
-    struct reader_selection of_thread = {.thread = call->selection.thread};
+    struct reader_selection of_thread = {.thread = text};
     struct reader_event event;
-    bool found = reader_has_thread(&call->reader, of_thread.thread);
+    bool found = false;
+    for (size_t i = 0; i < call->reader.threads_count && !found; i++) {
+        const struct reader_thread *t = &call->reader.threads[i];
+        found = reader_thread_is(text, t->number, t->id, t->name);
+    }
     if (found)
         return true;
     reader_select(&call->reader, &of_thread);
@@ -305,41 +311,60 @@ bool call_has_thread(struct call *call)
     return found;
 }
 
-/* Ends the command. `follow` only warns, as a library may bring what is
- * missing. */
+/* Reports of one or of several sources. `follow` only warns, as a library may
+ * bring what is missing. */
 typedef void tell(const struct call *, const char *, ...);
 static tell *tell_of(const struct call *call)
 {
     return call->verb->follows ? warn : fail;
 }
 
-void call_names_check(const struct call *call)
+void call_names_check(const struct call *calls)
 {
-    const char *names = call->selection.names, *there;
-    struct offer offer = {0};
+    const char *names = calls->selection.names;
+    struct offer there = {0};
     bool any = !names;
-    for (size_t i = 0; i < call->reader.recorders_count; i++) {
-        const struct reader_recorder *r = call->reader.recorders[i];
-        any = any || reader_is_named(r, names);
-        offer_add(&offer, r->shown);
-    }
-    there = offer_end(&offer, "");
+    for (const struct call *c = calls; c; c = c->next)
+        for (size_t i = 0; i < c->reader.recorders_count; i++) {
+            any = any || reader_is_named(c->reader.recorders[i], names);
+            offer_add(&there, c->reader.recorders[i]->shown);
+        }
     if (!any)
-        tell_of(call)(call, "no recorder is named %s%s", names, there);
+        tell_of(calls)(calls->title ? NULL : calls,
+                       "no recorder is named %s%s", names,
+                       offer_text(&there, ""));
+    offer_free(&there);
 }
 
-/* Looks for things that a selection names. */
-static void selection_check(struct call *call)
+static void thread_check(struct call *calls, const char *text)
 {
-    if (!call->reader.recorders_count)
-        tell_of(call)(call,
-                      "has no recorders: nothing in it was compiled with "
-                      "recorder.h and without -DRECORDER_OFF");
-    else
-        call_names_check(call);
-    if (call->selection.thread && !call_has_thread(call))
-        tell_of(call)(call, "no thread is %s: recorder list shows the threads",
-                      call->selection.thread);
+    struct offer there = {0};
+    bool any = false;
+    for (struct call *c = calls; c; c = c->next) {
+        any = any || has_thread(c, text);
+        for (size_t i = 0; i < c->reader.threads_count; i++) {
+            const struct reader_thread *t = &c->reader.threads[i];
+            char name[64];
+            snprintf(name, sizeof name, "T%u %.40s", t->number, t->name);
+            if (!t->is_free)
+                offer_add(&there, name);
+        }
+    }
+    if (!any)
+        tell_of(calls)(calls->title ? NULL : calls, "no thread is %s%s", text,
+                       offer_text(&there, ""));
+    offer_free(&there);
+}
+
+void call_selection_check(struct call *calls)
+{
+    call_names_check(calls);
+    for (int i = 0; calls->selection.thread && i < calls->options_count; i++)
+        if (calls->options[i].key == 't')
+            thread_check(calls, calls->options[i].value);
+    if (!calls->reader.follows && !calls->reader.logs &&
+        calls->verb != &verb_diff) /* which has two sources */
+        call_filters_check(calls);
 }
 
 /* Reads the contexts after the records, so that no change before a record is
@@ -388,11 +413,24 @@ void call_take(struct call *call)
         s->since_set = true;
     if (until && call_when(call, until, &s->until_order, &s->until_ns))
         s->until_set = true;
-    selection_check(call);
+    if (!call->reader.recorders_count)
+        tell_of(call)(call,
+                      "has no recorders: nothing in it was compiled with "
+                      "recorder.h and without -DRECORDER_OFF");
     if (since || until) {
         reader_select(&call->reader, s);
         reader_rewind(&call->reader);
     }
+    call_selection_check(call);
+    if ((s->until_set && s->since_set && s->until_ns < s->since_ns) ||
+        (s->until_order && s->until_order < s->since_order))
+        misuse(call, "--until %s is before --since %s", until, since);
+    if (s->since_order >= call->reader.end && call->reader.end && s->since_order)
+        warn(call, "--since %s: the numbers of records end at %" PRIu64, since,
+             call->reader.end - 1);
+    if (s->since_set && s->since_ns > call_newest_ns(call))
+        warn(call, "--since %s: the last record is at %.9f s", since,
+             (double)call_newest_ns(call) / 1e9);
 }
 
 static void filters_parse(struct call *call)
@@ -433,16 +471,34 @@ static unsigned severities_of(const char *text)
     return *end ? 0 : set;
 }
 
+/* Joins the values of an option; null: there is none. */
+static const char *options_join(const struct call *call, int key, char between,
+                                char *to, size_t max)
+{
+    size_t at = 0;
+    for (int i = 0; i < call->options_count; i++) {
+        if (call->options[i].key != key)
+            continue;
+        if (at)
+            to[at++] = between;
+        if (strlen(call->options[i].value) >= max - at - 1)
+            misuse(call, "%s: is too long", call->options[i].value);
+        at += (size_t)sprintf(to + at, "%s", call->options[i].value);
+    }
+    return call_option(call, key) ? to : NULL;
+}
+
 void selection_parse(struct call *call)
 {
+    static char names[1024], threads[1024];
     struct reader_selection *s = &call->selection;
     const char *last = call_option(call, 'l');
     const char *severity = call_option(call, OPTION_SEVERITY);
     const char *wrong;
-    s->names = call_option(call, 'n');
+    s->names = options_join(call, 'n', '|', names, sizeof names);
     s->for_people =
         call->verb->for_people && !call_option(call, OPTION_INTERNAL);
-    s->thread = call_option(call, 't');
+    s->thread = options_join(call, 't', '\n', threads, sizeof threads);
     s->context = call_option(call, OPTION_REQUEST);
     if (s->context &&
         (!*s->context || call->verb == &verb_follow || call->verb == &verb_log))
@@ -464,8 +520,8 @@ void selection_parse(struct call *call)
     }
     wrong = call->line ? recorder_line_check_(call->line) : NULL;
     if (wrong)
-        misuse(call, "--line: unknown field: {%.24s\nthere are %s", wrong,
-               RECORDER_LINE_FIELDS_);
+        misuse(call, "--line: unknown field: {%.*s}\nthere are %s",
+               (int)strcspn(wrong, "}"), wrong, RECORDER_LINE_FIELDS_);
     wrong = s->names ? recorder_regex_check_(s->names) : NULL;
     if (wrong)
         misuse(call, "--names %s: %s", s->names, wrong);

@@ -253,24 +253,17 @@ static void last_select(struct call *calls, uint64_t last)
             of->selection.since_order = of->reader.end; /* nothing */
 }
 
-/* Ends the command if a chosen name or thread is in none of the sources. */
+/* Ends the command if what is chosen is in none of the sources. */
 static void choice_check(struct call *calls)
 {
-    const struct reader_selection *s = &calls->selection;
-    bool names = false, thread = !s->thread, request = !s->context;
-    for (struct call *c = calls; c; c = c->next) {
-        for (size_t i = 0; i < c->reader.recorders_count; i++)
-            names |= c->reader.recorders[i]->chosen;
-        thread = thread || call_has_thread(c);
-        request |= c->reader.contexts && contexts_are_found(c->reader.contexts);
-    }
-    if (!names && s->names)
-        fail(NULL, "no recorder of these sources is named %s", s->names);
-    if (!thread)
-        fail(NULL, "no thread of these sources is %s", s->thread);
-    if (!request)
+    const char *request = calls->selection.context;
+    for (struct call *c = calls; c && request; c = c->next)
+        if (c->reader.contexts && contexts_are_found(c->reader.contexts))
+            request = NULL;
+    call_selection_check(calls);
+    if (request)
         fail(NULL, "%s: no record of these sources belongs to this request",
-             s->context);
+             request);
 }
 
 void sources_take(struct call *calls)

@@ -51,7 +51,8 @@ static void times_choose(int pid, const char *format, const char *zone)
         "soon=\"$(date -d \"800 seconds\" \"+%s\")\"; " RECORDER
         " dump %d --since \"$then\" --until \"$soon\" --json | wc -l; " RECORDER
         " dump %d --until \"$then\" --json | wc -l; " RECORDER
-        " dump %d --since \"$soon\" --json | wc -l",
+        " dump %d --since \"$soon\" --json 2>said | wc -l; "
+        "grep -q \"the last record is at 0\\.\" said",
         zone, format, format, pid, pid, pid);
     cr_assert_str_eq(build_text, "3\n0\n0\n", "%s: %s", format, build_text);
 }
@@ -111,7 +112,7 @@ Test(command, dump_options)
     REFUSES(2, "recorder: ", "dump --since=-9e300s %d", pid);
     MESSAGES("first 1\nsecond two\nthird\n", "-t program");
     MESSAGES("first 1\nsecond two\nthird\n", "-t T1");
-    fails_for(pid, "no thread is 2: recorder list shows the threads",
+    fails_for(pid, "no thread is 2; there are: T1 program\n",
               "dump --thread 2");
     build_must("! " RECORDER " dump %d --until 2001-01-01T00:00:00 | "
                "grep \"^[0-9]\"",
@@ -125,7 +126,7 @@ Test(command, dump_options)
                   "no recorder is named nothing; there are: main, small, "
                   "laned, texts, cut_texts, silent, empty, flood",
                   "%s --names nothing", choosing[i]);
-    fails_for(pid, "no thread is bla: recorder list shows the threads",
+    fails_for(pid, "no thread is bla; there are: T1 program\n",
               "dump --names main --thread bla");
     build_must("! test -e out");
     SAYS("   third|T1 program|main  |{|3\n",

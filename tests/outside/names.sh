@@ -260,10 +260,36 @@ row 2 'latency rec --from "> .*" --to "< .*" --by fd' \
 row 2 'latency rec --from a --to b --where "x5=1"' 'no record has an argument x5'
 row 2 'latency rec --from "> WORK.*" --to "< .*"' 'no record is --from > WORK'
 row 125 'diff rec rec --where "x5=1"' 'no record has an argument x5'
+row 1 'dump rec --where "net: Bytes>1"' 'as in 1>0; there is bytes'
+row 1 'dump rec --where "net: byte>1"' 'as in 1>0; there are: bytes, peer, addr'
+row 1 'dump rec --where "nett: bytes>1"' '; there are: net, disk'
+row 2 'dump rec --where "net: bytes>1, peer=alpha"' \
+    'compared with no number; a blank is between conditions'
+row 1 'dump rec -t T1 -t none' 'no thread is none; there are: T1 named'
+row 2 'dump rec --line "{nme} {recorder}: {message}"' 'unknown field: {nme}'
+row 2 'dump rec --since 9 --until 8' '--until 8 is before --since 9'
+row 2 'dump rec --since 1s --until 0.5' '--until 0.5 is before --since 1s'
+row 2 rec 'rec: VERB is missing: recorder dump rec'
+row 2 1234 '1234: VERB is missing: recorder dump 1234'
+for where in 'nett: id=1' 'net: di=1' 'net: peer>5'; do
+    for verb in dump 'dump --json' list 'list --rates' spans 'export csv -o -' \
+        'latency --from a --to b' 'why' 'dump rec' 'functions' 'trace 1'; do
+        text=$(recorder $verb rec --where "$where" 2>/dev/null || true)
+        is ''
+    done
+done
+must recorder dump rec --since 999999
+has '--since 999999: the numbers of records end at '
+must recorder dump rec --since 1h
+has '--since 1h: the last record is at 0.0'
+must recorder dump rec --since 3
+lacks '--since'
 recorder dump rec --where 'net: bytes=123456'
 recorder dump rec --where 'net: "sent" bytes=123456'
 test "$(recorder dump rec -t T1 | tail -n +2)" = "$(recorder dump rec -t 1 | tail -n +2)"
-test "$(recorder dump rec -t T1 | wc -l)" -gt 20
+for thread in t1 named 'na.*' Named '[a-z]+'; do
+    test "$(recorder dump rec -t "$thread" | wc -l)" -gt 20
+done
 must recorder spans rec --grep nothing
 has 'no span among the chosen records'
 recorder latency rec --from '> [^x].*' --to '< .*'
@@ -503,3 +529,44 @@ has 'no recorder is named net of libthree.so; nothing was changed'
 must -2 recorder set $pid 'net of'
 must -2 recorder set $pid 'net of libone.so'
 has 'net of libone.so is not NAME=VALUE'
+
+## threads_are_chosen
+# Goal: each --thread adds threads, by number, name or a REGEX for whole names;
+# a name with characters of a REGEX is a name, too.
+cat >pool.c <<'C'
+#include "recorder_dump.h"
+#include <pthread.h>
+RECORDER(t, 64, "Threads");
+static void *work(void *name)
+{
+    recorder_thread_name(name);
+    record(t, "of=%s", (char *)name);
+    return NULL;
+}
+int main(void)
+{
+    static char *names[] = {"worker-1", "worker-2", "(pool) 3", "main"};
+    pthread_t thread;
+    for (int i = 0; i < 4; i++)
+        if (pthread_create(&thread, NULL, work, names[i]) == 0)
+            pthread_join(thread, NULL);
+}
+C
+gcc -I$ROOT -o pool pool.c -lpthread
+RECORDER_FILE=pool.rec ./pool
+row() # options orders
+{
+    text=$(eval "recorder dump pool.rec $1" | sed -n 's/.*of=//p' | tr '\n' ' ')
+    is "$2"
+}
+row '-t worker-1 -t worker-2' 'worker-1 worker-2 '
+row '-t "WORKER-."' 'worker-1 worker-2 '
+row '-t worker-2 -t "(pool) 3"' 'worker-2 (pool) 3 '
+row '-t "(pool) 3|main"' 'main '
+row '--names nothing --names t -t main' 'main '
+must -1 recorder dump pool.rec -t worker -t main
+has 'no thread is worker; there are: T1 '
+must -1 recorder dump pool.rec pool.rec -t worker
+has 'no thread is worker; there are: T1 '
+must -1 recorder dump pool.rec pool.rec --names none
+has 'no recorder is named none; there are: t'

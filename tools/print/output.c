@@ -169,7 +169,6 @@ static void output_rename(struct output *output)
 void output_close(struct output *output)
 {
     FILE *file;
-    call_filters_check(output->call);
     if (output->stream)
         output_copy(output);
     file = output->file;
@@ -261,7 +260,6 @@ char *output_subfolder(struct output *output, const char *name)
 void output_folder_close(struct output *output)
 {
     struct temporary *at;
-    call_filters_check(output->call);
     for (at = temporaries; at; at = at->next) {
         int fd = open(at->path, O_RDONLY);
         if (fd < 0 || (fsync(fd) != 0 && errno != EINVAL))

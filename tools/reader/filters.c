@@ -7,6 +7,8 @@
 enum { GREPS_MAX = 16, WHERES_MAX = 16 };
 
 struct where {
+    struct ids formats;  /* of the records that lacked a named argument, */
+    struct offer names;  /* and the arguments of these formats */
     struct recorder_condition_ condition;       /* holds pointers into itself */
     regex_t regexes[RECORDER_CONDITION_TESTS_]; /* of ~ */
     bool looked, met; /* at records of recorders so named; by one of them */
@@ -78,8 +80,11 @@ struct where *where_read(const char *text, bool when, const char **error)
     if (!*error)
         return where;
     if (*error != wrong) {
-        snprintf(wrong, sizeof wrong, "%.40s: %s", *at ? at : "nothing",
-                 *error);
+        size_t size = strcspn(at, " ");
+        snprintf(wrong, sizeof wrong, "%.40s: %s%s", *at ? at : "nothing",
+                 *error,
+                 size && at[size - 1] == ',' ? "; a blank is between conditions"
+                                             : "");
         *error = wrong;
     }
     where_free(where);
@@ -96,6 +101,10 @@ void where_free(struct where *where)
     for (size_t i = 0; where && i < where->condition.tests_count; i++)
         if (where->condition.tests[i].how == '~')
             regfree(&where->regexes[i]);
+    if (where) {
+        ids_free(&where->formats);
+        offer_free(&where->names);
+    }
     free(where);
 }
 
@@ -184,6 +193,17 @@ static bool argument_matches(const struct where *where, size_t i,
     return text_matches(where, i, letter, a->integer ? size : 0);
 }
 
+/* Notes the names of a format's arguments. */
+static void names_note(struct where *where, uint64_t format,
+                       const struct reader_argument *arguments, unsigned count)
+{
+    bool is_new;
+    ids_add(&where->formats, format, 0, 0, &is_new);
+    for (unsigned i = 0; is_new && i < count; i++)
+        if (arguments[i].name)
+            offer_add(&where->names, arguments[i].name);
+}
+
 /* Compares all arguments, as where_wrong() wants to know of each; *whole: the
  * record has them all. */
 static bool tests_match(struct where *where, struct reader *reader,
@@ -204,6 +224,8 @@ static bool tests_match(struct where *where, struct reader *reader,
         is = n < count && is_comparable(test, &arguments[n]);
         if (n < count && where->seen[i] != SEEN)
             where->seen[i] = is ? SEEN : SEEN_OTHER;
+        if (test->field && where->seen[i] == SEEN_NONE)
+            names_note(where, event->event.format, arguments, count);
         *whole &= is;
         matches &=
             n < count && argument_matches(where, i, &arguments[n],
@@ -235,21 +257,30 @@ bool where_matches(struct where *where, struct reader *reader,
     return matches;
 }
 
+/* Returns what is wrong with the recorders of a condition that looked at no
+ * record, or null. */
+static const char *recorders_wrong(const char *names,
+                                   const struct reader *reader)
+{
+    struct offer there = {0};
+    bool any = !names;
+    for (size_t i = 0; i < reader->recorders_count; i++) {
+        any = any || reader_is_named(reader->recorders[i], names);
+        offer_add(&there, reader->recorders[i]->shown);
+    }
+    snprintf(wrong, sizeof wrong, "no recorder is named %.100s%s",
+             any ? "" : names, offer_text(&there, ""));
+    offer_free(&there);
+    return any ? NULL : wrong;
+}
+
 const char *where_wrong(const struct where *where, const struct reader *reader)
 {
     const struct recorder_condition_ *c = &where->condition;
-    struct offer there = {0};
-    bool named = !c->names;
-    for (size_t i = 0; i < reader->recorders_count; i++) {
-        named |= c->names && reader_is_named(reader->recorders[i], c->names);
-        offer_add(&there, reader->recorders[i]->shown);
-    }
-    if (!where->looked && !named) {
-        snprintf(wrong, sizeof wrong, "no recorder is named %.100s%s", c->names,
-                 offer_end(&there, ""));
-        return wrong;
-    }
-    offer_end(&there, "");
+    const char *error =
+        where->looked ? NULL : recorders_wrong(c->names, reader);
+    if (error)
+        return error;
     for (size_t i = 0; where->looked && i < c->tests_count; i++) {
         const struct recorder_condition_test_ *test = &c->tests[i];
         char place[32];
@@ -259,8 +290,9 @@ const char *where_wrong(const struct where *where, const struct reader *reader)
         if (where->seen[i] == SEEN_NONE && test->field) {
             snprintf(wrong, sizeof wrong,
                      "no record has an argument %.64s: a format names one as "
-                     "in %.64s=%%d; without a name use its place, as in 1>0",
-                     test->field, test->field);
+                     "in %.64s=%%d; without a name use its place, as in 1>0%s",
+                     test->field, test->field,
+                     offer_text(&where->names, test->field));
             return wrong;
         }
         snprintf(wrong, sizeof wrong,

@@ -304,23 +304,30 @@ const char *threads_refresh(struct reader *reader,
     return NULL;
 }
 
-bool reader_thread_is(const char *text, uint64_t number, int64_t id,
-                      const char *name)
+/* Compares with one of several texts. */
+static bool thread_fits(const char *text, uint64_t number, int64_t id,
+                        const char *name)
 {
-    const char *digits = text + (*text == 'T');
+    const char *digits = text + (*text == 'T' || *text == 't');
     char *end;
     unsigned long long is = strtoull(digits, &end, 10);
     if (isdigit((unsigned char)*digits) && !*end &&
         (is == number || (digits == text && id && is == (uint64_t)id)))
         return true;
-    return name && strcmp(text, name) == 0;
+    return name &&
+           (strcmp(text, name) == 0 || recorder_regex_match_(text, name));
 }
 
-bool reader_has_thread(const struct reader *reader, const char *thread)
+bool reader_thread_is(const char *texts, uint64_t number, int64_t id,
+                      const char *name)
 {
-    for (size_t i = 0; i < reader->threads_count; i++) {
-        const struct reader_thread *t = &reader->threads[i];
-        if (reader_thread_is(thread, t->number, t->id, t->name))
+    char text[256];
+    for (const char *next = texts; next; texts = next + 1) {
+        next = strchr(texts, '\n');
+        if (!next)
+            return thread_fits(texts, number, id, name);
+        snprintf(text, sizeof text, "%.*s", (int)(next - texts), texts);
+        if (thread_fits(text, number, id, name))
             return true;
     }
     return false;

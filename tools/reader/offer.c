@@ -14,7 +14,7 @@ const char *offer_add(struct offer *offer, const char *name)
     return offer->names[offer->count++] = need(strdup(name));
 }
 
-const char *offer_end(struct offer *offer, const char *written)
+const char *offer_text(const struct offer *offer, const char *written)
 {
     static _Thread_local char text[TEXT_MAX + 128];
     const char *alike = NULL;
@@ -31,9 +31,13 @@ const char *offer_end(struct offer *offer, const char *written)
         sprintf(text + at, " and %zu more", i - SHOWN);
     if (alike)
         sprintf(text, "; there is %.64s", alike);
-    for (i = 0; i < offer->count; i++)
+    return text;
+}
+
+void offer_free(struct offer *offer)
+{
+    for (size_t i = 0; i < offer->count; i++)
         free(offer->names[i]);
     free(offer->names);
     *offer = (struct offer){0};
-    return text;
 }

@@ -12,5 +12,6 @@ struct offer {
 const char *offer_add(struct offer *, const char *name);
 /* Returns "; there are: a, b and 2 more", or "; there is Size" if only the case
  * of letters differs from what was written; "": there is nothing. Valid until
- * the next call. Frees the names. */
-const char *offer_end(struct offer *, const char *written);
+ * the next call. */
+const char *offer_text(const struct offer *, const char *written);
+void offer_free(struct offer *);

@@ -202,7 +202,7 @@ struct reader_selection {
     uint64_t since_order, until_order; /* both inclusive; 0: open */
     bool since_set, until_set;         /* whether these count: */
     int64_t since_ns, until_ns;        /* from the program's start */
-    const char *thread;                /* number or name */
+    const char *thread;                /* numbers or names, one a line */
     unsigned severities; /* a set: see recorder_severities_; 0: any, or none */
     const char *context; /* the id that records belong to (contexts.h), which
                           * needs reader.contexts; null: any */
@@ -271,12 +271,10 @@ void reader_close(struct reader *);
 /* True if a regular expression fits a recorder's name, or "net of liba.so",
  * where several have that name. */
 bool reader_is_named(const struct reader_recorder *, const char *names);
-/* True if a text names a thread: by its number, "2" or "T2", kernel id or
- * name, which may be null. */
+/* True if one of the lines of a text names a thread: by its number, "2" or "T2",
+ * kernel id, name, which may be null, or a regular expression for it. */
 bool reader_thread_is(const char *text, uint64_t number, int64_t id,
                       const char *name);
-/* True if a thread has this number, kernel id or name. */
-bool reader_has_thread(const struct reader *, const char *thread);
 
 /* Chooses the records of the next reader_take(); the selection is copied.
  * Returns null, or the error in the regular expression. */

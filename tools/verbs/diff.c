@@ -471,13 +471,12 @@ static void misuses(const struct call *call)
 static void check(const struct compare *c)
 {
     uint64_t common = 0;
+    call_filters_check(c->of[GOOD].runs[0].call);
     for (enum compare_side side = GOOD; side < SIDES; side++)
-        if (c->of[side].count < LEAST) {
-            call_filters_check(c->of[side].runs[0].call);
+        if (c->of[side].count < LEAST)
             fail(c->of[side].runs[0].call,
                  "has %zu records, which are too few to compare",
                  c->of[side].count);
-        }
     for (size_t i = 0; i < c->formats_count; i++)
         common += c->formats[i].kept[GOOD] && c->formats[i].kept[BAD];
     if (!common)

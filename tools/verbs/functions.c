@@ -18,7 +18,6 @@ static int run(struct call *call)
         if (reader->recorders[i]->chosen &&
             strcmp(reader->recorders[i]->name, "functions") == 0)
             call_warn_lacking(call, reader->recorders[i]);
-    call_filters_check(call);
     if (!any)
         warn(call, call_selects(call)
                        ? "no call is chosen"

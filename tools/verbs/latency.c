@@ -456,8 +456,6 @@ static void must_match(const struct latency *l, unsigned which, int key,
                        const char *name)
 {
     if (!l->matches[which])
-        call_filters_check(l->call);
-    if (!l->matches[which])
         fail(l->call,
              "no record is --%s %s: it is compared with whole messages, and "
              "with \"in NAME\", \"out NAME\", \"ready NAME\" of switches; .* "

@@ -26,27 +26,18 @@ static int threads_compare(const void *a, const void *b)
     return left->index < right->index ? -1 : left->index > right->index;
 }
 
-/* True if a thread has that number, id or name. */
-static bool is_wanted(const struct switches_thread *thread, const char *wanted)
-{
-    const char *digits = wanted + (*wanted == 'T'); /* "T2", as in lines */
-    char *end;
-    unsigned long long number = strtoull(digits, &end, 0);
-    if (strcmp(thread->name, wanted) == 0)
-        return true;
-    return *digits && !*end &&
-           ((digits == wanted && thread->id == number) ||
-            (thread->number && thread->number == number));
-}
-
 static void shown_open(struct shown *shown, const struct switches *s,
                        const char *wanted)
 {
     *shown = (struct shown){.s = s};
     shown->threads = need(calloc(s->threads_count + 1, sizeof(void *)));
-    for (size_t i = 0; i < s->threads_count; i++)
-        if (!wanted || is_wanted(s->threads[i], wanted))
-            shown->threads[shown->count++] = s->threads[i];
+    for (size_t i = 0; i < s->threads_count; i++) {
+        struct switches_thread *t = s->threads[i];
+        if (!wanted ||
+            reader_thread_is(wanted, t->number ? t->number : UINT64_MAX,
+                             (int64_t)t->id, t->name))
+            shown->threads[shown->count++] = t;
+    }
     qsort(shown->threads, shown->count, sizeof(void *), threads_compare);
 }
 

@@ -204,7 +204,6 @@ static void warnings(const struct spans *s)
              s->without_begin,
              s->without_begin == 1 ? "record closes" : "records close",
              s->without_order, s->without_recorder->shown);
-    call_filters_check(s->call);
     if (!s->names_count)
         warn(s->call, call_selects(s->call)
                           ? "there is no span among the chosen records"

@@ -81,7 +81,7 @@ static void spans_show(struct why *w, const char *wanted, uint64_t slowest,
              seq);
     if (!shown)
         fail(w->call, "no span that was closed is chosen%s",
-             offer_end(&w->names, wanted));
+             offer_text(&w->names, wanted));
 }
 
 static int run(struct call *call)
@@ -97,7 +97,6 @@ static int run(struct call *call)
     call->selection.names = NULL; /* all records are taken */
     reader_select(&call->reader, &call->selection);
     call_take(call);
-    call_filters_check(call);
     call->selection.names = names;
     call_names_check(call);
     why_open(&w, call, threads_find(call, &threads), &regex);

@@ -291,7 +291,7 @@ void why_close(struct why *w)
     free(w->tracks);
     free(w->gains.at);
     free(w->spans.at);
-    offer_end(&w->names, "");
+    offer_free(&w->names);
     switches_free(&w->switches);
     timeline_close(&w->timeline);
 }
