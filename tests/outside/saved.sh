@@ -68,3 +68,37 @@ done
 recorder dump saved | tail -n 3 | cmp - wanted
 echo $n | grep -x '[1-9][0-9].*'
 stop
+
+## refuses_what_readers_would
+# Goal: a recording of damaged memory that readers would refuse is not made; a
+# message says why. Method: the rings of a recorder begin below a tweak, and go
+# on where no memory is, so they are not saved, and the tweak would not be.
+cat >damaged.c <<TEXT
+#include "recorder_dump.h"
+#include "recorder_set.h"
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+RECORDER(net, 1024);
+RECORDER_TWEAK_DEFINE(retries, 3, "How often to try again");
+int main(void)
+{
+    char *page = mmap(0, 1 << 20, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    struct recorder_tweak *tweak = (void *)(page + 4064);
+    mprotect(page, 4096, PROT_READ | PROT_WRITE);
+    record(net, "started");
+    *tweak = *recorder_registry.tweaks;
+    recorder_registry.tweaks = tweak;
+    recorder_for_net.rings = (void *)(page + 4032);
+    printf("PID %d\n", getpid());
+    fflush(stdout);
+    pause();
+}
+TEXT
+gcc -w -I "$ROOT" damaged.c -o damaged
+start ./damaged
+must recorder dump $pid
+has 'its rings are not in there'
+must -1 recorder save $pid -o saved
+has 'a recording of it would be: its list of tweaks is damaged'
+not test -e saved

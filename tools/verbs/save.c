@@ -304,6 +304,26 @@ static void look_at_all(struct call *call, struct keeper *keeper,
         functions_keep(call);
 }
 
+/* Fails if readers would refuse the recording: damaged lists and rings of a
+ * source may lie in each other. */
+static void recording_close(struct call *call, struct output *output)
+{
+    const struct source_how how = {0};
+    struct source source;
+    struct reader reader;
+    char path[32];
+    const char *wrong;
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fileno(output->file));
+    wrong = source_open(&source, path, &how);
+    if (!wrong)
+        wrong = reader_open(&reader, source.memory, source.registry);
+    if (wrong)
+        fail(call, "it is damaged, and a recording of it would be: %s", wrong);
+    reader_close(&reader);
+    source_close(&source);
+    output_close(output);
+}
+
 /* ------------------------------------------------------- events or memory -- */
 
 /* Gives each chosen recorder a ring for its chosen events. */
@@ -367,7 +387,7 @@ static void save_events(struct call *call, const char *path)
         fail(call, "%s: %s", path, strerror(errno));
     made_free(&made);
     made_close(&made);
-    output_close(&output);
+    recording_close(call, &output);
 }
 
 /* Writes the memory of a program, as far as a reader of its events, threads and
@@ -402,7 +422,7 @@ static void save_memory(struct call *call, const char *path)
     output_open(&output, call, path);
     output_seekable(&output);
     core_write(call, fileno(output.file), &notes, &pieces);
-    output_close(&output);
+    recording_close(call, &output);
     reader_close(&call->reader); /* its memory is the keeper's */
     for (size_t i = 0; i < pieces.count; i++)
         free(pieces.all[i].owned);
