@@ -57,7 +57,7 @@ TOOL_LIBS = -ldw -lelf -lsqlite3 -lz -lzstd -lseccomp -liberty -lm -lpthread -ld
 TOOL_FLAGS = -std=gnu11 -D_GNU_SOURCE $(CPPFLAGS) $(CFLAGS) $(WARNINGS) \
 	-Wstrict-prototypes $(TOOL_DIRS) -fPIC -fvisibility=hidden
 
-.PHONY: build fleet test test-all run hanoi pipeline bench model evidence asan ubsan tsan coverage fuzz crashes weight litmus \
+.PHONY: build fleet test test-all run hanoi pipeline bench model evidence asan tsan coverage fuzz crashes weight litmus \
 	test-ports ports-cost release dist site install uninstall deps clean help run-tests \
 	run-libraries
 
@@ -195,13 +195,11 @@ run: build/recorder build/librecorder.so build/lib/librecorder-run.so \
 SANITIZE = $(MAKE) --no-print-directory -s -j$(CORES) run-tests \
 	RECORDER_TEST_SCALE=0.01 AGAIN="make $@" TESTS="$(INSIDE)" CASES=
 
+# AddressSanitizer and UndefinedBehaviorSanitizer in one build.
 asan: packages-test
 	@ASAN_OPTIONS=handle_segv=0:handle_abort=0:handle_sigbus=0:handle_sigfpe=0:handle_sigill=0:use_sigaltstack=0:detect_leaks=0 \
-		$(SANITIZE) BUILD=build/asan \
-		TESTFLAGS="-O1 -g1 -fsanitize=address -fno-omit-frame-pointer"
-ubsan: packages-test
-	@$(SANITIZE) BUILD=build/ubsan \
-		TESTFLAGS="-O1 -g1 -fsanitize=undefined -fno-sanitize-recover=all"
+		$(SANITIZE) BUILD=build/asan TESTFLAGS="-O1 -g1 -fno-omit-frame-pointer \
+		-fsanitize=address,undefined -fno-sanitize-recover=undefined"
 # Criterion does not start under ThreadSanitizer (Snaipe/Criterion#274): tests/tsan
 # replaces it. setarch: it fails at the random addresses of some kernels. It gets
 # no test of one thread, and not tests/ring/threads.c, whose threads are
@@ -282,7 +280,7 @@ help:
 	@echo 'make test       run the tests, in 3 minutes; installs what is missing (Debian)'
 	@echo 'make test-all   run all of them, at full length'
 	@echo 'make run        run one: TEST=whole, and of it one case: CASE=parked'
-	@echo 'make asan ubsan tsan   the tests under a sanitizer'
+	@echo 'make asan tsan  the tests under sanitizers'
 	@echo 'make fuzz       hostile files for the reader, SECONDS=60'
 	@echo 'make weight     lines of the product by folder, and how many it may have'
 	@echo 'make model      model-check the ring, and that mutants are caught'
