@@ -4,13 +4,13 @@
 #
 # A line for each check; what failed is said in full. Fails if anything does.
 # Environment: INTERRUPTS=n, how many the stress tests take on a Cortex-M3 (a
-# third of that elsewhere; default 1000000).
+# third of that elsewhere; default 300000).
 set -u
 LC_ALL=C
 export LC_ALL
 cd "$(dirname "$0")/../.." || exit 2
 out=build/ports/bare
-: "${INTERRUPTS:=1000000}"
+: "${INTERRUPTS:=300000}"
 . tests/ports/bare-machines.sh
 
 # -------------------------------------------------------------------- checks
