@@ -389,6 +389,36 @@ Test(explain, hangs)
                        build_text);
 }
 
+/* Goal: of a hang that nothing proves, the answer has the waits and the last
+ * records; a recording of recorder run has its deadlock, or its waits; one of a
+ * program that exited has none. */
+Test(explain, hangs_without_proof)
+{
+    build_must("gcc -g -w " BUILD_INCLUDE "-o frame " BUILD_PROGRAMS
+               "/explain_frame.c -lpthread");
+    build_must("./frame waits >out.txt 2>&1 & pid=$!; sleep 0.5; " RECORDER
+               " explain $pid; kill $pid");
+    cr_expect(strstr(build_text, "frame: no thread crashed, and in 4 s nothing "
+                                 "proved a hang\n\nLast records:\n  1 [") &&
+                  strstr(build_text, "frame waits for condition never"),
+              "%s", build_text);
+    build_must("for how in hangs waits; do " RECORDER
+               " run -q -o $how.rec ./frame $how >out.txt 2>&1 & sleep 1; "
+               "kill -9 $(pgrep -P $!) $!; "
+               "done; true");
+    command_must("explain hangs.rec");
+    cr_expect(strstr(build_text, "frame: DEADLOCK of 2 threads, no crash: ") &&
+                  strstr(build_text, "\n\nLast records:\n  ") &&
+                  strstr(build_text, "\nDEADLOCK of 2 threads: each waits"),
+              "%s", build_text);
+    command_must("explain waits.rec");
+    cr_expect(strstr(build_text, "frame: no crash: without a note") &&
+                  strstr(build_text, "waits for condition never"),
+              "%s", build_text);
+    build_must(RECORDER " run -q --always -o exits.rec true");
+    cr_expect_eq(build_run(RECORDER " explain exits.rec"), 1);
+}
+
 /* Goal: coredump:PID asks coredumpctl. Method: another one in its place. */
 Test(explain, coredumpctl)
 {

@@ -1,4 +1,4 @@
-/* explain_frame.c - ends by a large frame, by a deadlock, or for memory. */
+/* explain_frame.c - ends by a large frame, a deadlock, a lost signal, or for memory. */
 /* SPDX-License-Identifier: MIT */
 #include "recorder_dump.h"
 
@@ -39,6 +39,13 @@ static void *other(void *first)
     both(first, first == &left ? &right : &left);
     return first;
 }
+static void *late(void *nothing)
+{
+    static pthread_cond_t never = PTHREAD_COND_INITIALIZER;
+    both(&left, &right);
+    pthread_cond_wait(&never, &left);
+    return nothing;
+}
 
 int main(int argc, char **argv)
 {
@@ -53,6 +60,11 @@ int main(int argc, char **argv)
         pthread_create(&threads[0], NULL, other, &right);
         pthread_create(&threads[1], NULL, other, &left);
         pthread_join(threads[0], NULL);
+    }
+    if (argc > 1 && strcmp(argv[1], "waits") == 0) {
+        pthread_t thread;
+        pthread_create(&thread, NULL, late, NULL);
+        pthread_join(thread, NULL);
     }
     while (argc > 1) {
         char *block = malloc(1 << 20);

@@ -322,9 +322,7 @@ static void frame_add(struct explain *x, unsigned frame)
     }
 }
 
-/* Takes the first thread of a deadlock as the one that hangs, if none crashed:
- * the thread of the verdict may only wait for one of these. */
-static void hang_read(struct explain *x)
+void crash_hung(struct explain *x)
 {
     const struct threads *threads = &x->threads;
     const struct cycle *first = threads->cycles;
@@ -342,7 +340,7 @@ void crash_find(struct explain *x)
     struct value *value;
     uint64_t pc;
     signal_read(x);
-    hang_read(x);
+    crash_hung(x);
     for (size_t i = 0; i < threads->count; i++)
         if (threads->all[i].id ==
                 (x->hung ? x->hung : threads->source->crashed) &&

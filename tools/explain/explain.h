@@ -155,6 +155,9 @@ enum {
 
 /* Reads the signal and the stack of a source's crashed thread. */
 void crash_find(struct explain *);
+/* Takes the first thread of a deadlock as the one that hangs, if none crashed:
+ * the thread of the verdict may only wait for one of these. */
+void crash_hung(struct explain *);
 
 /* ---------------------------------------------------------------- ending -- */
 

@@ -180,12 +180,12 @@ static size_t event_first(struct search *s, const struct reader_event *e)
     return i;
 }
 
-/* Keeps the newest records of the thread. */
+/* Keeps the newest records of the thread, or of all where none is known. */
 static void event_last(struct search *s, const struct reader_event *e,
                        size_t format)
 {
     struct provenance *p = s->p;
-    if (!s->x->thread || !e->thread || e->thread->id != s->x->thread->id)
+    if (s->x->thread && (!e->thread || e->thread->id != s->x->thread->id))
         return;
     if (p->last_count == LAST_MAX)
         memmove(p->last, p->last + 1, sizeof p->last - sizeof *p->last);
@@ -375,7 +375,7 @@ static void last_add(struct search *s)
     const struct provenance *p = s->p;
     struct unwind *unwind = &s->x->threads.unwind;
     struct function site = {0}, of;
-    if (p->last_count)
+    if (p->last_count && s->x->thread)
         function_find(unwind, s->x->thread->frames[s->x->site], &site);
     for (size_t i = 0; i < p->last_count; i++) {
         bool same = site.start &&

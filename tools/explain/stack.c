@@ -36,20 +36,41 @@ static bool is_crashed_recording(const struct call *call)
     return call->source.memory->stale_order && call->source.crashed;
 }
 
-void explain_open(struct explain *x)
+/* Reads the waits of a recording without a crash. Ends the command if it has
+ * none, or if the program exited, and not in a deadlock. */
+static void waits_open(struct explain *x)
 {
-    const char *wrong, *kind, *ended;
+    const char *kind = NULL;
     int status;
-    call_open(x->call, 0);
-    text_modules(x->call);
-    if (x->call->source.memory->stale_order && !x->call->source.crashed &&
-        !x->call->source.half_made)
+    char *ended = ended_text(x->call, &kind, &status);
+    bool has = threads_open(&x->threads, &x->call->source, &x->call->reader,
+                            false) == NULL &&
+               x->threads.recorded;
+    if (!has ||
+        (kind && strcmp(kind, "exit") == 0 && !x->threads.cycles_count))
         fail(x->call,
              "holds no crash: %s; recorder dump --last 20 shows its last "
              "records",
-             (ended = ended_text(x->call, &kind, &status))
-                 ? ended
-                 : "the end of its program is not in it");
+             ended ? ended : "the end of its program is not in it");
+    crash_hung(x);
+    snprintf(x->verdict + strlen(x->verdict),
+             sizeof x->verdict - strlen(x->verdict), "%sno crash: %s",
+             *x->verdict ? ", " : "",
+             ended ? ended : "the end is not in the recording");
+    x->hung = 0;
+    free(ended);
+}
+
+void explain_open(struct explain *x)
+{
+    const char *wrong;
+    call_open(x->call, 0);
+    text_modules(x->call);
+    if (x->call->source.memory->stale_order && !x->call->source.crashed &&
+        !x->call->source.half_made) {
+        waits_open(x);
+        return;
+    }
     if (x->call->source.pid)
         x->hung = watch_once(x->call, x->verdict);
     if (!is_crashed_recording(x->call)) {

@@ -40,7 +40,7 @@ static void provenance_text(FILE *to, const struct explain *x,
     bool has = false;
     for (size_t i = 0; i < p->lines_count; i++)
         has |= p->lines[i].value != SIZE_MAX;
-    if (!p->records)
+    if (!p->records || !x->thread)
         return;
     fprintf(to,
             has ? "\nRecords with values of the %s, the most telling first:\n"
@@ -82,12 +82,18 @@ static void all_text(FILE *to, struct explain *x, const struct provenance *p)
     }
     provenance_text(to, x, p);
     for (size_t i = 0; i < p->last_count; i++)
-        fprintf(to, "%s  %s\n", i ? "" : "\nLast records of the thread:\n",
+        fprintf(to, "%s  %s\n",
+                i           ? ""
+                : x->thread ? "\nLast records of the thread:\n"
+                            : "\nLast records:\n",
                 p->last[i].line ? p->last[i].line : "");
     text_last(to);
-    if (x->threads.cycles_count)
+    if (x->threads.cycles_count || !x->thread)
         putc('\n', to);
-    show_deadlocks(to, &x->threads);
+    if (x->thread)
+        show_deadlocks(to, &x->threads);
+    else
+        show_list(to, &x->threads, NULL);
 }
 
 /* ------------------------------------------------------------------ JSON -- */
@@ -251,6 +257,7 @@ const struct verb verb_explain = {
         "are shown. A PID is looked at for up to 4 s: whether it hangs, with "
         "the thread that does. coredump:PID asks coredumpctl. A log with the "
         "lines of a crash has its stack; --executable names a moved program.",
+    .for_people = true,
     .rows = rows,
     .selects = true,
     .unprepared = true,
