@@ -303,6 +303,33 @@ Test(explain, which_null)
     }
 }
 
+/* Goal: a stack shows the texts and first members that pointers have, escaped and
+ * bounded, none that a recording lacks; an address of letters is also a text. A
+ * null pointer is no number 0, and a number id may be of the null pointer's
+ * struct; another thread's later record comes before older ones. */
+Test(explain, values_shown)
+{
+    build_once("gcc -g -w " BUILD_INCLUDE "-o shown " BUILD_PROGRAMS
+               "/explain_shown.c -lpthread");
+    crash("./shown text");
+    build_must("for file in core rec; do " RECORDER " explain $file >said; "
+               "cat said; grep \"^shown: SIGSEGV: call of an address that "
+               "cannot exist: 0x6262626262626262 .bbbbbbbb.$\" said && "
+               "grep \"  serve .* s=0x[0-9a-f]* {user=0x[0-9a-f]* "
+               ".alice.x1b.1m. in.name=.inner. in.number=-3 "
+               "serve=0x6262626262626262 .bbbbbbbb. ...} text=0x[0-9a-f]* "
+               ".a constant text, of which forty bytes ar.... changed=0x\" said"
+               " || exit; done; ! grep \"text of the start\" said");
+    crash("./shown null");
+    build_must(RECORDER " explain rec >said; cat said; "
+               "! grep \"item=0 .*<- perhaps item\" said && "
+               "grep \"item=(nil) .*<- perhaps item\" said && "
+               "grep \"item=3 is off .*<- perhaps id\" said");
+    crash("./shown late");
+    command_must("explain rec | grep -A1 \"most telling first\"");
+    cr_expect_not_null(strstr(build_text, "net: closes s="), "%s", build_text);
+}
+
 /* Goal: an exception's type and text; cores of programs without recorders; a
  * process that runs. */
 Test(explain, others)

@@ -52,15 +52,20 @@ static bool x86_stores_more(unsigned char code, unsigned extra, bool loads_7e)
  * base. */
 static struct access x86_operand(const unsigned char *at, unsigned rex)
 {
-    struct access a = {.known = at[0] >> 6 != 3, .base = -1, .index = -1};
-    unsigned base = at[0] & 7;
+    const unsigned mode = at[0] >> 6;
+    struct access a = {.known = mode != 3, .base = -1, .index = -1};
+    unsigned base = *at++ & 7;
     if (base == 4 && a.known) {
-        unsigned index = (at[1] >> 3 & 7) | (rex & 2) << 2;
-        base = at[1] & 7;
+        unsigned index = (*at >> 3 & 7) | (rex & 2) << 2;
+        base = *at++ & 7;
         a.index = index == 4 ? -1 : x86_register(index);
     }
-    if (base != 5 || at[0] >> 6)
+    if (base != 5 || mode)
         a.base = x86_register(base | (rex & 1) << 3);
+    if (mode == 1)
+        a.offset = (signed char)*at;
+    else if (mode == 2)
+        memcpy(&a.offset, at, 4);
     return a;
 }
 

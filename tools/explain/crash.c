@@ -122,14 +122,31 @@ static void register_add(struct explain *x, int number, bool used)
         v->used |= used;
 }
 
+bool crash_letters(const struct explain *x, uint64_t address, char to[9])
+{
+    const struct memory *m = x->threads.source->memory;
+    size_t count = 0;
+    if (m->word_bytes != 8)
+        return false;
+    bytes_put_word(m, (unsigned char *)to, address);
+    while (count < 8 && to[count] >= ' ' && to[count] <= '~')
+        count++;
+    to[8] = '\0';
+    return count == 8;
+}
+
 /* Adds a text that a variable points to, or has. */
 static void text_add(struct explain *x, const struct variable *v,
                      unsigned weight)
 {
     char text[VARIABLE_TEXT_MAX];
     struct value *value;
-    if (!variable_text(x->threads.source->memory, v, text) ||
-        strlen(text) < TEXT_LEAST)
+    if (!variable_text(x->threads.source->memory, v, text))
+        return;
+    for (size_t i = 0; text[i]; i++)
+        if ((unsigned char)text[i] < ' ' || text[i] == 127)
+            text[i] = '\0';
+    if (strlen(text) < TEXT_LEAST)
         return;
     for (size_t i = 0; i < x->values_count; i++)
         if (x->values[i].text && strcmp(x->values[i].text, text) == 0)
@@ -207,6 +224,8 @@ static void variable_add(struct explain *x, const struct variable *v,
     } else if (v->is_pointer) {
         if (bad) /* "next=(nil)" */
             value = value_add(x, VALUE_NUMBER, v->name, 0, WEIGHT_HOLDER);
+        if (value)
+            value->is_null = true;
     } else if (v->known) { /* small numbers are everywhere */
         unsigned part = x->signal == SIGFPE && !number ? 1
                         : number == 0 || number == 1   ? 4
@@ -334,6 +353,20 @@ void crash_hung(struct explain *x)
     x->hung = threads->all[first->threads[0]].id;
 }
 
+/* A number "id" may be of the struct that the bad pointer should have had. */
+static void ids_name(struct explain *x)
+{
+    const struct value *bad = NULL;
+    for (size_t i = 0; i < x->values_count && !bad; i++)
+        if (x->values[i].is_null && *x->values[i].type)
+            bad = &x->values[i];
+    for (size_t i = 0; bad && i < x->values_count; i++) {
+        struct value *v = &x->values[i];
+        if (v->kind == VALUE_NUMBER && !*v->type && strcmp(v->name, "id") == 0)
+            memcpy(v->type, bad->type, sizeof v->type);
+    }
+}
+
 void crash_find(struct explain *x)
 {
     struct threads *threads = &x->threads;
@@ -355,6 +388,7 @@ void crash_find(struct explain *x)
     for (unsigned i = x->site;
          i <= x->site + CALLERS && i < x->thread->frames_count; i++)
         frame_add(x, i);
+    ids_name(x);
     pc = x->registers[x->first].value[threads->machine->unwind.pc];
     if (x->has_address && x->address >= ADDRESS_LEAST && x->address != pc &&
         (value = value_add(x, VALUE_ADDRESS, "the address", x->address,

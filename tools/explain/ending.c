@@ -370,6 +370,26 @@ static void address_text(struct explain *x, char *to, size_t max)
                  (unsigned long long)freed->block.size);
 }
 
+/* Writes the address of a call, or the start of another address, that is a
+ * text. */
+static void letters_text(struct explain *x, char *to, size_t max)
+{
+    const struct access *a = &x->access;
+    const char *from = ", from";
+    uint64_t address = x->bad;
+    char letters[9];
+    *to = '\0';
+    if (a->calls && (!a->known ||
+                     (a->index < 0 &&
+                      bytes_read_word(x->threads.source->memory,
+                                      x->bad + (uint64_t)(int64_t)a->offset,
+                                      &address))))
+        from = ":";
+    if (x->has_bad && crash_letters(x, address, letters))
+        snprintf(to, max, "%s 0x%llx \"%s\"", from,
+                 (unsigned long long)address, letters);
+}
+
 static void fault_text(struct explain *x, char *to, size_t max)
 {
     const struct value *freed = freed_value(x);
@@ -377,6 +397,7 @@ static void fault_text(struct explain *x, char *to, size_t max)
                        : !x->access.known ? "access to "
                        : x->access.writes ? "write to "
                                           : "read of ";
+    char letters[64];
     uint64_t end;
     size_t at;
     if (is_stack_overflow(x, &end)) {
@@ -387,7 +408,8 @@ static void fault_text(struct explain *x, char *to, size_t max)
         at = (size_t)snprintf(to, max, "%s", is_call(x) ? "call of " : does);
         address_text(x, to + at, max - at);
     } else if (x->code == SI_KERNEL) {
-        snprintf(to, max, "%san address that cannot exist%s%s", does,
+        letters_text(x, letters, sizeof letters);
+        snprintf(to, max, "%san address that cannot exist%s%s%s", does, letters,
                  freed ? "; freed heap memory: " : "",
                  freed ? freed->name : "");
     } else {

@@ -32,6 +32,7 @@ struct access {
     bool writes;     /* it stores there, else it loads */
     bool calls;      /* it goes to an address in a register or in memory */
     int base, index; /* -1: none */
+    int32_t offset;  /* from these */
 };
 struct access access_at(struct memory *, uint64_t pc);
 
@@ -139,6 +140,7 @@ struct value {
     char name[2 * VARIABLE_NAME_MAX]; /* "s", "s->next", "rdi" */
     char type[48];   /* of its target, or of the struct that it is in; or "" */
     char *text;      /* of VALUE_TEXT */
+    bool is_null;    /* a null pointer, of VALUE_NUMBER */
     bool used;       /* the faulting instruction used it */
     bool given;      /* a freed block that free() has on its stack */
     unsigned weight; /* the higher, the more telling: WEIGHT_SITE ... */
@@ -155,6 +157,9 @@ enum {
 
 /* Reads the signal and the stack of a source's crashed thread. */
 void crash_find(struct explain *);
+/* Writes the bytes of an address, in memory's order, if all are printable: no
+ * address of 64 bits is such a text. */
+bool crash_letters(const struct explain *, uint64_t address, char to[9]);
 /* Takes the first thread of a deadlock as the one that hangs, if none crashed:
  * the thread of the verdict may only wait for one of these. */
 void crash_hung(struct explain *);

@@ -26,6 +26,7 @@ enum {
     SAME = 100  /* of one that the crashed function wrote */
 };
 static const double AGAIN = 0.6; /* of a format that is shown already */
+static const double LATER = 1.5; /* of another thread's record, the later one */
 
 /* A record that holds a value. */
 struct hit {
@@ -43,7 +44,8 @@ struct format {
 struct search {
     struct explain *x;
     struct provenance *p;
-    uint64_t *counts; /* of records, by value */
+    uint64_t *counts; /* of records, by value; and the order of the */
+    uint64_t *own;    /* last one that the crashed thread made */
     struct hit *hits;
     size_t hits_count, hits_max;
     struct ids formats;
@@ -79,8 +81,8 @@ static bool is_type(const char *type, const char *word)
 static bool is_number_held(const struct reader_argument *a,
                            const struct value *v, struct hit *hit)
 {
-    if (a->kind != READER_SIGNED && a->kind != READER_UNSIGNED &&
-        ((a->kind != READER_POINTER && a->kind != READER_STRING) || v->word))
+    if (v->is_null ? a->kind != READER_POINTER && a->kind != READER_STRING
+                   : a->kind != READER_SIGNED && a->kind != READER_UNSIGNED)
         return false;
     if (a->word != v->word &&
         (a->kind != READER_SIGNED || a->integer != (int64_t)v->word))
@@ -153,6 +155,8 @@ static void event_match(struct search *s, const struct reader_event *e,
         if (k == count)
             continue;
         s->counts[i]++;
+        if (s->x->thread && e->thread && e->thread->id == s->x->thread->id)
+            s->own[i] = e->event.order;
         if (s->hits_count == HITS_MAX) { /* the newer half is kept */
             memmove(s->hits, s->hits + HITS_MAX / 2,
                     HITS_MAX / 2 * sizeof *s->hits);
@@ -331,6 +335,8 @@ static void hits_add(struct search *s, const struct hit *hits, size_t count)
                       !hits[i].before
                   ? 400
                   : 0;
+        if (v->kind == VALUE_ADDRESS && hits[i].order > s->own[hits[i].value])
+            of *= LATER; /* of another thread, since this one's last */
         if (of > most) {
             most = of;
             best = &hits[i];
@@ -478,7 +484,8 @@ void provenance_find(struct explain *x, struct provenance *p)
     *p = (struct provenance){0};
     if (!x->call->source.registry)
         return;
-    s.counts = need(calloc(x->values_count + 1, sizeof *s.counts));
+    s.counts = need(calloc(2 * x->values_count + 1, sizeof *s.counts));
+    s.own = s.counts + x->values_count;
     reader_select(reader, &x->call->selection);
     call_take(x->call);
     reader_count(reader);

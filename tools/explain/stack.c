@@ -142,18 +142,76 @@ bool explain_brief(struct call *call, FILE *to, bool stack)
 
 /* ----------------------------------------------------------------- lines -- */
 
-static void variable_show(FILE *to, const struct variable *v)
+/* False where a recording may lack the memory: the file of the program has the
+ * value of its start. */
+static bool is_stored(const struct explain *x, uint64_t at)
 {
-    if (!v->known || strncmp(v->name, "__", 2) == 0)
-        return; /* or it is the compiler's own */
-    putc(' ', to);
-    show_text(to, v->name);
-    if (v->is_pointer)
-        fprintf(to, "=0x%llx", (unsigned long long)v->value);
-    else if (v->is_signed)
-        fprintf(to, "=%lld", (long long)v->value);
-    else
-        fprintf(to, "=%llu", (unsigned long long)v->value);
+    struct memory *m = x->threads.source->memory;
+    return !m->stale_order || !module_at(x->threads.source, at) ||
+           (m->constant && m->constant(m, at));
+}
+
+/* Prints the value of a variable, and its text: of its target, or of the bytes of
+ * an address that is none. False, and prints nothing: it has neither. */
+static bool value_show(FILE *to, const struct explain *x, const char *before,
+                       const char *name, const struct variable *v)
+{
+    enum { SHOWN = 40 };
+    char text[VARIABLE_TEXT_MAX];
+    size_t size = SHOWN;
+    bool has = (v->is_pointer && v->known && crash_letters(x, v->value, text)) ||
+               (is_stored(x, v->is_pointer ? v->value : v->address) &&
+                variable_text(x->threads.source->memory, v, text));
+    if (!v->known && !has)
+        return false;
+    fputs(before, to);
+    show_text(to, name);
+    if (v->known)
+        fprintf(to, v->is_pointer ? "=0x%llx" : v->is_signed ? "=%lld" : "=%llu",
+                (unsigned long long)v->value);
+    if (!has)
+        return true;
+    if (strlen(text) > SHOWN) {
+        while (size && (text[size] & 0xc0) == 0x80)
+            size--;
+        strcpy(text + size, "...");
+    }
+    fputs(v->known ? " \"" : "=\"", to);
+    show_text(to, text);
+    putc('"', to);
+    return true;
+}
+
+/* Prints the first members of a pointer's target: " {id=7 ...}". */
+static void target_show(FILE *to, const struct explain *x,
+                        const struct variable *v)
+{
+    enum { MEMBERS_SHOWN = 4 };
+    static struct variable members[VARIABLES_MAX];
+    size_t count = 0, shown = 0, name = strlen(v->name);
+    if (v->is_pointer && is_stored(x, v->value))
+        count = variable_members(x->threads.source->memory, v, members);
+    for (size_t i = 0; i < count && shown <= MEMBERS_SHOWN; i++) {
+        const char *of = members[i].name;
+        if (strncmp(of, v->name, name) == 0 && of[name] == '-')
+            of += name + 2;
+        if (*of == '_')
+            continue; /* of a library, or the compiler's own */
+        if (shown == MEMBERS_SHOWN)
+            fputs(" ...", to);
+        shown += shown == MEMBERS_SHOWN ||
+                 value_show(to, x, shown ? " " : " {", of, &members[i]);
+    }
+    if (shown)
+        putc('}', to);
+}
+
+static void variable_show(FILE *to, const struct explain *x,
+                          const struct variable *v)
+{
+    if (strncmp(v->name, "__", 2) != 0 && /* the compiler's own */
+        value_show(to, x, " ", v->name, v))
+        target_show(to, x, v);
 }
 
 void stack_text(FILE *to, struct explain *x)
@@ -170,7 +228,7 @@ void stack_text(FILE *to, struct explain *x)
             for (size_t k = 0;
                  i == x->site && k < x->statics_at && k < VARIABLES_SHOWN; k++)
                 if (x->variables[k].inlined == inlined)
-                    variable_show(to, &x->variables[k]);
+                    variable_show(to, x, &x->variables[k]);
             putc('\n', to);
             shown++;
         }

@@ -17,7 +17,6 @@ struct frame {
     const struct registers *registers;
     uint64_t cfa, base; /* base: of the function's variables */
     Dwarf_Addr bias;
-    Dwarf_Die function;
     uint64_t pc; /* without the bias */
 };
 
@@ -418,9 +417,6 @@ bool variable_text(struct memory *m, const struct variable *v,
         most = v->size;
     size = m->read(m, at, to, most);
     to[size] = '\0';
-    for (size_t i = 0; to[i]; i++)
-        if ((unsigned char)to[i] < ' ' || to[i] == 127)
-            to[i] = '\0';
     return *to;
 }
 
