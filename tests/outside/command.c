@@ -112,7 +112,7 @@ Test(command, dump_options)
     REFUSES(2, "recorder: ", "dump --since=-9e300s %d", pid);
     MESSAGES("first 1\nsecond two\nthird\n", "-t program");
     MESSAGES("first 1\nsecond two\nthird\n", "-t T1");
-    fails_for(pid, "no thread is 2; there are: T1 program\n",
+    fails_for(pid, "no thread is 2; there are: T1 program",
               "dump --thread 2");
     build_must("! " RECORDER " dump %d --until 2001-01-01T00:00:00 | "
                "grep \"^[0-9]\"",
@@ -126,7 +126,7 @@ Test(command, dump_options)
                   "no recorder is named nothing; there are: main, small, "
                   "laned, texts, cut_texts, silent, empty, flood",
                   "%s --names nothing", choosing[i]);
-    fails_for(pid, "no thread is bla; there are: T1 program\n",
+    fails_for(pid, "no thread is bla; there are: T1 program",
               "dump --names main --thread bla");
     build_must("! test -e out");
     SAYS("   third|T1 program|main  |{|3\n",

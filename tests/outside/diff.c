@@ -520,6 +520,28 @@ Test(diff, several_good_runs)
     }
 }
 
+/* Goal: a record that comes three times as often in the same work is a difference
+ * from three good runs, with the counts of a run. */
+Test(diff, counts)
+{
+    build_must("gcc " BUILD_WARNINGS BUILD_INCLUDE "-o counts " BUILD_PROGRAMS
+               "/counts.c -lpthread; for i in 1 2 3 4; do "
+               "RECORDER_FILE=$i.rec ./counts 26; done; "
+               "RECORDER_FILE=bad.rec ./counts 74; "
+               "RECORDER_FILE=near.rec ./counts 30");
+    cr_assert_eq(command("diff 1.rec 2.rec 3.rec -- bad.rec"), 1, "%s",
+                 build_text);
+    cr_assert_not_null(strstr(build_text, "new key\" counts.c:18 comes 74 times "
+                                          "in BAD, 26 times in each of 3 runs"),
+                       "%s", build_text);
+    command("diff --times 1.rec 2.rec 3.rec -- bad.rec");
+    cr_assert_not_null(strstr(build_text, " 26/74 "), "%s", build_text);
+    cr_assert_eq(command("diff 1.rec 2.rec 3.rec -- 4.rec"), 0, "%s",
+                 build_text);
+    cr_assert_eq(command("diff 1.rec 2.rec 3.rec -- near.rec"), 0, "%s",
+                 build_text);
+}
+
 /* Goal: where everything is slower, switches tell whether time on CPUs is
  * longer, too; that they are others is no difference. Method: a script of steps
  * that run, block and run again on the other processor. */

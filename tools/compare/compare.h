@@ -16,7 +16,7 @@ WHAT BOTH KEPT
     other side has count after SETTLED records in a row that both have.
 
 FLOORS (a file calls only files of lower floors)
-    exact, sequences, values, times, threads    one kind of difference each
+    exact, sequences, values, times, threads, counts    one kind of difference each
     rules                                       the table of them: statistic,
                                                 threshold, sentence
     findings                                    differences, and their texts
@@ -146,6 +146,7 @@ enum rule {
     RULE_THREAD,
     RULE_ENDS,
     RULE_ONCE,
+    RULE_COUNT,
     RULES
 };
 struct finding {
@@ -238,6 +239,7 @@ void sequences_find(struct compare *);
 void rates_find(struct compare *);
 void values_find(struct compare *);
 void times_find(struct compare *);
+void counts_find(struct compare *);
 void threads_find(struct compare *);
 
 /* naming.c: an argument is a name (of a process, a thread, an address, a

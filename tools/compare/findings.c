@@ -237,6 +237,7 @@ void compare_all(struct compare *c)
     times_find(c);
     values_find(c);
     threads_find(c);
+    counts_find(c);
     findings_order(c);
 }
 

@@ -72,6 +72,9 @@ const struct rule_row rule_rows[RULES] = {
                    "than %.0f"},
     [RULE_ONCE] = {"once", 76, 0, 0,
                    "%s is %s in BAD, %s in GOOD; the record is made once"},
+    [RULE_COUNT] = {"count", 70, 1, 4,
+                    "%s comes %.0f times in BAD, %.0f times in each of %.0f "
+                    "runs of GOOD"},
 };
 
 double statistics_poisson(double count, double mean)

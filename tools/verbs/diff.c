@@ -276,11 +276,12 @@ static void times_print(const struct diff_shown *o)
         if (!o->all_times && (*t->verdict == '-' || *t->verdict == 't'))
             continue;
         if (!head)
-            puts("\nVERDICT      COUNT GOOD/BAD    MEDIAN GOOD/BAD       P99 "
+            puts("\nVERDICT    PER RUN GOOD/BAD    MEDIAN GOOD/BAD       P99 "
                  "GOOD/BAD     TOTAL GOOD/BAD    RATIO  SPAN OR STEP");
         head = true;
         printf("%-8s %8.0f/%-8.0f %9s/%-9s %9s/%-9s %9s/%-9s %5s  ", t->verdict,
-               t->count[GOOD], t->count[BAD], finding_time(t->median[GOOD]),
+               t->count[GOOD] / (double)c->of[GOOD].runs_count, t->count[BAD],
+               finding_time(t->median[GOOD]),
                finding_time(t->median[BAD]), finding_time(t->high[GOOD]),
                finding_time(t->high[BAD]), finding_time(t->total[GOOD]),
                finding_time(t->total[BAD]),
