@@ -28,13 +28,13 @@ static bool is_same(const struct why_row *a, const struct why_row *b)
                                     : a->of->object == b->of->object;
 }
 
-/* Returns the order of the record at or before a time, or of the next. */
-static uint64_t order_at(const struct why_list *marks, uint64_t ns, bool next)
+/* Returns the time of the record at or before a time, or of the next. */
+static uint64_t mark_at(const struct why_list *marks, uint64_t ns, bool next)
 {
     size_t i = array_count_to(marks->at, marks->count, sizeof(struct why_mark),
                               next ? ns - 1 : ns);
     i = next ? i : i ? i - 1 : 0;
-    return i < marks->count ? ((struct why_mark *)marks->at)[i].order : 0;
+    return i < marks->count ? ((struct why_mark *)marks->at)[i].ns : ns;
 }
 
 static struct why_row *row_add(const struct link *link, struct why_row *to,
@@ -56,8 +56,13 @@ static struct why_row *row_add(const struct link *link, struct why_row *to,
         at->longest = end - begin;
         at->of = row.of;
         at->track = row.track;
-        at->from = order_at(&link->track->marks, begin, false);
-        at->to = order_at(&link->track->marks, end, true);
+        if (row.of && why_time(link->why, row.of->begin_ns) < begin)
+            begin = why_time(link->why, row.of->begin_ns);
+        if (row.of && row.of->end_ns != NS_UNKNOWN &&
+            why_time(link->why, row.of->end_ns) > end)
+            end = why_time(link->why, row.of->end_ns);
+        at->since = mark_at(&link->track->marks, begin, false);
+        at->until = mark_at(&link->track->marks, end, true);
     }
     return at;
 }

@@ -96,7 +96,7 @@ struct why_row {
     const struct why_track *track, *other; /* whose; holder, signaller */
     uint64_t ns[2], longest, count;
     double faults;
-    uint64_t from, to; /* the records around the longest part */
+    uint64_t since, until; /* of the records around the longest part: times */
     struct why_row *rows;
     size_t rows_count, rows_max;
 };
