@@ -570,3 +570,52 @@ must -1 recorder dump pool.rec pool.rec -t worker
 has 'no thread is worker; there are: T1 '
 must -1 recorder dump pool.rec pool.rec --names none
 has 'no recorder is named none; there are: t'
+
+## errno_of_m
+# Goal: the errno of %m is an int named errno, unless a format names one itself;
+# without %m there is none.
+cat >error.c <<'C'
+#include "recorder_dump.h"
+#include <errno.h>
+RECORDER(user, 64, "Files");
+int main(void)
+{
+    char path[] = "/nope";
+    errno = ENOENT;
+    record(user, "open fd=%d path=%s: %m", -1, path);
+    errno = ENOSPC;
+    record(user, "write %m, bytes=%d", 7);
+    errno = 70000;
+    record(user, "odd: %m");
+    record(user, "own errno=%d: %m", 5);
+    record(user, "no error n=%d", 28);
+    return 0;
+}
+C
+gcc -Wno-format -I$ROOT -o error error.c
+RECORDER_FILE=error.rec ./error
+row() # condition, first words of messages
+{
+    text=$(recorder dump error.rec --where "$1" --json |
+        sed 's/.*"message":"\([a-z]*\).*/\1/' | tr '\n' ' ')
+    is "$2"
+}
+row 'user: errno=2' 'open '
+row 'errno=28' 'write '
+row 'errno>1000' 'odd '
+row 'errno=5' 'own '
+row 'user: "open" 3=2' 'open '
+text=$(recorder dump error.rec --json | sed -n 's/.*"named":\({[^}]*}\).*/\1/p'
+    recorder export csv error.rec -o - | head -1 | grep -o 'fd,path,errno,bytes'
+    recorder export sqlite error.rec -o db
+    sqlite3 db 'select message, errno from log where errno in (2, 28)')
+is <<'END'
+{"fd":-1,"path":"/nope","errno":2}
+{"bytes":7,"errno":28}
+{"errno":70000}
+{"errno":5}
+{"n":28}
+fd,path,errno,bytes
+open fd=-1 path=/nope: No such file or directory|2
+write No space left on device, bytes=7|28
+END

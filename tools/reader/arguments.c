@@ -183,6 +183,32 @@ static void name_note(char **names, const char *format, const char *percent,
     }
 }
 
+/* Makes an argument of the word of %m; false: it holds no errno. */
+static bool error_make(const struct reader *reader,
+                       const struct recorder_event *event, unsigned i,
+                       struct reader_argument *to)
+{
+    uint64_t word = event->argument[i];
+    bool is_short = recorder_is_error_(word >> 12);
+    if (event->missing_arguments >> i & 1 ||
+        (!is_short && !recorder_is_error_(word >> 32) &&
+         (reader->memory->word_bytes > 4 || !word)))
+        return false;
+    to->kind = READER_SIGNED;
+    to->integer = is_short ? (int64_t)(word & 0xfff) : (int32_t)(uint32_t)word;
+    to->word = (uint64_t)to->integer;
+    return true;
+}
+
+/* Gives the word of %m a name that no other argument has. */
+static void error_name(char **names, unsigned i)
+{
+    for (unsigned k = 0; k < 12; k++)
+        if (names[k] && strcmp(names[k], "errno") == 0)
+            return;
+    names[i] = need(strdup("errno"));
+}
+
 /* Returns the entry of a format that was not decoded, as the entry keeps its
  * names; null: it was decoded. */
 static struct format *format_known(struct reader *reader,
@@ -216,7 +242,8 @@ unsigned reader_arguments(struct reader *reader,
     struct format *known;
     char **names = NULL;
     const char *percent;
-    unsigned i;
+    unsigned i, used;
+    bool error = false;
     if (!format)
         return 0;
     known = format_known(reader, event);
@@ -235,6 +262,7 @@ unsigned reader_arguments(struct reader *reader,
             continue;
         percent = f.at - 1;
         recorder_format_parse_(&f);
+        error |= f.how.kind == 'm';
         if (names && f.how.kind && f.how.kind != '%' && f.word < 12)
             name_note(names, format, percent, &f);
         if (!f.how.kind || f.how.kind == '%' || f.missing || f.word >= 12 ||
@@ -243,9 +271,15 @@ unsigned reader_arguments(struct reader *reader,
         reader->inside->token = 0;
         argument_make(&context, &f, &strings, &to[f.word]);
     }
+    used = f.used < 12 ? f.used : 12;
+    if (error && names && used < 12)
+        error_name(names, used);
+    if (error && used < 12 &&
+        error_make(reader, &event->event, used, &to[used]))
+        used++;
     for (i = 0; known && known->names && i < 12; i++)
         to[i].name = known->names[i];
-    return f.used < 12 ? f.used : 12;
+    return used;
 }
 
 /* Reads the text of a conversion; false: there is none, or it cannot be
