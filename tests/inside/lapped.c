@@ -23,6 +23,7 @@
 #include "reader/lists.c"
 #include "reader/lives.c"
 #include "reader/message.c"
+#include "reader/offer.c"
 #include "reader/offsets.c"
 #include "reader/registry.c"
 #include "reader/rings.c"

@@ -13,6 +13,7 @@
 #include <criterion/criterion.h>
 
 #include "harness/random.h"
+#include "recorder/regex.h"
 
 enum { EVENTS = 20000, THREADS = 5, RECORDERS = 3 };
 
@@ -57,6 +58,10 @@ unsigned reader_arguments(struct reader *reader, const struct reader_event *e,
                                      .integer = (int64_t)e->event.order};
     to[1] = (struct reader_argument){.kind = READER_STRING, .text = "1"};
     return 2;
+}
+bool reader_is_named(const struct reader_recorder *r, const char *names)
+{
+    return recorder_regex_match_(names, r->name);
 }
 /* No event here is of an interrupt. */
 size_t reader_word_text(struct reader *reader, const struct reader_event *e,

@@ -3,7 +3,7 @@
 #include "offer.h"
 #include "array.h"
 
-enum { SHOWN = 8, TEXT_MAX = 600 };
+enum { SHOWN = 8, LIST_MAX = 600 };
 
 const char *offer_add(struct offer *offer, const char *name)
 {
@@ -16,7 +16,7 @@ const char *offer_add(struct offer *offer, const char *name)
 
 const char *offer_text(const struct offer *offer, const char *written)
 {
-    static _Thread_local char text[TEXT_MAX + 128];
+    static _Thread_local char text[LIST_MAX + 128];
     const char *alike = NULL;
     size_t at = 0, i;
     *text = '\0';
