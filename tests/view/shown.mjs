@@ -120,6 +120,15 @@ export const tests = {
     }, [String(begin.order), String(end.order)]);
     equal([shaft, bar], colours, 'colours of arrow and bar');
     must(back !== bar, 'nothing tells the bar');
+    // The critical path of the wait is in the thread that unlocked.
+    await page.evaluate(order => window.recorder.select(
+      window.recorder.events.order.indexOf(BigInt(order))), String(begin.order));
+    await soon(() => page.evaluate(() => window.recorder.criticalPath()
+      .map(({lane}) => lane.thing.number)), [from], 'critical path');
+    await soon(() => page.evaluate(() => [...document.querySelectorAll(
+      '#record dt')].find(dt => dt.textContent === 'critical path')
+      ?.nextSibling.textContent.split(' ').slice(-2).join(' ')), '100.0 %',
+      'text of the path');
     // Zoomed out until the wait is a point, there is none.
     await page.evaluate(() => window.recorder.show(-1e12, 1e12));
     await soon(look, [], 'arrows of points');

@@ -31,7 +31,7 @@ export const tests = {
     await page.getByLabel('previous event of this recorder').click();
     await page.waitForFunction(() => document.querySelector('#record .message')
       .textContent === '>inner, closed with outer');
-    must(/s, from order \d+ to \d+/.test(await text(page, '#record')),
+    must(/s, records \d+ to \d+/.test(await text(page, '#record')),
       'how long the span took');
     await page.locator('#rows .row').nth(1).click();
     await page.waitForFunction(() => document.querySelectorAll('#rows .row')[1]

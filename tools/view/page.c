@@ -32,6 +32,7 @@ PART(plot, "uplot/uPlot.iife.min.js")
     PART(clock, "clock.js")                                                    \
     PART(filter, "filter.js")                                                  \
     PART(draw, "draw.js")                                                      \
+    PART(path, "path.js")                                                      \
     PART(plots, "plots.js")                                                    \
     PART(panes, "panes.js")                                                    \
     PART(page, "page.js")                                                      \

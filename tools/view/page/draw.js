@@ -486,6 +486,7 @@ function drawLanes() {
   pen.rect(LABELS, RULER, width - LABELS, height);
   pen.clip();
   drawReleases();
+  drawPath();
   drawArrows(seen);
   pen.restore();
 }

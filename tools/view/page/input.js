@@ -356,7 +356,7 @@ window.recorder = {
   eventOf, choosePlot, zoomToSpan, spanEnds, flameInView, pin, pick, picked, isHidden, show, showAll, pan, zoom, select, find, hide, link, toX,
   rowAt, layout: () => layout, search, table, late,
   strips, processors, stateAt, asyncLanes, arrows, spansInView,
-  releases, lanes, tree, clockTick, clockStep, PALETTE, recorderColours, spanColours, painted, colourBySpans,
+  releases, criticalPath, pathText, lanes, tree, clockTick, clockStep, PALETTE, recorderColours, spanColours, painted, colourBySpans,
   get missed() { return missed; },
   get frame_ms() { return frame_ms; },
   get taking() { return taking; },

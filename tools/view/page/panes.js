@@ -194,6 +194,7 @@ async function showRecord() {
   field('caller', event.caller + (event.function ? ` ${event.function}` : ''));
   const span = spanOf(row);
   if (span) field('span', span);
+  if (pathText()) field('critical path', pathText());
   const jumps = make('div', '', {className: 'jumps'});
   for (const [name, same] of [
     ['event', () => true],
@@ -246,7 +247,7 @@ function spanEnds(row) {
 // How long it lasts.
 function spanOf(row) {
   const ends = spanEnds(row), {at, order} = events;
-  return ends ? `${duration(at[ends[1]] - at[ends[0]])}, from order ${
+  return ends ? `${duration(at[ends[1]] - at[ends[0]])}, records ${
     order[ends[0]]} to ${order[ends[1]]}`
     : laneOfSpan(row)?.open.includes(row) ? 'not closed' : null;
 }
