@@ -34,10 +34,7 @@ void say_seldom(uint64_t *said_ns, const char *format, ...) /* once a minute */
     __attribute__((format(printf, 2, 3)));
 void *need(void *memory);
 /* Makes room in a list of all, count and max; its value is the new element. */
-#define ADD(list)                                                              \
-    ((list)->all = need(array_room((list)->all, &(list)->max,                  \
-                                   (list)->count + 1, sizeof *(list)->all)),   \
-     &(list)->all[(list)->count++])
+#define ADD(list) array_add((list)->all, (list)->count, (list)->max)
 FILE *text_begin(char **text, size_t *size); /* a text that grows */
 void text_end(FILE *);
 /* Returns why write() wrote fewer bytes than `size`; null: it wrote all. */

@@ -62,8 +62,7 @@ static void sequence_make(struct exact *x, enum compare_side side)
             h->events[i].chain != CHAIN_ALL ||
             x->c->formats[h->events[i].format].scheduler)
             continue;
-        ARRAY_NEED(s->events, s->count + 1, s->max);
-        s->events[s->count++] = (uint32_t)i;
+        *array_add(s->events, s->count, s->max) = (uint32_t)i;
     }
 }
 

@@ -134,8 +134,7 @@ void finding_add(struct compare *c, struct finding f, ...)
         f.weak =
             f.weak || (format != COMPARE_NONE && c->formats[format].scheduler);
     }
-    ARRAY_NEED(c->findings, c->findings_count + 1, c->findings_max);
-    c->findings[c->findings_count++] = f;
+    *array_add(c->findings, c->findings_count, c->findings_max) = f;
 }
 
 /* Causes first, the weak last, the higher score first, then the earlier in

@@ -74,8 +74,7 @@ static void spans_keep(struct history *h, struct reading *thread,
     }
     if (!e->closed)
         return;
-    ARRAY_NEED(h->spans, h->spans_count + 1, h->spans_max);
-    h->spans[h->spans_count++] = (struct compare_span){
+    *array_add(h->spans, h->spans_count, h->spans_max) = (struct compare_span){
         .event = thread->opened[lane->depth], .end = h->count - 1};
 }
 
@@ -149,8 +148,7 @@ static void event_keep(struct compare *c, struct history *h,
     size_t i = format_of(c, run->call, e);
     if (h->count >= UINT32_MAX || h->values_count >= UINT32_MAX - 12)
         fail(run->call, "has more records than can be compared: see --last");
-    ARRAY_NEED(h->events, h->count + 1, h->max);
-    to = &h->events[h->count++];
+    to = array_add(h->events, h->count, h->max);
     *to = (struct compare_event){.order = e->read.event.order,
                                  .ns = e->ns,
                                  .cpu_ns = cpu_ns,

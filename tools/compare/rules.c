@@ -115,8 +115,8 @@ double statistics_unseen(const size_t kinds[3], double of_a, double of_b)
 
 void points_add(struct points *p, double x, size_t event, size_t run)
 {
-    ARRAY_NEED(p->at, p->count + 1, p->max);
-    p->at[p->count++] = (struct point){x, (uint32_t)event, (uint32_t)run};
+    *array_add(p->at, p->count, p->max) =
+        (struct point){x, (uint32_t)event, (uint32_t)run};
 }
 
 /* Sums for a level. */

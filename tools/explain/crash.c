@@ -98,8 +98,7 @@ static struct value *value_add(struct explain *x, enum value_kind kind,
     }
     if (x->values_count == VALUES_MAX)
         return NULL;
-    ARRAY_NEED(x->values, x->values_count + 1, x->values_max);
-    v = &x->values[x->values_count++];
+    v = array_add(x->values, x->values_count, x->values_max);
     *v = (struct value){.kind = kind, .word = word, .weight = weight};
     snprintf(v->name, sizeof v->name, "%s", name);
     if (kind == VALUE_ADDRESS &&

@@ -162,8 +162,7 @@ static void event_match(struct search *s, const struct reader_event *e,
                     HITS_MAX / 2 * sizeof *s->hits);
             s->hits_count /= 2;
         }
-        ARRAY_NEED(s->hits, s->hits_count + 1, s->hits_max);
-        s->hits[s->hits_count++] = hit;
+        *array_add(s->hits, s->hits_count, s->hits_max) = hit;
     }
 }
 

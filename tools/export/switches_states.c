@@ -31,8 +31,7 @@ static void slice_add(struct switches *s, struct switches_slice slice)
     if (slice.end > s->until_ns)
         slice.end = s->until_ns;
     slice.sequence = s->slices_count;
-    ARRAY_NEED(s->slices, s->slices_count + 1, s->slices_max);
-    s->slices[s->slices_count++] = slice;
+    *array_add(s->slices, s->slices_count, s->slices_max) = slice;
 }
 
 int switches_slices_compare(const void *a, const void *b)

@@ -353,8 +353,7 @@ static void span_open(struct timeline *t, struct timeline_event *e)
     bool enters = kind_of(e->read.kind, &how) == KIND_ENTER;
     span.name = enters ? interrupt_name(t, e) : timeline_span_name(e->format);
     span.pair = spans_name(e->format, &span.pair_size);
-    ARRAY_NEED(lane->spans, lane->depth + 1, lane->spans_max);
-    lane->spans[lane->depth++] = span;
+    *array_add(lane->spans, lane->depth, lane->spans_max) = span;
     e->opens = true;
 }
 

@@ -78,8 +78,7 @@ static size_t node_add(struct making *m, const struct timeline_event *e,
 
 static void open_push(struct open *lane, size_t node)
 {
-    ARRAY_NEED(lane->nodes, lane->count + 1, lane->max);
-    lane->nodes[lane->count++] = node;
+    *array_add(lane->nodes, lane->count, lane->max) = node;
 }
 
 /* Ends the work of a thread; spans that are open are not known to end. */

@@ -150,8 +150,7 @@ static const char *refused(struct source *source, long error)
 
 static void fd_add(struct kernel_source *own, int fd)
 {
-    ARRAY_NEED(own->fds, own->fds_count + 1, own->fds_max);
-    own->fds[own->fds_count++] = fd;
+    *array_add(own->fds, own->fds_count, own->fds_max) = fd;
 }
 
 /* Maps the ring of a processor. Returns 0, or errno; EDQUOT: the user may lock

@@ -12,8 +12,7 @@ static void name_add(struct names *names, const char *name)
             return;
     if (names->count == NAMES_MAX)
         return;
-    ARRAY_NEED(names->at, names->count + 1, names->max);
-    names->at[names->count++] = need(strdup(name));
+    *array_add(names->at, names->count, names->max) = need(strdup(name));
 }
 
 /* True if a column has another meaning in some output. */

@@ -22,10 +22,10 @@ static inline void *array_room(void *array, size_t *max, size_t count,
 #define ARRAY_NEED(array, count, max)                                          \
     ((array) = array_room(array, &(max), count, sizeof *(array)))
 
-/* Adds an element, zeroed, to an array with room for *max, and returns it. */
+/* Adds an element, zeroed, to an array with room for *max; returns its place. */
 #define array_add(array, count, max)                                           \
     (ARRAY_NEED(array, (count) + 1, max),                                      \
-     memset(&(array)[(count)++], 0, sizeof *(array)))
+     memset(&(array)[(count)++], 0, sizeof *(array)), &(array)[(count)-1])
 
 /* The element of a key of three words, in an array that `ids` numbers: zeroed
  * and *is_new if the key is new. */

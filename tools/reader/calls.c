@@ -45,8 +45,7 @@ struct calls {
 
 static void calls_add(struct calls *calls, const struct call_of *of)
 {
-    ARRAY_NEED(calls->all, calls->count + 1, calls->max);
-    calls->all[calls->count++] = *of;
+    *array_add(calls->all, calls->count, calls->max) = *of;
 }
 
 unsigned reader_calls(const struct reader *reader,
@@ -139,8 +138,7 @@ static int compare(const void *a, const void *b)
 static void push(struct frame **to, size_t *max, size_t *count,
                  struct frame frame)
 {
-    ARRAY_NEED(*to, *count + 1, *max);
-    (*to)[(*count)++] = frame;
+    *array_add(*to, *count, *max) = frame;
 }
 
 static struct stack *stack_of(struct calls *calls, struct reader *reader,

@@ -237,9 +237,8 @@ static void ring_copy(struct reader *reader, struct kernel_ring *ring)
             (reader->pid && s.process != reader->pid))
             continue;
         number_of(reader, s.thread); /* its name, while it lives */
-        ARRAY_NEED(kernel->switches, kernel->switches_count + 1,
-                   kernel->switches_max);
-        kernel->switches[kernel->switches_count++] = (struct kernel_switch){
+        *array_add(kernel->switches, kernel->switches_count,
+                   kernel->switches_max) = (struct kernel_switch){
             .ns = s.ns,
             .thread = s.thread,
             .cpu = s.of.cpu,

@@ -10,8 +10,8 @@ const char *offer_add(struct offer *offer, const char *name)
     for (size_t i = 0; i < offer->count; i++)
         if (strcmp(offer->names[i], name) == 0)
             return offer->names[i];
-    ARRAY_NEED(offer->names, offer->count + 1, offer->max);
-    return offer->names[offer->count++] = need(strdup(name));
+    return *array_add(offer->names, offer->count, offer->max) =
+               need(strdup(name));
 }
 
 const char *offer_text(const struct offer *offer, const char *written)

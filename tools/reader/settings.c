@@ -55,8 +55,7 @@ static int64_t trace_of(const struct reader_recorder *recorder,
 
 static void append(struct settings *settings, uint64_t address, int64_t value)
 {
-    ARRAY_NEED(settings->all, settings->count + 1, settings->max);
-    settings->all[settings->count++] =
+    *array_add(settings->all, settings->count, settings->max) =
         (struct setting){.address = address, .value = value};
 }
 

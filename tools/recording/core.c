@@ -18,8 +18,7 @@ void piece_add(struct pieces *pieces, uint64_t address, uint64_t size,
 {
     if (!size)
         return;
-    ARRAY_NEED(pieces->all, pieces->count + 1, pieces->max);
-    pieces->all[pieces->count++] = (struct piece){
+    *array_add(pieces->all, pieces->count, pieces->max) = (struct piece){
         .address = address, .size = size, .bytes = bytes, .owned = owned};
 }
 

@@ -86,9 +86,8 @@ static const char *chunks_find(struct folder *folder, const char *name)
         unsigned long number = log_chunk(entry->d_name, &is_part);
         if (!number)
             continue;
-        ARRAY_NEED(folder->chunks, folder->chunks_count + 1,
-                   folder->chunks_max);
-        chunk = &folder->chunks[folder->chunks_count++];
+        chunk =
+            array_add(folder->chunks, folder->chunks_count, folder->chunks_max);
         *chunk = (struct chunk){.number = number};
         snprintf(chunk->path, sizeof chunk->path, "%s/%s", name, entry->d_name);
     }
@@ -176,9 +175,8 @@ static struct merged *merged_of(struct folder *folder,
         if (m->origin == r->origin && strcmp(m->name, r->name) == 0)
             return m;
     }
-    ARRAY_NEED(folder->recorders, folder->recorders_count + 1,
-               folder->recorders_max);
-    m = &folder->recorders[folder->recorders_count++];
+    m = array_add(folder->recorders, folder->recorders_count,
+                  folder->recorders_max);
     *m = (struct merged){.name = need(strdup(r->name)),
                          .description = need(strdup(r->description)),
                          .origin = r->origin};
@@ -203,8 +201,8 @@ static uint64_t merged_add(struct merged *m, const struct reader_recorder *r,
     if (kept[KEPT_FROM] > kept[KEPT_TO] ||
         r->whole > kept[KEPT_TO] - kept[KEPT_FROM])
         return damaged; /* they are, too, or nothing was recorded yet */
-    ARRAY_NEED(m->spans, m->spans_count + 1, m->spans_max);
-    m->spans[m->spans_count++] = (struct span){kept[KEPT_FROM], kept[KEPT_TO]};
+    *array_add(m->spans, m->spans_count, m->spans_max) =
+        (struct span){kept[KEPT_FROM], kept[KEPT_TO]};
     return damaged;
 }
 

@@ -308,8 +308,7 @@ static void chunk_close(struct log *log)
     log->texts_share = log->texts_share < 0.125  ? 0.125
                        : log->texts_share > 0.75 ? 0.75
                                                  : log->texts_share;
-    ARRAY_NEED(log->closed, log->closed_count + 1, log->closed_max);
-    log->closed[log->closed_count++] =
+    *array_add(log->closed, log->closed_count, log->closed_max) =
         (struct closed){log->number, (uint64_t)is.st_blocks * 512,
                         recorder_clock_ns_(RECORDER_MONOTONIC_)};
     log->events += made->events;

@@ -25,8 +25,7 @@ void requests_add(struct requests *to, struct reader *reader,
     struct context c;
     if (!context_of(reader, event, &c) || !c.id_size)
         return;
-    ARRAY_NEED(to->hashes, to->count + 1, to->max);
-    to->hashes[to->count++] = hash_of(c.id, c.id_size);
+    *array_add(to->hashes, to->count, to->max) = hash_of(c.id, c.id_size);
 }
 
 unsigned char *requests_note(struct requests *of, size_t *size)

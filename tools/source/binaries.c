@@ -20,9 +20,8 @@ static void extents_find(struct mapped *mapped, int fd, uint64_t on_disk)
         end = lseek(fd, start, SEEK_HOLE);
         if (end <= start || end > size)
             end = size;
-        ARRAY_NEED(mapped->extents, mapped->extents_count + 1,
-                   mapped->extents_max);
-        mapped->extents[mapped->extents_count++] =
+        *array_add(mapped->extents, mapped->extents_count,
+                   mapped->extents_max) =
             (struct extent){(uint64_t)start, (uint64_t)end};
         mapped->data += (uint64_t)(end - start);
     }
@@ -102,8 +101,7 @@ struct mapped *mapped_open(struct file *file, const char *path)
 void segment_add(struct segments *to, uint64_t start, uint64_t size,
                  const unsigned char *bytes, bool writable)
 {
-    ARRAY_NEED(to->all, to->count + 1, to->max);
-    to->all[to->count++] = (struct segment){
+    *array_add(to->all, to->count, to->max) = (struct segment){
         .start = start, .size = size, .bytes = bytes, .writable = writable};
 }
 

@@ -9,8 +9,7 @@
 
 void range_add(struct ranges *to, uint64_t start, uint64_t end)
 {
-    ARRAY_NEED(to->all, to->count + 1, to->max);
-    to->all[to->count++] = (struct range){start, end};
+    *array_add(to->all, to->count, to->max) = (struct range){start, end};
 }
 
 static void ranges_sort(struct ranges *ranges)

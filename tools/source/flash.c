@@ -38,8 +38,7 @@ static void page_add(struct flash *flash, const struct memory *m,
         (flash->page_bytes && size != flash->page_bytes))
         return;
     flash->page_bytes = size;
-    ARRAY_NEED(flash->pages, flash->count + 1, flash->max);
-    flash->pages[flash->count++] =
+    *array_add(flash->pages, flash->count, flash->max) =
         (struct page){.turn = turn, .bytes = head, .is_first = is_first};
 }
 

@@ -18,8 +18,7 @@ void source_module(struct source *source, uint64_t start, uint64_t end,
                    uint64_t offset, const char *path, size_t path_size,
                    bool writable)
 {
-    ARRAY_NEED(source->modules, source->modules_count + 1, source->modules_max);
-    source->modules[source->modules_count++] =
+    *array_add(source->modules, source->modules_count, source->modules_max) =
         (struct module){.start = start,
                         .end = end,
                         .offset = offset,

@@ -25,11 +25,9 @@ static void threads_read(struct namespace *namespace)
     size_t count = proc_threads(namespace->pid, &ids);
     namespace->threads_count = 0;
     for (size_t i = 0; i < count; i++) {
-        ARRAY_NEED(namespace->threads, namespace->threads_count + 1,
-                   namespace->threads_max);
-        namespace->threads[namespace->threads_count++] =
-            (struct namespace_thread){.ours = ids[i],
-                                      .id = id_inside(namespace->pid, ids[i])};
+        *array_add(namespace->threads, namespace->threads_count,
+                   namespace->threads_max) = (struct namespace_thread){
+            .ours = ids[i], .id = id_inside(namespace->pid, ids[i])};
     }
     free(ids);
 }

@@ -103,8 +103,7 @@ size_t proc_threads(int pid, int32_t **ids)
         int32_t id = (int32_t)atoi(entry->d_name);
         if (id <= 0)
             continue;
-        ARRAY_NEED(*ids, count + 1, max);
-        (*ids)[count++] = id;
+        *array_add(*ids, count, max) = id;
     }
     if (tasks)
         closedir(tasks);

@@ -99,8 +99,7 @@ size_t programs_all(int **all)
     *all = NULL;
     while (from && (entry = readdir(from)))
         if (strspn(entry->d_name, "0123456789") == strlen(entry->d_name)) {
-            ARRAY_NEED(*all, count + 1, max);
-            (*all)[count++] = atoi(entry->d_name);
+            *array_add(*all, count, max) = atoi(entry->d_name);
         }
     if (from)
         closedir(from);

@@ -135,8 +135,7 @@ static void waits_count(struct contentions *to, const struct threads *threads,
         } else {
             continue;
         }
-        ARRAY_NEED(row->waiting, row->waiting_count + 1, row->waiting_max);
-        row->waiting[row->waiting_count++] = i;
+        *array_add(row->waiting, row->waiting_count, row->waiting_max) = i;
         if (!past || !past->waits)
             continue;
         row->goes_on = true;

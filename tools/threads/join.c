@@ -113,9 +113,8 @@ static void holder_add(struct threads *threads, struct wait *wait,
     for (size_t i = 0; i < wait->holders_count; i++)
         if (threads->holders[wait->holders_at + i] == holder)
             return; /* a lock that it reads twice */
-    ARRAY_NEED(threads->holders, threads->holders_count + 1,
-               threads->holders_max);
-    threads->holders[threads->holders_count++] = holder;
+    *array_add(threads->holders, threads->holders_count, threads->holders_max) =
+        holder;
     if (!wait->holders_count++)
         wait->holder = holder;
 }

@@ -80,8 +80,7 @@ static void line_add(struct line **lines, size_t *count, size_t *max,
         line = array_add(*lines, *count, *max);
         line->words = need(strdup(words));
     }
-    ARRAY_NEED(line->which, line->count + 1, line->max);
-    line->which[line->count++] = which;
+    *array_add(line->which, line->count, line->max) = which;
 }
 
 /* Prints the threads with the same stack as thread `first`, and the stack. */

@@ -363,8 +363,7 @@ static void circle_keep(struct search *search, unsigned count)
     ids_add(&search->said, sum, product, count, &is_new);
     if (search->by_class && !circle.of_class)
         return; /* it was found before */
-    ARRAY_NEED(order->circles, order->count + 1, order->max);
-    order->circles[order->count++] = circle;
+    *array_add(order->circles, order->count, order->max) = circle;
 }
 
 /* Walks along the edges within a component, to locks after the first, so that

@@ -182,8 +182,7 @@ static void list_show(struct tree *tree, size_t first, int indent)
             tree->shown[at - 1] = true;
             if (tree->chosen && !tree->chosen[at - 1])
                 continue;
-            ARRAY_NEED(group, count + 1, max);
-            group[count++] = at - 1;
+            *array_add(group, count, max) = at - 1;
             first = at;
         }
         if (count)

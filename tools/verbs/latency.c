@@ -158,8 +158,8 @@ static void match_all(struct latency *l)
         if (e.kind)
             flags |= match_kind(l, &e);
         flags |= flags / LEFT;
-        ARRAY_NEED(l->flags, l->flags_count + 1, l->flags_max);
-        l->flags[l->flags_count++] = (unsigned char)flags;
+        *array_add(l->flags, l->flags_count, l->flags_max) =
+            (unsigned char)flags;
         l->matches[FROM] += flags & FROM;
         l->matches[TO] += (flags & TO) != 0;
         for (i = 0; flags && i < reader->recorders_count; i++)
@@ -247,8 +247,7 @@ static void end(struct latency *l, struct queue *queue, uint64_t order,
     begun = &l->begun[queue->first - 1];
     queue->first = begun->next;
     took = ns - begun->ns;
-    ARRAY_NEED(l->ns, l->pairs + 1, l->ns_max);
-    l->ns[l->pairs++] = took;
+    *array_add(l->ns, l->pairs, l->ns_max) = took;
     l->sum += (double)took;
     if (l->deadline_ns && took > l->deadline_ns) {
         l->beyond++;

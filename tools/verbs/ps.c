@@ -58,8 +58,7 @@ static void all_find(struct all *all)
         found->pid = pids[i];
         found->order_ns = recorder_clock_ns_(RECORDER_MONOTONIC_);
         reader_order(&found->reader, &found->order);
-        ARRAY_NEED(all->at, all->count + 1, all->max);
-        all->at[all->count++] = found;
+        *array_add(all->at, all->count, all->max) = found;
     }
     free(pids);
 }

@@ -68,8 +68,7 @@ static struct name *name_of_async(struct spans *s,
 
 static void add(struct name *name, uint64_t ns, uint64_t order)
 {
-    ARRAY_NEED(name->ns, name->count + 1, name->max);
-    name->ns[name->count++] = ns;
+    *array_add(name->ns, name->count, name->max) = ns;
     name->total += ns;
     if (name->count == 1 || ns > name->longest) {
         name->longest = ns;

@@ -153,8 +153,7 @@ void absence_note(struct absence *a, struct reader *reader,
         return;
     open = (struct open){format, id, now, event->recorder,
                          need(strdup(reader_line(reader, event, NULL, NULL)))};
-    ARRAY_NEED(a->opens, a->opens_count + 1, a->opens_max);
-    a->opens[a->opens_count++] = open;
+    *array_add(a->opens, a->opens_count, a->opens_max) = open;
 }
 
 char *absence_due(struct absence *a, const char *text, uint64_t now)

@@ -77,8 +77,7 @@ static struct queue *queues_list(struct watched *p, size_t *count)
         if (fd < 0)
             continue;
         if (queue_look(&q, fd)) {
-            ARRAY_NEED(all, *count + 1, max);
-            all[(*count)++] = q;
+            *array_add(all, *count, max) = q;
         }
         close(fd);
     }

@@ -107,8 +107,7 @@ static void process_add(struct watcher *w, size_t target, int pid)
         again |= w->all[i]->target == target;
         p->is_child |= w->all[i]->pid == parent;
     }
-    ARRAY_NEED(w->all, w->count + 1, w->max);
-    w->all[w->count++] = p;
+    *array_add(w->all, w->count, w->max) = p;
     if (w->conditions && (!again || !w->scan_ns))
         watch_say(p, "is watched%s%s", *p->unit ? ", of " : "", p->unit);
 }

@@ -45,8 +45,7 @@ static struct why_row *row_add(const struct link *link, struct why_row *to,
     while (at && at < last && !is_same(at, &row))
         at++;
     if (at == last) {
-        ARRAY_NEED(to->rows, to->rows_count + 1, to->rows_max);
-        at = &to->rows[to->rows_count++];
+        at = array_add(to->rows, to->rows_count, to->rows_max);
         *at = row;
     }
     at->ns[link->why->column] += end - begin;
