@@ -306,8 +306,7 @@ static int object_sort(const void *a, const void *b)
 void index_unique(struct index *in)
 {
     size_t kept = 0;
-    if (in->count)
-        qsort(in->all, in->count, sizeof *in->all, object_sort);
+    array_sort(in->all, in->count, object_sort);
     for (size_t i = 0; i < in->count; i++)
         if (i + 1 == in->count ||
             object_compare(&in->all[i], &in->all[i + 1]) != 0)

@@ -318,8 +318,7 @@ static struct files spool_read(void)
             snapshot_read(&to, entry->d_name);
     if (folder)
         closedir(folder);
-    if (to.count)
-        qsort(to.all, to.count, sizeof *to.all, file_compare);
+    array_sort(to.all, to.count, file_compare);
     return to;
 }
 

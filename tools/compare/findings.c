@@ -196,7 +196,7 @@ static void findings_order(struct compare *c)
     size_t i, k;
     if (!c->findings_count)
         return;
-    qsort(c->findings, c->findings_count, sizeof *c->findings, by_telling);
+    array_sort(c->findings, c->findings_count, by_telling);
     for (i = 0; i < c->findings_count; i++) {
         for (k = 0; k < i && k < MOST; k++)
             if (!c->findings[k].cause &&
@@ -207,7 +207,7 @@ static void findings_order(struct compare *c)
         else
             c->findings[i].place = ++c->findings_causes;
     }
-    qsort(c->findings, c->findings_count, sizeof *c->findings, by_telling);
+    array_sort(c->findings, c->findings_count, by_telling);
     for (i = 0; i < c->findings_causes; i++)
         c->strong_count += !c->findings[i].weak;
 }

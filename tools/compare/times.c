@@ -109,7 +109,7 @@ static bool measure(struct timed *t, struct compare_time *row,
         row->total[side] += values[i];
         p->at[i].x = log(fmax(values[i], clock_ns));
     }
-    qsort(values, p->count, sizeof *values, by_number);
+    array_sort(values, p->count, by_number);
     row->median[side] = p->count ? values[p->count / 2] : NAN;
     row->high[side] = p->count ? values[(p->count - 1) * 99 / 100] : NAN;
     if (p->count)
@@ -167,7 +167,7 @@ static void machine_find(struct times *t)
                              ? 0
                              : r->cpu[side] * r->count[GOOD];
     }
-    qsort(all, count, sizeof *all, by_number);
+    array_sort(all, count, by_number);
     if (count >= 3 && all[count / 4] >= rule_rows[RULE_MACHINE].effect &&
         all[count - 1 - count / 4] <= 3 * all[count / 4]) {
         t->machine = all[count / 2];

@@ -21,7 +21,7 @@ void switches_names(struct switches *s)
     char id[64];
     if (count)
         memcpy(sorted, s->threads, count * sizeof *sorted);
-    qsort(sorted, count, sizeof *sorted, names_compare);
+    array_sort(sorted, count, names_compare);
     for (size_t i = 0; i < count; i += same) {
         for (same = 1; i + same < count &&
                        strcmp(sorted[i]->name, sorted[i + same]->name) == 0;)
@@ -95,9 +95,7 @@ static void finish(struct switches *s)
         s->end_ns = s->until_ns;
     if (s->end_ns < s->begin_ns)
         s->end_ns = s->begin_ns;
-    if (s->slices_count)
-        qsort(s->slices, s->slices_count, sizeof *s->slices,
-              switches_slices_compare);
+    array_sort(s->slices, s->slices_count, switches_slices_compare);
 }
 
 void switches_read(struct switches *s)

@@ -76,8 +76,7 @@ static void cut_all(struct switches *s, bool forget)
 static void heard_read(struct switches *s, uint64_t until)
 {
     size_t i;
-    if (s->heard_count)
-        qsort(s->heard, s->heard_count, sizeof *s->heard, heard_compare);
+    array_sort(s->heard, s->heard_count, heard_compare);
     for (i = 0; i < s->heard_count && s->heard[i].told.ns <= until; i++) {
         struct switches_told *told = &s->heard[i].told;
         told->name = s->heard[i].name;
@@ -112,8 +111,6 @@ void switches_heard(struct switches *s, bool gap, bool last)
     if (s->named != s->threads_count)
         switches_names(s);
     s->named = s->threads_count;
-    if (s->slices_count)
-        qsort(s->slices, s->slices_count, sizeof *s->slices,
-              switches_slices_compare);
+    array_sort(s->slices, s->slices_count, switches_slices_compare);
     s->newest_before = s->newest;
 }

@@ -236,7 +236,7 @@ static void nodes_sort(struct trace_tree *tree)
     size_t *now = need(calloc(tree->count + 1, sizeof *now)), i;
     for (i = 0; i < tree->count; i++)
         places[i] = (struct place){tree->nodes[i].start_ns, i};
-    qsort(places, tree->count, sizeof *places, place_compare);
+    array_sort(places, tree->count, place_compare);
     for (i = 0; i < tree->count; i++)
         now[places[i].node] = i;
     for (i = 0; i < tree->count; i++) {
@@ -246,9 +246,7 @@ static void nodes_sort(struct trace_tree *tree)
     }
     for (i = 0; i < tree->events_count; i++)
         tree->events[i].node = now[tree->events[i].node];
-    if (tree->events_count)
-        qsort(tree->events, tree->events_count, sizeof *tree->events,
-              event_compare);
+    array_sort(tree->events, tree->events_count, event_compare);
     for (i = tree->events_count; i-- > 0;)
         sorted[tree->events[i].node].first = i;
     for (i = tree->count; i-- > 0;)

@@ -386,9 +386,7 @@ static void changes_make(struct vcd *v)
         change_add(v, slice, slice->begin, false);
         change_add(v, slice, slice->end, true);
     }
-    if (v->changes_count)
-        qsort(v->changes, v->changes_count, sizeof *v->changes,
-              changes_compare);
+    array_sort(v->changes, v->changes_count, changes_compare);
     v->active = need(calloc(s->interrupts_count + 1, sizeof *v->active));
 }
 

@@ -221,7 +221,7 @@ static void counts_print(struct trees *trees, const struct tree *tree,
         if (row->length_ns > row->inner_ns)
             count->own += row->length_ns - row->inner_ns;
     }
-    qsort(counts, trees->functions.count, sizeof *counts, longer);
+    array_sort(counts, trees->functions.count, longer);
     for (size_t n = 0; n < trees->functions.count; n++) {
         const struct count *count = &counts[n];
         if (!count->calls)

@@ -6,8 +6,7 @@
 
 void histogram_sort(uint64_t *ns, size_t count)
 {
-    if (count) /* else there may be no array */
-        qsort(ns, count, sizeof *ns, array_compare);
+    array_sort(ns, count, array_compare);
 }
 
 uint64_t histogram_within(const uint64_t *ns, size_t count, size_t thousandths)

@@ -45,6 +45,10 @@ static inline int array_compare(const void *a, const void *b)
     return left < right ? -1 : left > right;
 }
 
+/* Sorts it by a function of qsort(); it may be null if it has no elements. */
+#define array_sort(array, count, compare)                                      \
+    ((count) ? qsort(array, count, sizeof *(array), compare) : (void)0)
+
 /* Returns how many of `count` sorted elements of `size` bytes begin with no
  * more than `value`. */
 static inline size_t array_count_to(const void *array, size_t count,

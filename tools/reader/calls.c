@@ -266,8 +266,7 @@ void calls_expand(struct reader *reader)
         return;
     for (i = 0; i < inside->deliver; i++)
         add_record(&slots, reader, &inside->keys[i]);
-    if (slots.count)
-        qsort(slots.all, slots.count, sizeof *slots.all, compare);
+    array_sort(slots.all, slots.count, compare);
     for (i = 0; i < slots.count; i++)
         if (slots.all[i].event.kind)
             place(&calls, reader, slots.all[i]);

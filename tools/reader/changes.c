@@ -30,8 +30,7 @@ static void changes_read(struct contexts *to, struct reader *reader)
         change->order = event.event.order;
         change->at = to->count;
     }
-    if (to->count)
-        qsort(to->all, to->count, sizeof *to->all, change_compare);
+    array_sort(to->all, to->count, change_compare);
 }
 
 /* Notes which changes a program's rings lack. */

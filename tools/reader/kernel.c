@@ -413,7 +413,7 @@ uint64_t kernel_add(struct reader *reader, uint64_t end, uint64_t limit)
         realloc(inside->held, (inside->held_count + count) * sizeof *held));
     inside->held = held;
     ARRAY_NEED(inside->keys, inside->keys_count + count, inside->keys_max);
-    qsort(kernel->switches, count, sizeof *kernel->switches, switches_compare);
+    array_sort(kernel->switches, count, switches_compare);
     clock_of(reader, &clock);
     for (i = 0; i < count; i++) {
         uint64_t key = reader->follows ? end - (end != 0) : limit + i;

@@ -229,9 +229,7 @@ void recorders_sort(struct reader *reader)
     for (size_t i = 0; i < reader->recorders_count; i++)
         if (!reader->recorders[i]->wrong)
             inside->sorted[inside->sorted_count++] = reader->recorders[i];
-    if (inside->sorted_count)
-        qsort(inside->sorted, inside->sorted_count, sizeof *inside->sorted,
-              rings_compare);
+    array_sort(inside->sorted, inside->sorted_count, rings_compare);
 }
 
 const struct reader_recorder *recorder_by_address(const struct reader *reader,

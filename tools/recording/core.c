@@ -24,8 +24,7 @@ void piece_add(struct pieces *pieces, uint64_t address, uint64_t size,
 
 void pieces_sort(struct pieces *pieces)
 {
-    if (pieces->count) /* else the pointer is null */
-        qsort(pieces->all, pieces->count, sizeof *pieces->all, array_compare);
+    array_sort(pieces->all, pieces->count, array_compare);
 }
 
 size_t module_head(struct memory *m, const struct module *module,

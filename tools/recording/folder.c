@@ -96,8 +96,7 @@ static const char *chunks_find(struct folder *folder, const char *name)
         folder->changed = again;
         return strerror(EISDIR); /* and no log */
     }
-    qsort(folder->chunks, folder->chunks_count, sizeof *folder->chunks,
-          chunk_compare);
+    array_sort(folder->chunks, folder->chunks_count, chunk_compare);
     for (size_t i = 1; i < folder->chunks_count; i++)
         if (folder->chunks[i].number > folder->chunks[i - 1].number + 1)
             folder->changed = again;
@@ -213,7 +212,7 @@ static uint64_t spans_sum(struct merged *m)
     uint64_t to = 0;
     if (!m->spans_count)
         return 0;
-    qsort(m->spans, m->spans_count, sizeof *m->spans, array_compare);
+    array_sort(m->spans, m->spans_count, array_compare);
     for (size_t i = 0; i < m->spans_count; i++) {
         if (i && m->spans[i].from > to)
             m->kept[KEPT_MISSED] += m->spans[i].from - to;

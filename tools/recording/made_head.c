@@ -33,7 +33,7 @@ uint64_t made_base(const struct call *call, const struct pieces *also,
     taken[i][0] = call->reader.registry;
     taken[i++][1] = call->reader.registry + PAGE_BYTES;
     taken[i][0] = taken[i][1] = (uint64_t)UINT32_MAX - 65535;
-    qsort(taken, count, sizeof *taken, array_compare);
+    array_sort(taken, count, array_compare);
     for (i = 0; i < count; i++) {
         if (taken[i][0] > end && taken[i][0] - end > room) {
             best = (end + 65535) & ~(uint64_t)65535;

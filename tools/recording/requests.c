@@ -32,8 +32,7 @@ unsigned char *requests_note(struct requests *of, size_t *size)
 {
     unsigned char *note;
     size_t ids = 0;
-    if (of->count)
-        qsort(of->hashes, of->count, sizeof *of->hashes, array_compare);
+    array_sort(of->hashes, of->count, array_compare);
     for (size_t i = 0; i < of->count; i++)
         ids += !i || of->hashes[i] != of->hashes[i - 1];
     *size = BYTES_LEAST;

@@ -146,8 +146,7 @@ void segments_of(struct segments *to, const struct mapped *mapped, Elf *elf,
             segment_add(to, p.p_vaddr, size, mapped->bytes + p.p_offset,
                         p.p_flags & PF_W);
     }
-    if (to->count)
-        qsort(to->all, to->count, sizeof *to->all, array_compare);
+    array_sort(to->all, to->count, array_compare);
 }
 
 /* -------------------------------------------------------------- binaries -- */

@@ -14,8 +14,7 @@ void range_add(struct ranges *to, uint64_t start, uint64_t end)
 
 static void ranges_sort(struct ranges *ranges)
 {
-    if (ranges->count)
-        qsort(ranges->all, ranges->count, sizeof *ranges->all, array_compare);
+    array_sort(ranges->all, ranges->count, array_compare);
 }
 
 /* Where ranges overlap, the one that starts last counts. */

@@ -150,8 +150,7 @@ static const char *image_add(struct file *file, const char *image)
         return source_wrong(source, "%s: %s", end + 1, strerror(errno));
     segment_add(&file->images, address, mapped->size, mapped->bytes, true);
     file->memory.size += mapped->worth;
-    qsort(file->images.all, file->images.count, sizeof *file->images.all,
-          array_compare);
+    array_sort(file->images.all, file->images.count, array_compare);
     return NULL;
 }
 

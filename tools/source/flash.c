@@ -90,7 +90,7 @@ const char *flash_open(struct file *file, const char *path, struct flash **to)
     if (flash->count == 0)
         return source_wrong(file->source,
                             "has no page that recorder_flash.h wrote");
-    qsort(flash->pages, flash->count, sizeof *flash->pages, array_compare);
+    array_sort(flash->pages, flash->count, array_compare);
     file->source->erased =
         flash->pages[flash->count - 1].turn / (image->size / flash->page_bytes);
     return NULL;

@@ -69,9 +69,7 @@ static void program_note(struct file *file, uint64_t *dynamic)
 /* Sorts again after each library: memory is read from modules, too. */
 static void modules_sort(struct source *source)
 {
-    if (source->modules_count)
-        qsort(source->modules, source->modules_count, sizeof *source->modules,
-              array_compare);
+    array_sort(source->modules, source->modules_count, array_compare);
 }
 
 /* A library: its file is opened like any module's. If that fails, it is noted

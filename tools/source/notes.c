@@ -177,12 +177,8 @@ void notes_read(struct file *file, const struct mapped *mapped, Elf *elf)
             }
         }
     }
-    if (file->threads_count)
-        qsort(file->threads, file->threads_count, sizeof *file->threads,
-              thread_compare);
+    array_sort(file->threads, file->threads_count, thread_compare);
     source->threads = file->threads;
     source->threads_count = file->threads_count;
-    if (source->modules_count)
-        qsort(source->modules, source->modules_count, sizeof *source->modules,
-              array_compare);
+    array_sort(source->modules, source->modules_count, array_compare);
 }

@@ -103,8 +103,7 @@ size_t programs_all(int **all)
         }
     if (from)
         closedir(from);
-    if (count)
-        qsort(*all, count, sizeof **all, by_number);
+    array_sort(*all, count, by_number);
     return count;
 }
 

@@ -180,7 +180,7 @@ static void range_begin(struct stream *stream, uint64_t start, uint64_t size)
     segment_add(ranges, start, size, bytes, true);
     stream->ranges_bytes += size;
     stream->file->memory.size += size;
-    qsort(ranges->all, ranges->count, sizeof *ranges->all, array_compare);
+    array_sort(ranges->all, ranges->count, array_compare);
 }
 
 /* Applies a piece. False: it shows other bytes than the ELF file. */

@@ -101,9 +101,7 @@ static void kept_read(struct symbols *symbols, const char *text)
             symbols->kept[symbols->kept_count++] =
                 (struct kept_name){address, end + 1};
     }
-    if (symbols->kept_count)
-        qsort(symbols->kept, symbols->kept_count, sizeof *symbols->kept,
-              array_compare);
+    array_sort(symbols->kept, symbols->kept_count, array_compare);
 }
 
 /* Returns the name that the note of functions has, or null. */

@@ -25,8 +25,7 @@ static struct bounds *stacks_sorted(struct tasks *tasks, size_t *count)
         *count += !task->dead && !task->worker &&
                   task_stack(tasks, task, &to->low, &to->bytes);
     }
-    if (all)
-        qsort(all, *count, sizeof *all, array_compare);
+    array_sort(all, *count, array_compare);
     return all;
 }
 
@@ -169,7 +168,7 @@ static void tasks_sort(struct tasks *tasks)
                 ids_find(&tasks->ids, task->owner_at, task->layout, 0);
     }
     sorted = tasks;
-    qsort(tasks->order, tasks->count, sizeof *tasks->order, order_compare);
+    array_sort(tasks->order, tasks->count, order_compare);
 }
 
 const char *tasks_open(struct tasks *tasks, const struct tasks_program *program)

@@ -192,9 +192,8 @@ void contention_find(struct contentions *to, const struct threads *threads,
             span_count(to, &recorded->spans[i], by, recorded->spans[i].end_ns);
     waits_count(to, threads, by);
     ids_free(&to->ids);
-    if (to->count)
-        qsort(to->all, to->count, sizeof *to->all,
-              by == BY_NONE ? waiting_compare : row_compare);
+    array_sort(to->all, to->count,
+               by == BY_NONE ? waiting_compare : row_compare);
 }
 
 void contention_free(struct contentions *to)
@@ -301,7 +300,7 @@ void activity_find(struct activity *to, const struct threads *threads)
     if (to->end_ns < to->begin_ns)
         to->end_ns = to->begin_ns;
     count = changes_collect(recorded, to, changes);
-    qsort(changes, count, sizeof *changes, change_compare);
+    array_sort(changes, count, change_compare);
     levels_sum(to, changes, count, recorded->pasts_count);
     free(changes);
 }

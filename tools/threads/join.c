@@ -83,8 +83,7 @@ static void holdings_collect(const struct recorded *recorded,
                 holdings->all[holdings->count++] = (struct holding){
                     past->holds[k].object, past->index, past->holds[k].reads};
     }
-    qsort(holdings->all, holdings->count, sizeof *holdings->all,
-          holding_compare);
+    array_sort(holdings->all, holdings->count, holding_compare);
 }
 
 /* A pthread_t may be used again: of several threads with it, the one that has

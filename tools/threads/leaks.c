@@ -38,7 +38,7 @@ static void ids_mark(struct threads *threads)
     }
     for (size_t i = 0; i < threads->count; i++)
         ages[i].exact = exact;
-    qsort(ages, threads->count, sizeof *ages, age_compare);
+    array_sort(ages, threads->count, age_compare);
     for (size_t i = 0; i < threads->count; i++) {
         struct thread *thread = &threads->all[ages[i].thread - threads->all];
         if (i && age_compare(&ages[i - 1], &ages[i]) != 0)

@@ -127,8 +127,7 @@ static const char *gather(struct snapshots *s, struct reader *reader,
         else if (strcmp(event.kind, RUN_SCHEMA " words") == 0)
             piece_add(s, &event);
     }
-    if (s->count)
-        qsort(s->pieces, s->count, sizeof *s->pieces, piece_compare);
+    array_sort(s->pieces, s->count, piece_compare);
     return wrong;
 }
 

@@ -73,7 +73,7 @@ void threads_join(struct threads *threads)
     struct thread *first = NULL;
     for (size_t i = 0; i < threads->count; i++)
         sorted[i] = &threads->all[i];
-    qsort(sorted, threads->count, sizeof *sorted, stack_compare_at);
+    array_sort(sorted, threads->count, stack_compare_at);
     for (size_t i = 0; i < threads->count; i++) {
         if (!first || stack_compare(first, sorted[i]) != 0) {
             first = sorted[i];

@@ -222,8 +222,7 @@ static int run(struct call *call)
     add_open(&s);
     for (size_t i = 0; i < s.names_count; i++)
         histogram_sort(s.names[i].ns, s.names[i].count);
-    if (s.names_count)
-        qsort(s.names, s.names_count, sizeof *s.names, longer);
+    array_sort(s.names, s.names_count, longer);
     warnings(&s);
     if (call_option(call, 'j'))
         for (size_t i = 0; i < s.names_count; i++)

@@ -187,7 +187,7 @@ static void stacks_text(struct view *view)
     for (size_t i = 0; i < stacks->count; i++)
         order[i] = i;
     compared = view;
-    qsort(order, stacks->count, sizeof *order, stack_compare);
+    array_sort(order, stacks->count, stack_compare);
     for (size_t i = 0; i < stacks->count; i++) {
         size_t stack = order[i];
         printf("\n%zu task%s: ", count[stack], count[stack] == 1 ? "" : "s");

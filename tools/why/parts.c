@@ -258,8 +258,7 @@ static int rows_compare(const void *a, const void *b)
 }
 static void rows_sort(struct why_row *row)
 {
-    if (row->rows_count)
-        qsort(row->rows, row->rows_count, sizeof *row->rows, rows_compare);
+    array_sort(row->rows, row->rows_count, rows_compare);
     for (size_t i = 0; i < row->rows_count; i++)
         rows_sort(&row->rows[i]);
 }
