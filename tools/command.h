@@ -98,8 +98,8 @@ struct call {
 /* The value of an option, the last if it was given more than once; null: it
  * was not given. */
 const char *call_option(const struct call *, int key);
-/* True if an option chooses among events. */
-bool call_selects(const struct call *);
+/* The name of the first option that chooses among events; null: there is none. */
+const char *call_selects(const struct call *);
 /* Options without a letter that more than one verb has. */
 enum {
     OPTION_SINCE = 1000,

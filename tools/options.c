@@ -87,12 +87,12 @@ const char *call_option(const struct call *call, int key)
     return NULL;
 }
 
-bool call_selects(const struct call *call)
+const char *call_selects(const struct call *call)
 {
     for (const struct option_row *row = selection_rows; row->name; row++)
         if (row->key != 'L' && call_option(call, row->key))
-            return true;
-    return false;
+            return row->name;
+    return NULL;
 }
 
 /* The arguments of getopt_long() are made from the rows. */

@@ -82,27 +82,6 @@ static void title_print(const struct call *call, int width)
     putchar(' ');
 }
 
-/* The first option that shows some of the records; null: none is given. */
-static const char *option_choosing(const struct call *call)
-{
-    static const char *const choosing[] = {
-        "names",  "last",     "since",          "until",
-        "thread", "severity", "request",        "grep or --where"};
-    const struct reader_selection *s = &call->selection;
-    const bool chosen[] = {s->names,
-                           s->last,
-                           call_option(call, OPTION_SINCE),
-                           call_option(call, OPTION_UNTIL),
-                           s->thread,
-                           s->severities,
-                           s->context,
-                           s->filters};
-    for (size_t i = 0; i < sizeof chosen / sizeof *chosen; i++)
-        if (chosen[i])
-            return choosing[i];
-    return NULL;
-}
-
 /* Prints the head above all records, for each source. */
 static void dump_head(struct call *calls, int width)
 {
@@ -141,7 +120,7 @@ static void dump_text(struct call *calls, bool head, bool in_color,
         stdout_check(of);
     }
     merge_end(&merge);
-    if (head && !calls->next && !option_choosing(calls))
+    if (head && !calls->next && !call_selects(calls))
         explain_brief(calls, stdout, true);
 }
 
@@ -176,12 +155,14 @@ enum { UNFINISHED_NS = 50000000, LATE_LOOKS = 4 };
  * until their records are written. */
 static void clear_begin(struct call *call, uint64_t *order)
 {
-    const char *shown = option_choosing(call);
+    const char *shown = call_selects(call);
     if (call->arguments_count > 1)
         misuse(call, "--clear goes with one SOURCE");
     if (shown)
         misuse(call, "--clear clears all records, --%s shows some of them",
-               shown);
+               strcmp(shown, "grep") == 0 || strcmp(shown, "where") == 0
+                   ? "grep or --where"
+                   : shown);
     call_open(call, 0);
     if (!call->source.memory->write)
         fail(call, "only the records of a running process can be cleared");
