@@ -427,6 +427,23 @@ void show_frames(FILE *to, struct threads *threads, const char *before,
     }
 }
 
+void show_frames_json(struct threads *threads, const uint64_t *frames,
+                      unsigned first, unsigned count)
+{
+    const char *between = "";
+    char name[256];
+    for (unsigned i = first; i < count; i++)
+        for (const struct place *p = place_of(threads, frames[i]); p;
+             p = p->outer) {
+            show_function(p, name);
+            fputs(between, stdout);
+            between = ",";
+            json_put(stdout,
+                     "{'address':'0x%llx','function':%s,'file':%s,'line':%d}",
+                     (unsigned long long)p->address, name, p->file, p->line);
+        }
+}
+
 void show_site(FILE *to, struct threads *threads, const struct thread *thread)
 {
     unsigned i;

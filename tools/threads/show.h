@@ -54,6 +54,9 @@ void show_site(FILE *, struct threads *, const struct thread *);
  * word. */
 void show_frames(FILE *, struct threads *, const char *before,
                  const uint64_t *frames, unsigned count, int max);
+/* The functions of return addresses from the `first` on, as JSON objects. */
+void show_frames_json(struct threads *, const uint64_t *frames, unsigned first,
+                      unsigned count);
 /* True if a frame, with all functions inlined into it, is of a header or a
  * library of the system. */
 bool show_is_system(const struct place *);

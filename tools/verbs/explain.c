@@ -103,19 +103,19 @@ static void shown_json(const char *name, const struct explain *x,
 {
     printf(",\"%s\":[", name);
     for (size_t i = 0; i < count; i++) {
-        printf("%s{\"order\":%llu,\"line\":", i ? "," : "",
-               (unsigned long long)of[i].order);
-        json_text(stdout, of[i].line);
+        json_put(stdout,
+                 i ? ",{'order':%llu,'line':%s" : "{'order':%llu,'line':%s",
+                 (unsigned long long)of[i].order, of[i].line);
         if (x) {
             const struct value none = {.name = ""}, *v = &none;
             if (of[i].value != SIZE_MAX)
                 v = &x->values[of[i].value];
-            json_member(stdout, "value", v->name);
-            printf(",\"word\":\"0x%llx\",\"sure\":%s,\"exact\":%s,"
-                   "\"freed\":%s,\"records\":%llu",
-                   (unsigned long long)v->word, json_bool(of[i].sure),
-                   json_bool(of[i].exact), json_bool(v->block.freed),
-                   (unsigned long long)of[i].count);
+            json_put(stdout,
+                     ",'value':%s,'word':'0x%llx','sure':%hhd,'exact':%hhd,"
+                     "'freed':%hhd,'records':%llu",
+                     v->name, (unsigned long long)v->word, of[i].sure,
+                     of[i].exact, v->block.freed,
+                     (unsigned long long)of[i].count);
         }
         putchar('}');
     }
@@ -124,30 +124,15 @@ static void shown_json(const char *name, const struct explain *x,
 
 static void frames_json(struct explain *x)
 {
-    const char *between = "";
-    char name[256];
     printf(",\"thread\":%d,\"stack\":[", (int)x->thread->id);
-    for (unsigned i = x->first; i < x->thread->frames_count; i++)
-        for (const struct place *p =
-                 place_of(&x->threads, x->thread->frames[i]);
-             p; p = p->outer) {
-            show_function(p, name);
-            printf("%s{\"address\":\"0x%llx\",\"function\":", between,
-                   (unsigned long long)p->address);
-            json_text(stdout, name);
-            json_member(stdout, "file", p->file);
-            printf(",\"line\":%d}", p->line);
-            between = ",";
-        }
+    show_frames_json(&x->threads, x->thread->frames, x->first,
+                     x->thread->frames_count);
     printf("],\"variables\":{");
     for (size_t i = 0; i < x->variables_count; i++) {
         const struct variable *v = &x->variables[i];
         fputs(i ? "," : "", stdout);
-        json_text(stdout, v->name);
-        if (v->known)
-            printf(":\"0x%llx\"", (unsigned long long)v->value);
-        else
-            printf(":null");
+        json_put(stdout, v->known ? "%s:'0x%llx'" : "%s:null", v->name,
+                 (unsigned long long)v->value);
     }
     putchar('}');
 }
@@ -156,13 +141,10 @@ static void all_json(struct explain *x, const struct provenance *p)
 {
     char ending[1024];
     ending_text(x, ending);
-    printf("{\"ended\":");
-    json_text(stdout, ending);
-    printf(",\"signal\":%d,\"code\":%d,\"address\":", x->signal, x->code);
-    if (x->has_address)
-        printf("\"0x%llx\"", (unsigned long long)x->address);
-    else
-        printf("null");
+    json_put(stdout, "{'ended':%s,'signal':%d,'code':%d,'address':", ending,
+             x->signal, x->code);
+    json_put(stdout, x->has_address ? "'0x%llx'" : "null",
+             (unsigned long long)x->address);
     if (x->thread)
         frames_json(x);
     shown_json("provenance", x, p->lines, p->lines_count);

@@ -278,28 +278,14 @@ static void tree_text(struct view *view)
 
 static void stack_json(struct view *view, const struct task *task)
 {
-    struct threads *threads = &view->command.threads;
     const struct task_stack *stack;
-    const char *between = "";
-    char name[256];
     if (task->stack == TASK_NONE) {
         fputs(",\"stack\":null", stdout);
         return;
     }
     stack = &view->stacks.all[task->stack];
     printf(",\"whole\":%s,\"stack\":[", json_bool(stack->whole));
-    for (unsigned i = 0; i < stack->count; i++)
-        for (const struct place *place = place_of(threads, stack->frames[i]);
-             place; place = place->outer) {
-            show_function(place, name);
-            fputs(between, stdout);
-            between = ",";
-            json_put(stdout,
-                     "{'address':'0x%llx','function':%s,'file':%s,"
-                     "'line':%d}",
-                     (unsigned long long)place->address, name, place->file,
-                     place->line);
-        }
+    show_frames_json(&view->command.threads, stack->frames, 0, stack->count);
     putchar(']');
 }
 
