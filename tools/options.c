@@ -582,8 +582,7 @@ static void libraries_name(struct call *call)
             if (!m || m == module_of(call, other))
                 continue;
             file = strrchr(m->path, '/') ? strrchr(m->path, '/') + 1 : m->path;
-            if (asprintf(&r->shown, "%s of %s", r->name, file) < 0)
-                need(NULL);
+            r->shown = need_text("%s of %s", r->name, file);
         }
 }
 

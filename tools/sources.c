@@ -25,21 +25,17 @@ enum { TITLES = 4 };
 static char *title_try(const struct call *call, int way, size_t number)
 {
     const char *host = label_of(call, "host");
-    char *text = NULL;
-    int size = 0;
     if (way == 0)
         return host ? need(strdup(host)) : title_of_path(call->name);
     if (way == 1 && host)
-        size = asprintf(&text, "%s/%s.%" PRIu64, host, call_program(call),
-                        call->reader.pid);
-    else if (way == 1)
-        text = strdup(call->name);
-    else if (way == 2)
-        size = asprintf(&text, "%s%s%s", host ? host : "", host ? ":" : "",
-                        call->name);
-    else
-        size = asprintf(&text, "%s#%zu", call->name, number);
-    return need(size < 0 ? NULL : text);
+        return need_text("%s/%s.%" PRIu64, host, call_program(call),
+                         call->reader.pid);
+    if (way == 1)
+        return need(strdup(call->name));
+    if (way == 2)
+        return need_text("%s%s%s", host ? host : "", host ? ":" : "",
+                         call->name);
+    return need_text("%s#%zu", call->name, number);
 }
 
 static bool title_is_taken(const struct call *calls, const struct call *of)

@@ -128,9 +128,8 @@ char *ended_compare(struct call *calls, size_t count)
         good = end_of(&calls[i]);
         differ = *good && strcmp(good, bad) != 0;
     }
-    if (differ &&
-        asprintf(&line, "ended: %s in BAD, %s in GOOD", bad, good) < 0)
-        need(NULL);
+    if (differ)
+        line = need_text("ended: %s in BAD, %s in GOOD", bad, good);
     free(good);
     free(bad);
     return line;

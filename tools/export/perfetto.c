@@ -223,9 +223,8 @@ static void put_process_name(struct perfetto *p)
 {
     const struct call *call = p->timeline->call;
     char *name = NULL;
-    if (call->title &&
-        asprintf(&name, "%s: %s", call->title, call_program(call)) < 0)
-        need(NULL);
+    if (call->title)
+        name = need_text("%s: %s", call->title, call_program(call));
     put_string(&p->packet, 6, name ? name : call_program(call));
     free(name);
 }

@@ -49,15 +49,12 @@ static char *schema_of(bool many)
 {
     const char *of = many ? ", source integer references source" : "";
     const char *event = many ? "" : " references event";
-    char *sql;
-    if (asprintf(&sql, schema,
-                 many ? "id integer primary key, source text unique, " : "",
-                 many ? " offset_ns integer, error_ns integer," : "", of, of,
-                 many ? "" : " primary key", of,
-                 many ? ", merged_ns integer, primary key (source, ord)" : "",
-                 event, event, of, event, of) < 0)
-        need(NULL);
-    return sql;
+    return need_text(
+        schema, many ? "id integer primary key, source text unique, " : "",
+        many ? " offset_ns integer, error_ns integer," : "", of, of,
+        many ? "" : " primary key", of,
+        many ? ", merged_ns integer, primary key (source, ord)" : "", event,
+        event, of, event, of);
 }
 
 /* The view to read, of one source or of several; the columns that formats name
@@ -420,13 +417,11 @@ static sqlite3_stmt *event_prepare(struct sqlite *s)
             need(sqlite3_mprintf("alter table event add column \"%s\"", name));
         execute(s, more);
         sqlite3_free(more);
-        if (asprintf(&more, "%s, event.\"%s\"", view, name) < 0)
-            need(NULL);
+        more = need_text("%s, event.\"%s\"", view, name);
         free(view);
         view = more;
     }
-    if (asprintf(&more, "%s%s", view, log_ends[s->source != 0]) < 0)
-        need(NULL);
+    more = need_text("%s%s", view, log_ends[s->source != 0]);
     execute(s, more);
     free(view);
     free(more);

@@ -610,9 +610,8 @@ static char *scope_make(const struct vcd *all, size_t i)
     const char *title = all[i].timeline->call->title;
     char *name = NULL;
     for (unsigned number = 1; !name; number++) {
-        if ((number == 1 ? asprintf(&name, "%s", title)
-                         : asprintf(&name, "%s_%u", title, number)) < 0)
-            need(NULL);
+        name = number == 1 ? need(strdup(title))
+                           : need_text("%s_%u", title, number);
         for (char *at = name; *at; at++)
             *at = isalnum((unsigned char)*at) ? *at : '_';
         if (scope_is_taken(all, i, name)) {

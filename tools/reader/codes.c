@@ -208,9 +208,7 @@ bool codes_add(struct codes **codes, const char *folder, codes_tell *tell,
     if (!*codes)
         *codes = need(calloc(1, sizeof **codes));
     for (int i = 0; i < count; i++) {
-        char *path;
-        need(asprintf(&path, "%s/%s", folder, entries[i]->d_name) < 0 ? NULL
-                                                                      : path);
+        char *path = need_text("%s/%s", folder, entries[i]->d_name);
         file_add(*codes, path, tell, context);
         free(entries[i]);
     }

@@ -22,3 +22,9 @@
 /* Returns `memory`. Null: there is none left, and the command ends, or the call
  * of a library (trouble.c); a program without trouble.c has its own need(). */
 void *need(void *memory);
+/* Makes a text by a format of printf(), which the caller frees. */
+#define need_text(...)                                                         \
+    __extension__({                                                            \
+        char *text_;                                                           \
+        need(asprintf(&text_, __VA_ARGS__) < 0 ? NULL : text_);                \
+    })

@@ -205,9 +205,7 @@ static void call_read(const struct entry *entry)
     span->result = (int32_t)word[3];
     name += *name == '<';
     reader_word_text(&recorded->reader, entry->event, 0, file, sizeof file);
-    if (asprintf(&span->call, "%.*s%s", (int)strcspn(name, " :"), name, file) <
-        0)
-        need(NULL);
+    span->call = need_text("%.*s%s", (int)strcspn(name, " :"), name, file);
 }
 
 /* Waits of a thread follow each other: an end belongs to the last beginning. */

@@ -73,8 +73,7 @@ static void pattern_compile(const struct call *call, regex_t *to, int key,
     char *whole;
     if (!text)
         misuse(call, "--%s REGEX is missing", name);
-    if (asprintf(&whole, "^(%s)$", text) < 0)
-        need(NULL);
+    whole = need_text("^(%s)$", text);
     wrong = filters_regex(to, whole);
     if (wrong)
         misuse(call, "--%s %s: %s", name, text, wrong);

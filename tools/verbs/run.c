@@ -289,25 +289,19 @@ static void library_for_all(char path[PATH_MAX], const struct program *program)
 static void preload_set(const struct program *program, const char *library)
 {
     const char *was = getenv("LD_PRELOAD"), *asan = getenv("ASAN_OPTIONS");
-    char *text = NULL;
-    need(asprintf(&text, "%s%sverify_asan_link_order=0", asan ? asan : "",
-                  asan && *asan ? ":" : "") < 0
-             ? NULL
-             : text);
+    char *text = need_text("%s%sverify_asan_link_order=0", asan ? asan : "",
+                           asan && *asan ? ":" : "");
     if (setenv("ASAN_OPTIONS", text, 1) != 0)
         need(NULL);
     free(text);
-    text = NULL;
     if (strpbrk(library, ": "))
         fail(NULL,
              "%s: no library can be preloaded whose path has a blank or "
              "a colon",
              library);
-    need(asprintf(&text, "%s%s%s%s%s", program->sanitizer,
-                  *program->sanitizer ? ":" : "", library,
-                  was && *was ? ":" : "", was ? was : "") < 0
-             ? NULL
-             : text);
+    text = need_text("%s%s%s%s%s", program->sanitizer,
+                     *program->sanitizer ? ":" : "", library,
+                     was && *was ? ":" : "", was ? was : "");
     if (setenv("LD_PRELOAD", text, 1) != 0)
         need(NULL);
     free(text);
@@ -379,13 +373,11 @@ static void pattern_set(const struct call *call, const struct program *program)
             fail(NULL, "%s: %s", folder, strerror(ENAMETOOLONG));
     if (!*calls || calls[strspn(calls, "0123456789")] || strlen(calls) > 9)
         misuse(call, "--calls: %s: is no number of microseconds", calls);
-    need(asprintf(&text, "%s%sslow=%s,%s:%s%s%s",
-                  call_option(call, OPTION_ALL) ? "all," : "",
-                  call_option(call, OPTION_COUNT) ? "count," : "", calls,
-                  call_option(call, OPTION_ALWAYS) ? "always" : "", folder,
-                  *folder ? "/" : "", pattern) < 0
-             ? NULL
-             : text);
+    text = need_text("%s%sslow=%s,%s:%s%s%s",
+                     call_option(call, OPTION_ALL) ? "all," : "",
+                     call_option(call, OPTION_COUNT) ? "count," : "", calls,
+                     call_option(call, OPTION_ALWAYS) ? "always" : "", folder,
+                     *folder ? "/" : "", pattern);
     if (setenv("RECORDER_RUN", text, 1) != 0)
         need(NULL);
     path = recording_path(strchr(text, ':') + 1, program);

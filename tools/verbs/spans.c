@@ -145,11 +145,8 @@ static void print_json(const struct name *name)
 /* "net: request", and "by id" after it. */
 static char *title_of(const struct name *name)
 {
-    char *title;
-    if (asprintf(&title, "%s: %s%s", name->recorder->shown, name->text,
-                 name->is_async ? " (by id)" : "") < 0)
-        need(NULL);
-    return title;
+    return need_text("%s: %s%s", name->recorder->shown, name->text,
+                     name->is_async ? " (by id)" : "");
 }
 
 static void print_row(const struct name *name, const char *title, int width)

@@ -11,11 +11,8 @@
 static char *default_path(const struct call *call)
 {
     const char *name = strrchr(call->name, '/');
-    char *path;
-    if (asprintf(&path, "%s/recorder-%s.html", environment_or("TMPDIR", "/tmp"),
-                 name ? name + 1 : call->name) < 0)
-        need(NULL);
-    return path;
+    return need_text("%s/recorder-%s.html", environment_or("TMPDIR", "/tmp"),
+                     name ? name + 1 : call->name);
 }
 
 /* Ends the command if a path exists and is no file of ours: in a folder that

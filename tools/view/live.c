@@ -216,11 +216,8 @@ static char *door(const struct call *call, const char *address)
 {
     const char *folder =
         environment_or("XDG_RUNTIME_DIR", environment_or("TMPDIR", "/tmp"));
-    char *path;
-    int fd;
-    if (asprintf(&path, "%s/recorder-XXXXXX.html", folder) < 0)
-        need(NULL);
-    fd = mkostemps(path, 5, O_CLOEXEC);
+    char *path = need_text("%s/recorder-XXXXXX.html", folder);
+    int fd = mkostemps(path, 5, O_CLOEXEC);
     if (fd < 0 ||
         dprintf(
             fd,

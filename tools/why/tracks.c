@@ -154,11 +154,9 @@ static void span_add(struct why *w, const struct why_track *track,
     struct why_span add = {
         end.ns - span->ns,  span->ns,       span->order, end.order,
         track->lane->index, span->recorder, NULL};
-    char *name;
-    if (asprintf(&name, "%s: %.*s",
-                 span->recorder ? span->recorder->shown : "life",
-                 (int)span->pair_size, span->pair) < 0)
-        need(NULL);
+    char *name =
+        need_text("%s: %.*s", span->recorder ? span->recorder->shown : "life",
+                  (int)span->pair_size, span->pair);
     add.name = offer_add(&w->names, name);
     free(name);
     if (chosen)

@@ -145,13 +145,9 @@ static void rows_json(const struct why *w, const struct why_row *of)
 
 char *why_title(struct why *w, const struct reader_event *e)
 {
-    char *title;
     size_t size;
     const char *message = reader_message(&w->call->reader, e, &size);
-    if (asprintf(&title, "%s: %s", e->recorder->shown,
-                 timeline_span_name(message)) < 0)
-        need(NULL);
-    return title;
+    return need_text("%s: %s", e->recorder->shown, timeline_span_name(message));
 }
 
 static char *title_of(struct why *w, const struct why_span *span)
