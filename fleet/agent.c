@@ -305,9 +305,7 @@ static void save_add(const char *snapshot, const struct process *p, bool ended)
 {
     struct save *t;
     size_t i = saves.count;
-    saves.all =
-        need(array_room(saves.all, &saves.max, i + 1, sizeof *saves.all));
-    t = &saves.all[saves.count++];
+    t = ADD(&saves);
     *t = (struct save){.pid = p->pid, .file = -1};
     if (ended || p->by_file)
         t->file = fcntl(p->file, F_DUPFD_CLOEXEC, 0);

@@ -32,10 +32,8 @@ void switches_hear(struct switches *s, const struct reader_event *e,
         return;
     if (!s->newest_before && e->recorder->complete_ns > s->complete)
         s->complete = e->recorder->complete_ns;
-    ARRAY_NEED(s->heard, s->heard_count + 1, s->heard_max);
-    add = &s->heard[s->heard_count];
+    add = array_add(s->heard, s->heard_count, s->heard_max);
     *add = (struct switches_heard){.told = told, .sequence = s->heard_count};
-    s->heard_count++;
     switches_name_read(s, &told, add->name);
     if (told.kind == KIND_ON)
         add->told.off_ns = switches_ticks_ns(s, &told);

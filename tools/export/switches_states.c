@@ -66,11 +66,10 @@ static struct switches_cpu *cpu_of(struct switches *s, unsigned number)
 static struct switches_thread *thread_add(struct switches *s, uint64_t id)
 {
     struct switches_thread *thread = need(calloc(1, sizeof *thread));
-    ARRAY_NEED(s->threads, s->threads_count + 1, s->threads_max);
     thread->id = id;
     thread->index = s->threads_count;
     thread->since = s->begin_ns;
-    s->threads[s->threads_count++] = thread;
+    *array_add(s->threads, s->threads_count, s->threads_max) = thread;
     return thread;
 }
 

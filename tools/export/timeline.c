@@ -50,9 +50,8 @@ static const uint32_t ids_ours = 1u << 28;
 static struct timeline_lane *lane_new(struct timeline *t)
 {
     struct timeline_lane *lane = need(calloc(1, sizeof *lane));
-    ARRAY_NEED(t->lanes, t->lanes_count + 1, t->inside->lanes_max);
     lane->index = t->lanes_count;
-    t->lanes[t->lanes_count++] = lane;
+    *array_add(t->lanes, t->lanes_count, t->inside->lanes_max) = lane;
     return lane;
 }
 

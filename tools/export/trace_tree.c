@@ -103,15 +103,14 @@ static void sent_add(struct making *m, const struct timeline_event *e,
                      const struct context *c, const struct open *lane)
 {
     struct trace_tree *tree = m->tree;
-    size_t node = node_add(m, e, TRACE_SENT, "sent", lane), i;
+    size_t node = node_add(m, e, TRACE_SENT, "sent", lane), *at;
     bool is_new;
     if (!c->span)
         return;
     tree->nodes[node].span = digits_of(c->span);
-    i = ids_add(&tree->sent, tree->nodes[node].span, 0, 0, &is_new);
-    ARRAY_NEED(tree->sent_at, i + 1, tree->sent_max);
-    if (is_new)
-        tree->sent_at[i] = node;
+    at = array_at_key(tree->sent_at, &tree->sent, tree->sent_max,
+                      tree->nodes[node].span, 0, 0, &is_new);
+    *at = is_new ? node : *at;
 }
 
 /* ---------------------------------------------------------------- events -- */

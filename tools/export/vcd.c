@@ -368,10 +368,9 @@ static int changes_compare(const void *a, const void *b)
 static void change_add(struct vcd *v, const struct switches_slice *slice,
                        uint64_t ns, bool ends)
 {
-    ARRAY_NEED(v->changes, v->changes_count + 1, v->changes_max);
-    v->changes[v->changes_count] =
-        (struct change){ns, v->changes_count, slice, ends};
-    v->changes_count++;
+    const size_t sequence = v->changes_count;
+    *array_add(v->changes, v->changes_count, v->changes_max) =
+        (struct change){ns, sequence, slice, ends};
 }
 
 /* Lists the begins and ends of all slices, sorted by time. A slice of no time

@@ -115,10 +115,8 @@ static const struct made_format *format_add(struct made *made,
     uint64_t from;
     size_t size, end;
     bool is_new; /* libraries at one address have separate formats */
-    size_t i = ids_add(&made->format_ids, event->raw.format, (uintptr_t)text, 0,
-                       &is_new);
-    ARRAY_NEED(made->formats, i + 1, made->formats_max);
-    format = &made->formats[i];
+    format = array_at_key(made->formats, &made->format_ids, made->formats_max,
+                          event->raw.format, (uintptr_t)text, 0, &is_new);
     if (!is_new)
         return format;
     *format = (struct made_format){.at = event->raw.format};
