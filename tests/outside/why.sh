@@ -44,12 +44,12 @@ text=$(recorder why why.rec --where 'app: 1<5' --slowest 9 |
     grep -c '^app: request')
 is 5
 recorder why why.rec request --slowest 9 |
-    sed -n 's/^ *[0-9.]* % .* [mun]*s  *\([0-9]*\.[0-9]*\)  *\([0-9.]*\)  *waited for mutex.*/\1 \2/p' >times
-[ -s times ]
-while read -r since until; do # dump takes the times, which go forward
-    must recorder dump why.rec --by-time --since $since --until $until
+    sed -n 's/^ *[0-9.]* % .* [mun]*s  *\([0-9]*\)-\([0-9]*\)  *waited for mutex.*/\1 \2/p' >records
+[ -s records ]
+while read -r from to; do # dump takes the numbers, which ascend
+    must recorder dump why.rec --by-time --since $from --until $to
     has ' waits for mutex table'
-done <times
+done <records
 must -1 recorder why why.rec --seq 1
 has 'record 1 opens and closes no span that is kept'
 must -1 recorder why why.rec nonsense

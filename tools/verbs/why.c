@@ -77,8 +77,8 @@ static void spans_show(struct why *w, const char *wanted, uint64_t slowest,
             why_show(w, &spans[i], json);
         }
     if (!shown && seq)
-        fail(w->call, "record %" PRIu64 " opens and closes no span that is kept",
-             seq);
+        fail(w->call,
+             "record %" PRIu64 " opens and closes no span that is kept", seq);
     if (!shown)
         fail(w->call, "no span that was closed is chosen%s",
              offer_text(&w->names, wanted));
@@ -100,7 +100,8 @@ static int run(struct call *call)
     call->selection.names = names;
     call_names_check(call);
     why_open(&w, call, threads_find(call, &threads), &regex);
-    spans_show(&w, regex.text ? regex.text : "", slowest, seq, call_option(call, 'j'));
+    spans_show(&w, regex.text ? regex.text : "", slowest, seq,
+               call_option(call, 'j'));
     missing_warn(&w);
     why_close(&w);
     if (regex.text)
@@ -125,10 +126,11 @@ const struct verb verb_why = {
     .help =
         "Compares the slowest 1 % of the spans of each name with those near "
         "the median, and splits the slowest span into parts, which add up to "
-        "its time. REGEX chooses spans by their names, as recorder spans prints "
+        "its time. REGEX chooses spans by their names, as recorder spans "
+        "prints "
         "them, or their first messages; the options, by their first records. "
-        "SINCE and UNTIL are the times of the records around the longest piece "
-        "of a part, for recorder dump --by-time. "
+        "RECORDS are the sequence numbers around the longest piece of a part, "
+        "for --since and --until of recorder dump --by-time. "
         "Below a wait for another thread are the parts of that thread in the "
         "same time. Without spans, the life of each thread is one. With "
         "recorder_functions.h and -finstrument-functions, each call of a "

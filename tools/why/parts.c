@@ -28,13 +28,15 @@ static bool is_same(const struct why_row *a, const struct why_row *b)
                                     : a->of->object == b->of->object;
 }
 
-/* Returns the time of the record at or before a time, or of the next. */
-static uint64_t mark_at(const struct why_list *marks, uint64_t ns, bool next)
+/* Returns the record at or before a time, or the next. */
+static struct why_mark mark_at(const struct why_list *marks, uint64_t ns,
+                               bool next)
 {
     size_t i = array_count_to(marks->at, marks->count, sizeof(struct why_mark),
                               next ? ns - 1 : ns);
     i = next ? i : i ? i - 1 : 0;
-    return i < marks->count ? ((struct why_mark *)marks->at)[i].ns : ns;
+    return i < marks->count ? ((struct why_mark *)marks->at)[i]
+                            : (struct why_mark){.ns = ns};
 }
 
 static struct why_row *row_add(const struct link *link, struct why_row *to,
@@ -60,8 +62,8 @@ static struct why_row *row_add(const struct link *link, struct why_row *to,
         if (row.of && row.of->end_ns != NS_UNKNOWN &&
             why_time(link->why, row.of->end_ns) > end)
             end = why_time(link->why, row.of->end_ns);
-        at->since = mark_at(&link->track->marks, begin, false);
-        at->until = mark_at(&link->track->marks, end, true);
+        at->first = mark_at(&link->track->marks, begin, false);
+        at->last = mark_at(&link->track->marks, end, true);
     }
     return at;
 }

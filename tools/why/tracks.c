@@ -115,9 +115,9 @@ static bool is_wanted(struct why *w, const struct reader_event *e,
     size_t size;
     char *title;
     bool is;
-    if (!regex->text || !regexec(&regex->compiled,
-                                 reader_message(&w->call->reader, e, &size), 0,
-                                 NULL, 0))
+    if (!regex->text ||
+        !regexec(&regex->compiled, reader_message(&w->call->reader, e, &size),
+                 0, NULL, 0))
         return true;
     title = why_title(w, e);
     is = !regexec(&regex->compiled, title, 0, NULL, 0) ||

@@ -54,10 +54,10 @@ struct why {
     struct switches switches;
     struct why_track *tracks;            /* by the lanes of the timeline */
     struct why_list cpus[SWITCHES_CPUS]; /* states in which a thread ran */
-    struct why_list gains;        /* waits that ended; `begin` is the end */
-    struct offer names;           /* of all spans that were closed */
-    struct why_list spans;        /* the chosen ones, the longest first */
-    unsigned column;              /* which ns of rows why_parts() adds to */
+    struct why_list gains; /* waits that ended; `begin` is the end */
+    struct offer names;    /* of all spans that were closed */
+    struct why_list spans; /* the chosen ones, the longest first */
+    unsigned column;       /* which ns of rows why_parts() adds to */
 };
 
 /* A REGEX for the titles or messages of spans. */
@@ -96,7 +96,7 @@ struct why_row {
     const struct why_track *track, *other; /* whose; holder, signaller */
     uint64_t ns[2], longest, count;
     double faults;
-    uint64_t since, until; /* of the records around the longest part: times */
+    struct why_mark first, last; /* the records around the longest part */
     struct why_row *rows;
     size_t rows_count, rows_max;
 };

@@ -77,12 +77,13 @@ static void row_text(FILE *to, const struct why *w, const struct why_row *row)
         thread_text(to, row->other);
 }
 
-/* A time since the program's start, of whole microseconds for --since or
- * --until. */
-static double seconds_of(const struct why *w, uint64_t ns, bool up)
+/* The sequence numbers of the records around a row's longest part: those of
+ * switches are drawn after the time of the switch. */
+static void records_of(const struct why_row *row, uint64_t *from, uint64_t *to)
 {
-    int64_t since = (int64_t)ns + w->timeline.start_ns;
-    return (double)((since + (up ? 999 : 0)) / 1000) / 1e6;
+    bool ascend = row->first.order <= row->last.order;
+    *from = ascend ? row->first.order : row->last.order;
+    *to = ascend ? row->last.order : row->first.order;
 }
 
 /* Prints rows; rows of other threads begin with the thread. `all`: the length
@@ -93,7 +94,8 @@ static void rows_print(const struct why *w, const struct why_row *of,
     for (size_t i = 0; i < of->rows_count; i++) {
         const struct why_row *row = &of->rows[i];
         double share = (double)row->ns[0] / (double)counts[0];
-        char time[32];
+        uint64_t from, to;
+        char time[32], records[48];
         if (counts[1])
             share = (double)row->ns[1] / (double)counts[1] - share;
         if ((depth || counts[1]) && share * 100 < all)
@@ -102,8 +104,9 @@ static void rows_print(const struct why *w, const struct why_row *of,
                table_time(row->ns[0] / counts[0], time));
         if (counts[1])
             printf(" %10s", table_time(row->ns[1] / counts[1], time));
-        printf("  %9.6f %9.6f  %*s", seconds_of(w, row->since, false),
-               seconds_of(w, row->until, true), 2 * depth, "");
+        records_of(row, &from, &to);
+        snprintf(records, sizeof records, "%" PRIu64 "-%" PRIu64, from, to);
+        printf("  %-15s %*s", records, 2 * depth, "");
         if (depth && row->kind != WHY_THREAD && row->kind != WHY_OTHERS) {
             thread_text(stdout, row->track);
             putchar(' ');
@@ -122,6 +125,7 @@ static void rows_json(const struct why *w, const struct why_row *of)
     printf(",\"parts\":[");
     for (size_t i = 0; i < of->rows_count; i++) {
         const struct why_row *row = &of->rows[i];
+        uint64_t first, last;
         char *text = NULL;
         size_t size;
         FILE *to = need(open_memstream(&text, &size));
@@ -130,12 +134,13 @@ static void rows_json(const struct why *w, const struct why_row *of)
         printf("%s{\"what\":\"%s\"", i ? "," : "", words[row->kind]);
         json_member(stdout, "text", need(text));
         free(text);
+        records_of(row, &first, &last);
         printf(",\"ns\":%" PRIu64 ",\"slow_ns\":%" PRIu64 ",\"count\":%" PRIu64
-               ",\"since_ns\":%" PRId64 ",\"until_ns\":%" PRId64
-               ",\"thread\":%u",
-               row->ns[0], row->ns[1], row->count,
-               (int64_t)row->since + w->timeline.start_ns,
-               (int64_t)row->until + w->timeline.start_ns,
+               ",\"from\":%" PRIu64 ",\"to\":%" PRIu64 ",\"since_ns\":%" PRId64
+               ",\"until_ns\":%" PRId64 ",\"thread\":%u",
+               row->ns[0], row->ns[1], row->count, first, last,
+               (int64_t)row->first.ns + w->timeline.start_ns,
+               (int64_t)row->last.ns + w->timeline.start_ns,
                (row->other ? row->other : row->track)->lane->number);
         rows_json(w, row);
         putchar('}');
@@ -180,7 +185,7 @@ void why_show(struct why *w, const struct why_span *span, bool json)
         thread_text(stdout, track);
         printf(": %s, records %" PRIu64 " to %" PRIu64 "\n",
                table_time(span->ns, time), span->order, span->end_order);
-        puts("   SHARE       TIME      SINCE     UNTIL  REASON");
+        puts("   SHARE       TIME  RECORDS         REASON");
         rows_print(w, &row, (const size_t[2]){1, 0}, (double)span->ns, 0);
     }
     free(title);
@@ -236,7 +241,7 @@ void why_compare(struct why *w, const struct why_span *first, bool json)
         show_text(stdout, first->name);
         printf(": %zu spans, usually %s, slowest 1 %% from %s on\n", count,
                table_time(median, times[0]), table_time(slowest, times[1]));
-        puts("    MORE      USUAL    SLOWEST      SINCE     UNTIL  REASON");
+        puts("    MORE      USUAL    SLOWEST  RECORDS         REASON");
         rows_print(w, &row, counts,
                    (double)row.ns[1] / (double)counts[1] -
                        (double)row.ns[0] / (double)counts[0],
