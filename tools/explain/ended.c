@@ -129,7 +129,7 @@ char *ended_compare(struct call *calls, size_t count)
         differ = *good && strcmp(good, bad) != 0;
     }
     if (differ)
-        line = need_text("ended: %s in BAD, %s in GOOD", bad, good);
+        line = need_text("%s in BAD, %s in GOOD", bad, good);
     free(good);
     free(bad);
     return line;

@@ -9,6 +9,6 @@
  * "unknown"; *status: of exit(), else -1. The caller frees. */
 char *ended_text(struct call *, const char **kind, int *status);
 
-/* Returns a line if the last run ended otherwise than each other; null: it did
+/* Returns words if the last run ended otherwise than each other; null: it did
  * not, or an end is not known. */
 char *ended_compare(struct call *, size_t count);

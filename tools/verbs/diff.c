@@ -321,7 +321,7 @@ static void text_print(const struct diff_shown *o)
     const struct compare *c = o->c;
     head_print(c);
     if (o->ends)
-        puts(o->ends);
+        printf("ended: %s\n", o->ends);
     if (!c->strong_count && !(o->ends && !c->findings_causes))
         puts(c->findings_causes
                  ? "No difference that is significant; this may be chance:"
