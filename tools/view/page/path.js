@@ -2,24 +2,22 @@
 // SPDX-License-Identifier: MIT
 'use strict';
 
-// Of a span in a thread: pieces {lane, from, to, waits}, the last first. In the
-// time of a wait, the path is that of the thread that ended it; `waits`: this
-// thread is unknown. Waits of threads for each other end the search.
+// The pieces {lane, from, to, waits} of a span's time, the last first. While a
+// thread waited, the path goes through the lane of the thread that ended the wait,
+// at most to this depth; `waits` is true if that thread is unknown.
 const PATH_DEPTH = 8, PATH_PIECES = 1000;
-const path = {row: -1, count: 0, pieces: []};
-
-const nsOf = row => events.at[row];
+const path = {row: -1, count: 0, pieces: [], lacks: false};
 
 // The waits of a lane in a time: [from, to, closing row], the last first.
 function waitsIn(lane, from, to) {
   const waits = [];
   for (const {open, close} of lane.waits ? lane.spans : []) {
     for (let i = close.find(from + 1); i < close.count; i++) {
-      const begin = nsOf(open.list[i]);
+      const begin = events.at[open.list[i]];
       if (begin >= to || waits.length >= PATH_PIECES) break;
       if (recorderOf(open.list[i]).name === WAITS)
-        waits.push([Math.max(begin, from), Math.min(nsOf(close.list[i]), to),
-          close.list[i]]);
+        waits.push([Math.max(begin, from),
+          Math.min(events.at[close.list[i]], to), close.list[i]]);
     }
   }
   return waits.sort((a, b) => b[1] - a[1]);
@@ -34,14 +32,15 @@ function wakerOf(row, of) {
   return by ? threadLanes[waker] : undefined;
 }
 
-function addPath(pieces, lane, from, to, depth) {
+function addPath(pieces, lane, from, to, depth, waits) {
   let end = to;
-  for (const [begin, until, row] of waitsIn(lane, from, to)) {
+  for (const [begin, until, row] of waits) {
     if (until > end || pieces.length >= PATH_PIECES) continue;
     const waker = wakerOf(row, lane.thing);
     if (until < end) pieces.push({lane, from: until, to: end});
     if (waker && waker !== lane && depth < PATH_DEPTH)
-      addPath(pieces, waker, begin, until, depth + 1);
+      addPath(pieces, waker, begin, until, depth + 1,
+        waitsIn(waker, begin, until));
     else
       pieces.push({lane, from: begin, to: until, waits: true});
     end = begin;
@@ -58,9 +57,9 @@ function criticalPath() {
   const ends = row < 0 || formatOf(row).step ? null : spanEnds(row);
   Object.assign(path, {row, count, pieces: [], lacks: false});
   if (!ends) return path.pieces;
-  const lane = laneOfSpan(row), [from, to] = ends.map(nsOf);
-  if (waitsIn(lane, from, to).length)
-    addPath(path.pieces, lane, from, to, 0);
+  const lane = laneOfSpan(row), [from, to] = ends.map(end => events.at[end]);
+  const waits = waitsIn(lane, from, to);
+  if (waits.length) addPath(path.pieces, lane, from, to, 0, waits);
   return path.pieces;
 }
 
@@ -83,13 +82,14 @@ function drawPath() {
   if (lacks && !path.lacks) showRecord();
   pen.fillStyle = ink.accent;
   for (const {lane, from, to, waits} of pieces) {
-    const line = lineOf(lane.thing), x = Math.round(toX(from));
+    const line = lineOf(lane.thing);
     if (!line) continue;
     const y = topOf(line) + LANE - 3, end = Math.round(toX(to));
     if (last !== null)
       pen.fillRect(end, Math.min(last, y), 1, Math.abs(last - y) + 3);
-    for (let at = Math.max(x, LABELS); at < Math.min(end, width); at += 6)
-      pen.fillRect(at, y, Math.min(waits ? 3 : 6, end - at), 3);
     last = y;
+    const right = Math.min(end, width), step = waits ? 6 : width; // dashes
+    for (let x = Math.max(LABELS, Math.round(toX(from))); x < right; x += step)
+      pen.fillRect(x, y, Math.min(waits ? 3 : step, right - x), 3);
   }
 }
