@@ -311,8 +311,8 @@ static bool has_thread(struct call *call, const char *text)
     return found;
 }
 
-/* Reports of one or of several sources. `follow` only warns, as a library may
- * bring what is missing. */
+/* How a missing thing is reported: the command ends, but `follow` only warns, as
+ * a library that is opened later may bring the thing. */
 typedef void tell(const struct call *, const char *, ...);
 static tell *tell_of(const struct call *call)
 {
@@ -324,11 +324,8 @@ void call_names_check(const struct call *calls)
     const char *names = calls->selection.names;
     struct offer there = {0};
     bool any = !names;
-    for (const struct call *c = calls; c; c = c->next)
-        for (size_t i = 0; i < c->reader.recorders_count; i++) {
-            any = any || reader_is_named(c->reader.recorders[i], names);
-            offer_add(&there, c->reader.recorders[i]->shown);
-        }
+    for (const struct call *c = calls; c && !any; c = c->next)
+        any = reader_has_named(&c->reader, names, &there);
     if (!any)
         tell_of(calls)(calls->title ? NULL : calls,
                        "no recorder is named %s%s", names,
@@ -339,9 +336,11 @@ void call_names_check(const struct call *calls)
 static void thread_check(struct call *calls, const char *text)
 {
     struct offer there = {0};
-    bool any = false;
-    for (struct call *c = calls; c; c = c->next) {
-        any = any || has_thread(c, text);
+    struct call *c;
+    for (c = calls; c; c = c->next)
+        if (has_thread(c, text))
+            return;
+    for (c = calls; c; c = c->next)
         for (size_t i = 0; i < c->reader.threads_count; i++) {
             const struct reader_thread *t = &c->reader.threads[i];
             char name[64];
@@ -349,10 +348,8 @@ static void thread_check(struct call *calls, const char *text)
             if (!t->is_free)
                 offer_add(&there, name);
         }
-    }
-    if (!any)
-        tell_of(calls)(calls->title ? NULL : calls, "no thread is %s%s", text,
-                       offer_text(&there, ""));
+    tell_of(calls)(calls->title ? NULL : calls, "no thread is %s%s", text,
+                   offer_text(&there, ""));
     offer_free(&there);
 }
 
@@ -408,6 +405,7 @@ void call_take(struct call *call)
     const char *since = call_option(call, OPTION_SINCE);
     const char *until = call_option(call, OPTION_UNTIL);
     struct reader_selection *s = &call->selection;
+    int64_t newest_ns;
     call_take_all(call);
     if (since && call_when(call, since, &s->since_order, &s->since_ns))
         s->since_set = true;
@@ -428,9 +426,10 @@ void call_take(struct call *call)
     if (s->since_order >= call->reader.end && call->reader.end && s->since_order)
         warn(call, "--since %s: the numbers of records end at %" PRIu64, since,
              call->reader.end - 1);
-    if (s->since_set && s->since_ns > call_newest_ns(call))
+    newest_ns = s->since_set ? call_newest_ns(call) : s->since_ns;
+    if (s->since_ns > newest_ns)
         warn(call, "--since %s: the last record is at %.9f s", since,
-             (double)call_newest_ns(call) / 1e9);
+             (double)newest_ns / 1e9);
 }
 
 static void filters_parse(struct call *call)

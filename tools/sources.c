@@ -249,7 +249,7 @@ static void last_select(struct call *calls, uint64_t last)
             of->selection.since_order = of->reader.end; /* nothing */
 }
 
-/* Ends the command if what is chosen is in none of the sources. */
+/* Ends the command if no source has a chosen recorder, thread or request. */
 static void choice_check(struct call *calls)
 {
     const char *request = calls->selection.context;

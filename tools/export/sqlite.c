@@ -314,9 +314,9 @@ static void put_event(struct sqlite *s, const struct timeline_event *e)
     bind_source(s, s->event, 23);
     if (s->source)
         bind_integer(s->event, 24, (int64_t)merged_of(s, read->event.order));
-    for (size_t i = 0; i < s->named.count; i++) {
+    for (size_t i = 0; i < s->named.all.count; i++) {
         const struct reader_argument *of =
-            names_find(s->named.at[i], e->arguments, e->arguments_count);
+            names_find(s->named.all.names[i], e->arguments, e->arguments_count);
         if (of)
             bind_argument(s->event,
                           EVENT_COLUMNS + (s->source ? 3 : 1) + (int)i, of);
@@ -409,9 +409,9 @@ static void columns_add(struct sqlite *s)
 /* Adds a column for each name that formats give an argument, also to the view. */
 static sqlite3_stmt *event_prepare(struct sqlite *s)
 {
-    unsigned columns = EVENT_COLUMNS + (unsigned)s->named.count;
+    unsigned columns = EVENT_COLUMNS + (unsigned)s->named.all.count;
     char *view = need(strdup(log_begins[s->source != 0])), *more;
-    for (size_t i = 0; i < s->named.count; i++) {
+    for (size_t i = 0; i < s->named.all.count; i++) {
         const char *name = s->named.columns[i];
         more =
             need(sqlite3_mprintf("alter table event add column \"%s\"", name));

@@ -94,7 +94,7 @@ void csv_head(FILE *file, struct call *calls)
     names_close(&named);
     if (!calls->title)
         names_read(&named, calls);
-    for (size_t n = 0; n < named.count; n++)
+    for (size_t n = 0; n < named.all.count; n++)
         fprintf(file, ",%s", named.columns[n]);
     fputs("\r\n", file);
 }
@@ -123,9 +123,9 @@ void csv_event(FILE *file, const struct call *calls, struct call *call,
     for (i = 0; i < count; i++)
         if (arguments[i].changes)
             fprintf(file, "%s%u", first++ ? " " : "", i + 1);
-    for (size_t n = 0; n < named.count; n++) {
+    for (size_t n = 0; n < named.all.count; n++) {
         const struct reader_argument *of =
-            names_find(named.at[n], arguments, count);
+            names_find(named.all.names[n], arguments, count);
         putc_unlocked(',', file);
         if (of)
             csv_argument(file, of);

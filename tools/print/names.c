@@ -2,18 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "print.h"
 
-#include "array.h"
 #include "buffer.h"
-
-static void name_add(struct names *names, const char *name)
-{
-    for (size_t i = 0; i < names->count; i++)
-        if (strcmp(names->at[i], name) == 0)
-            return;
-    if (names->count == NAMES_MAX)
-        return;
-    *array_add(names->at, names->count, names->max) = need(strdup(name));
-}
 
 /* True if a column has another meaning in some output. */
 static bool is_reserved(const char *column)
@@ -32,9 +21,9 @@ static bool is_reserved(const char *column)
 static bool is_taken(const struct names *names, size_t by, const char *column)
 {
     /* Of names that differ in case only, the first stays. */
-    for (size_t i = 0; i < names->count; i++)
-        if (strcasecmp(names->at[i], column) == 0 &&
-            strcasecmp(names->at[by], column) != 0)
+    for (size_t i = 0; i < names->all.count; i++)
+        if (strcasecmp(names->all.names[i], column) == 0 &&
+            strcasecmp(names->all.names[by], column) != 0)
             return true;
     for (size_t i = 0; i < by; i++)
         if (strcasecmp(names->columns[i], column) == 0)
@@ -52,12 +41,12 @@ static void columns_free(struct names *names)
 static void columns_make(struct names *names)
 {
     columns_free(names);
-    names->columns = need(calloc(names->count + 1, sizeof *names->columns));
-    names->columns_count = names->count;
-    for (size_t i = 0; i < names->count; i++) {
-        size_t size = strlen(names->at[i]);
+    names->columns = need(calloc(names->all.count + 1, sizeof *names->columns));
+    names->columns_count = names->all.count;
+    for (size_t i = 0; i < names->all.count; i++) {
+        size_t size = strlen(names->all.names[i]);
         char *column = need(calloc(1, size + NAMES_MAX + 64));
-        memcpy(column, names->at[i], size);
+        memcpy(column, names->all.names[i], size);
         while (is_taken(names, i, column) && size < NAMES_MAX + 64)
             column[size++] = '_';
         names->columns[i] = column;
@@ -77,8 +66,8 @@ void names_read(struct names *names, struct call *call)
             continue;
         count = reader_arguments(&call->reader, &e, arguments);
         for (unsigned i = 0; i < count; i++)
-            if (arguments[i].name)
-                name_add(names, arguments[i].name);
+            if (arguments[i].name && names->all.count < NAMES_MAX)
+                offer_add(&names->all, arguments[i].name);
     }
     ids_free(&formats);
     reader_rewind(&call->reader);
@@ -97,9 +86,7 @@ const struct reader_argument *names_find(const char *name,
 
 void names_close(struct names *names)
 {
-    for (size_t i = 0; i < names->count; i++)
-        free(names->at[i]);
-    free(names->at);
+    offer_free(&names->all);
     columns_free(names);
     *names = (struct names){0};
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "command.h"
+#include "offer.h"
 
 /* ----------------------------------------------------------------- shown.c -- */
 
@@ -111,8 +112,9 @@ void line_write(FILE *, struct call *, const struct reader_event *,
 
 /* "bytes" of "bytes=%d", in the order in which they come; zeros: none. */
 struct names {
-    char **at, **columns; /* columns: unlike each other and other fields */
-    size_t count, max, columns_count;
+    struct offer all;
+    char **columns; /* unlike each other and other fields */
+    size_t columns_count;
 };
 enum { NAMES_MAX = 256 };
 

@@ -263,15 +263,12 @@ static const char *recorders_wrong(const char *names,
                                    const struct reader *reader)
 {
     struct offer there = {0};
-    bool any = !names;
-    for (size_t i = 0; i < reader->recorders_count; i++) {
-        any = any || reader_is_named(reader->recorders[i], names);
-        offer_add(&there, reader->recorders[i]->shown);
-    }
-    snprintf(wrong, sizeof wrong, "no recorder is named %.100s%s",
-             any ? "" : names, offer_text(&there, ""));
+    if (!names || reader_has_named(reader, names, &there))
+        return NULL;
+    snprintf(wrong, sizeof wrong, "no recorder is named %.100s%s", names,
+             offer_text(&there, ""));
     offer_free(&there);
-    return any ? NULL : wrong;
+    return wrong;
 }
 
 const char *where_wrong(const struct where *where, const struct reader *reader)

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "array.h"
 #include "inside.h"
+#include "offer.h"
 
 /* ----------------------------------------------------------------- lists -- */
 
@@ -139,6 +140,18 @@ bool reader_is_named(const struct reader_recorder *r, const char *names)
 {
     return recorder_regex_match_(names, r->name) ||
            (r->shown != r->name && recorder_regex_match_(names, r->shown));
+}
+
+bool reader_has_named(const struct reader *reader, const char *names,
+                      struct offer *others)
+{
+    size_t i;
+    for (i = 0; i < reader->recorders_count; i++)
+        if (reader_is_named(reader->recorders[i], names))
+            return true;
+    for (i = 0; i < reader->recorders_count; i++)
+        offer_add(others, reader->recorders[i]->shown);
+    return false;
 }
 
 bool list_is_chosen(const struct reader *reader,

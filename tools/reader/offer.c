@@ -1,4 +1,4 @@
-/* offer.c - the names there are, for a user who wrote another one. */
+/* offer.c - different names, and a text that offers them to a user. */
 /* SPDX-License-Identifier: MIT */
 #include "offer.h"
 #include "array.h"

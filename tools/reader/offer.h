@@ -1,4 +1,4 @@
-/* offer.h - the names there are, for a user who wrote another one. */
+/* offer.h - different names, in the order of their first use. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
@@ -8,10 +8,10 @@ struct offer {
     char **names;
     size_t count, max;
 };
-/* Adds a copy of a name that is not there yet. Returns the one that is. */
+/* Adds a copy of a name, unless the list has it. Returns the list's copy. */
 const char *offer_add(struct offer *, const char *name);
-/* Returns "; there are: a, b and 2 more", or "; there is Size" if only the case
- * of letters differs from what was written; "": there is nothing. Valid until
- * the next call. */
+/* Returns "; there are: a, b and 2 more"; "; there is Size" if the user wrote
+ * this name in letters of another case; "" for an empty list. The text is valid
+ * until the next call. */
 const char *offer_text(const struct offer *, const char *written);
 void offer_free(struct offer *);

@@ -268,9 +268,12 @@ struct reader {
 const char *reader_open(struct reader *, struct memory *, uint64_t registry);
 void reader_close(struct reader *);
 
+struct offer;
 /* True if a regular expression fits a recorder's name, or "net of liba.so",
  * where several have that name. */
 bool reader_is_named(const struct reader_recorder *, const char *names);
+/* True if that fits one of the recorders; else adds the names of all. */
+bool reader_has_named(const struct reader *, const char *names, struct offer *);
 /* True if one of the lines of a text names a thread: by its number, "2" or "T2",
  * kernel id, name, which may be null, or a regular expression for it. */
 bool reader_thread_is(const char *text, uint64_t number, int64_t id,
