@@ -103,8 +103,8 @@ static void shown_json(const char *name, const struct explain *x,
 {
     printf(",\"%s\":[", name);
     for (size_t i = 0; i < count; i++) {
-        json_put(stdout,
-                 i ? ",{'order':%llu,'line':%s" : "{'order':%llu,'line':%s",
+        fputs(i ? "," : "", stdout);
+        json_put(stdout, "{'order':%llu,'line':%s",
                  (unsigned long long)of[i].order, of[i].line);
         if (x) {
             const struct value none = {.name = ""}, *v = &none;

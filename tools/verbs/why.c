@@ -22,18 +22,17 @@ static uint64_t above_0(const struct call *call, int key)
 }
 
 /* The second argument chooses spans by their titles, or as --grep does. */
-static struct why_regex regex_take(const struct call *call)
+static void regex_take(const struct call *call, struct why_regex *regex)
 {
-    struct why_regex regex = {.text = NULL};
     const char *wrong = call->arguments_count > 2 ? "is one too many" : NULL;
+    regex->text = NULL;
     if (call->arguments_count == 2) {
-        regex.text = call->arguments[1];
-        wrong = filters_regex(&regex.compiled, regex.text);
+        regex->text = call->arguments[1];
+        wrong = filters_regex(&regex->compiled, regex->text);
     }
     if (wrong)
         misuse(call, "%s: %s", call->arguments[call->arguments_count - 1],
                wrong);
-    return regex;
 }
 
 /* Opens the threads of `recorder run`; null: it recorded none. */
@@ -91,7 +90,8 @@ static int run(struct call *call)
     const char *names;
     struct threads threads;
     struct why w;
-    struct why_regex regex = regex_take(call);
+    struct why_regex regex;
+    regex_take(call, &regex);
     call_open(call, 0);
     names = call->selection.names;
     call->selection.names = NULL; /* all records are taken */
@@ -126,8 +126,7 @@ const struct verb verb_why = {
     .help =
         "Compares the slowest 1 % of the spans of each name with those near "
         "the median, and splits the slowest span into parts, which add up to "
-        "its time. REGEX chooses spans by their names, as recorder spans "
-        "prints "
+        "its time. REGEX chooses spans by their names, as recorder spans shows "
         "them, or their first messages; the options, by their first records. "
         "RECORDS are the sequence numbers around the longest piece of a part, "
         "for --since and --until of recorder dump --by-time. "

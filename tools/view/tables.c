@@ -4,7 +4,6 @@
 #include "pack_inside.h"
 #include "print.h"
 
-
 FILE *rows_next(struct rows *rows)
 {
     if (!rows->to)
