@@ -63,8 +63,8 @@ RECORDER_C_BEGIN_
     RECORDER_DECLARE(name)
 #else
 /* With exactly this number of slots, a power of two: below 4, for a single
- * writer. A user may write a semicolon after the macro, or none; no compiler warns
- * of either. */
+ * writer. RECORDER_ENDS_ lets a user write a semicolon after the macro, or none
+ * if more follows in the file. */
 #define RECORDER_DEFINE_SLOTS_(name, slots, lanes, description)                \
     static struct {                                                            \
         struct recorder_ring ring;                                             \

@@ -75,7 +75,7 @@
  * static in C, and hidden inline ones in C++, which the linker merges: no module
  * calls code of another, which dlclose() might unmap. */
 #ifdef __cplusplus
-#define RECORDER_ENDS_ /* a semicolon may follow */
+#define RECORDER_ENDS_ /* of a macro after which the user may write a semicolon */
 #define RECORDER_ASSERT_(condition, text) static_assert(condition, text)
 #define RECORDER_FUNCTION_                                                     \
     inline __attribute__((noinline)) RECORDER_UNSEEN_ RECORDER_HIDDEN_
@@ -85,7 +85,7 @@
 /* Declares the function in a door: g++ wants `inline` at the definition. */
 #define RECORDER_PROTOTYPE_ RECORDER_HIDDEN_
 #else
-/* The same: a declaration, or a semicolon of which -Wpedantic is silent. */
+/* In C a semicolon or a declaration must follow; -Wpedantic is silent of both. */
 #define RECORDER_ENDS_ __extension__
 #define RECORDER_ASSERT_(condition, text)                                      \
     __extension__ _Static_assert(condition, text) /* gnu99 -pedantic asks */

@@ -1,10 +1,10 @@
 /* os.h - the functions that recorder needs of an operating system. */
 /* SPDX-License-Identifier: MIT */
 /*
-One of os_linux.h, os_posix.h, os_windows.h and os_none.h defines them. All code
-that varies with the system is there, but for the clock's ticks (clock.h). To
-add a system, write a file that defines all of these; tests/house.sh looks for
-each name.
+One of os_linux.h, os_posix.h, os_windows.h and os_none.h defines the functions
+below. These files have all code that varies with the system, except the clock's
+ticks (clock.h). A file for another system defines each function; tests/house.sh
+looks for each name.
 
 Functions return as their namesakes of POSIX do, -1 with errno, unless their
 text says otherwise. They are safe in signal handlers.

@@ -1,10 +1,10 @@
 /* os_file.h - the functions that recordings need of an operating system. */
 /* SPDX-License-Identifier: MIT */
 /*
-os_linux_file.h and os_windows_file.h define them; other systems have no
-recordings, and define no RECORDER_OS_FILES_. tests/house.sh looks for each name.
+os_linux_file.h and os_windows_file.h define the functions below; other systems
+have no recordings and no RECORDER_OS_FILES_. tests/house.sh looks for each name.
 
-`Minus errno`: minus one of RECORDER_ENOENT_ and the other numbers there.
+"Minus errno" is a negative error number: of RECORDER_ENOENT_ and its like.
 
     files
         RECORDER_O_NEW_, RECORDER_O_NONBLOCK_

@@ -140,8 +140,8 @@ RECORDER_INLINE_ uintptr_t recorder_commit_lap_(uintptr_t position,
     return (position & ~mask) << RECORDER_THREAD_BITS_;
 }
 
-/* True if a lap's bits in the commit word may be 0: on 32-bit machines, for
- * one in 2^24 positions. A 64-bit program ends before its first such position. */
+/* True if a lap's bits in the commit word may be 0. On 32-bit machines one
+ * position in 2^24 has such a lap; no 64-bit program makes so many records. */
 #ifndef RECORDER_LAPS_WRAP_
 #define RECORDER_LAPS_WRAP_ (__SIZEOF_POINTER__ < 8)
 #endif

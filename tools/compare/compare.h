@@ -16,7 +16,8 @@ WHAT BOTH KEPT
     other side has count after SETTLED records in a row that both have.
 
 FLOORS (a file calls only files of lower floors)
-    exact, sequences, values, times, threads, counts    one kind of difference each
+    exact, sequences, values, times,
+    threads, counts                             one kind of difference each
     rules                                       the table of them: statistic,
                                                 threshold, sentence
     findings                                    differences, and their texts

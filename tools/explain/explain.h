@@ -157,8 +157,8 @@ enum {
 
 /* Reads the signal and the stack of a source's crashed thread. */
 void crash_find(struct explain *);
-/* Writes the bytes of an address, in memory's order, if all are printable: no
- * address of 64 bits is such a text. */
+/* If each of the eight bytes of an address is printable, writes the bytes in the
+ * order of memory and returns true. A valid address has other bytes. */
 bool crash_letters(const struct explain *, uint64_t address, char to[9]);
 /* Takes the first thread of a deadlock as the one that hangs, if none crashed:
  * the thread of the verdict may only wait for one of these. */

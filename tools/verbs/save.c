@@ -304,8 +304,8 @@ static void look_at_all(struct call *call, struct keeper *keeper,
         functions_keep(call);
 }
 
-/* Fails if readers would refuse the recording: damaged lists and rings of a
- * source may lie in each other. */
+/* Gives the file its name, or fails if readers would refuse the recording: in a
+ * damaged source, a ring may overlap a list, which is then not saved. */
 static void recording_close(struct call *call, struct output *output)
 {
     const struct source_how how = {0};

@@ -77,8 +77,8 @@ static void row_text(FILE *to, const struct why *w, const struct why_row *row)
         thread_text(to, row->other);
 }
 
-/* The sequence numbers of the records around a row's longest part: those of
- * switches are drawn after the time of the switch. */
+/* The sequence numbers of the records around a row's longest part, the lower one
+ * first: a record of a switch has a later number than its neighbours in time. */
 static void records_of(const struct why_row *row, uint64_t *from, uint64_t *to)
 {
     bool ascend = row->first.order <= row->last.order;
