@@ -231,11 +231,13 @@ static void write_at(struct call *call, int fd, const void *from, size_t size,
     }
 }
 
-/* Places each piece in the file, after the headers and the notes. */
+/* Places each piece in the file, after the headers and the notes, at an offset that
+ * is the piece's address modulo 64. */
 static void pieces_place(struct pieces *pieces, uint64_t at)
 {
     for (size_t i = 0; i < pieces->count; i++) {
-        pieces->all[i].offset = at = (at + 63) / 64 * 64;
+        at += (pieces->all[i].address - at) % 64;
+        pieces->all[i].offset = at;
         at += pieces->all[i].size;
     }
 }
@@ -252,7 +254,9 @@ static void program_header(struct call *call, Elf *elf, int index,
     p.p_vaddr = piece->address;
     p.p_filesz = piece->size;
     p.p_memsz = type == PT_NOTE ? 0 : piece->size;
-    p.p_align = type == PT_NOTE ? 4 : 1;
+    /* With an alignment of 1, libdwfl takes AT_PAGESZ for it, and reads the pieces
+     * after this one as this piece's memory up to the end of a page. */
+    p.p_align = type == PT_NOTE ? 4 : m->word_bytes;
     if (!gelf_update_phdr(elf, index, &p))
         fail(call, "libelf: %s", elf_errmsg(-1));
 }
