@@ -236,8 +236,7 @@ static void write_at(struct call *call, int fd, const void *from, size_t size,
 static void pieces_place(struct pieces *pieces, uint64_t at)
 {
     for (size_t i = 0; i < pieces->count; i++) {
-        at += (pieces->all[i].address - at) % 64;
-        pieces->all[i].offset = at;
+        pieces->all[i].offset = at += (pieces->all[i].address - at) % 64;
         at += pieces->all[i].size;
     }
 }

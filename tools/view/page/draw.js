@@ -230,21 +230,21 @@ function drawSpans(lane, top, texts) {
 const RELEASE_SPAN = 5, RELEASES_MAX = 2000;
 const ends = [], releases = []; // ends: [row, y], as the spans are drawn
 const BY = /, (?:ended )?by T([1-9]\d*)\b/;
+// The index of the thread that ended the wait of a row; -1: not known.
+function wakerOf(row) {
+  const by = BY.exec(message(row, invalidate) ?? '');
+  const {source} = threads[events.thread[row]];
+  return by ? threads.findIndex(thread =>
+    thread.number === Number(by[1]) && thread.source === source) : -1;
+}
 function drawReleases() {
-  const byNumber = new Map(ends.length ? threads.map(t => [t.number, t]) : []);
-  const topOfThread = number => {
-    const line = lineOf(byNumber.get(number));
-    return line && topOf(line);
-  };
   releases.length = 0;
   for (const [row, y] of ends) {
     if (events.at[row] > view.to || releases.length >= RELEASES_MAX) continue;
-    const by = BY.exec(message(row, invalidate) ?? '');
-    const from = by ? Number(by[1]) : 0, top = by ? topOfThread(from) : undefined;
-    if (top === undefined || from === threads[events.thread[row]].number)
-      continue;
-    releases.push({row, from, x: Math.round(toX(events.at[row])), y,
-      top: top + LANE - 3});
+    const from = wakerOf(row), line = lineOf(threads[from]);
+    if (line && from !== events.thread[row])
+      releases.push({row, from: threads[from].number,
+        x: Math.round(toX(events.at[row])), y, top: topOf(line) + LANE - 3});
   }
   ends.length = 0;
   pen.fillStyle = ink.text;

@@ -23,20 +23,12 @@ function waitsIn(lane, from, to) {
   return waits.sort((a, b) => b[1] - a[1]);
 }
 
-// The lane of the thread that ended a wait; undefined: not known.
-function wakerOf(row, of) {
-  const text = message(row, invalidate), by = BY.exec(text ?? '');
-  path.lacks ||= text === null;
-  const waker = by && threads.findIndex(({number, source}) =>
-    number === Number(by[1]) && source === of.source);
-  return by ? threadLanes[waker] : undefined;
-}
-
 function addPath(pieces, lane, from, to, depth, waits) {
   let end = to;
   for (const [begin, until, row] of waits) {
     if (until > end || pieces.length >= PATH_PIECES) continue;
-    const waker = wakerOf(row, lane.thing);
+    const waker = threadLanes[wakerOf(row)];
+    path.lacks ||= message(row, invalidate) === null;
     if (until < end) pieces.push({lane, from: until, to: end});
     if (waker && waker !== lane && depth < PATH_DEPTH)
       addPath(pieces, waker, begin, until, depth + 1,
