@@ -117,7 +117,7 @@ Test(watch_hangs, each_kind, .init = hangs_long)
  * same hang, and sees its end. */
 Test(watch_hangs, one_incident_for_a_hang, .init = hangs_long)
 {
-    static const char *const names[] = {"mutexes", "idle_pool", "stops",
+    static const char *const names[] = {"mutexes", "semaphore", "stops",
                                         "spinning"};
     enum { ALL = COUNT(names) };
     char arguments[256] = "--hang 2s", text[64];

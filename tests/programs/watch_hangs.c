@@ -208,9 +208,15 @@ static void lost_wakeup(void)
     pthread_mutex_lock(&first);
     pthread_cond_wait(&came, &first);
 }
-static void semaphore(void)
+static void more(int number)
+{
+    (void)number;
+    sem_post(&tokens);
+}
+static void semaphore(void) /* SIGUSR1 ends the hang. */
 {
     sem_init(&tokens, 0, 0);
+    signal(SIGUSR1, more);
     sem_wait(&tokens);
 }
 static void at_barrier(void)
@@ -360,19 +366,13 @@ static void *idles(void *of)
         pthread_cond_wait(&came, &first);
     return of;
 }
-static volatile sig_atomic_t resumed;
-static void resume(int number)
-{
-    resumed = number;
-}
-/* Waits where it was idle; another thread runs. SIGUSR1 ends the hang. */
+/* Waits where it was idle; another thread runs. */
 static void idle_pool(void)
 {
-    signal(SIGUSR1, resume);
     go(idles, NULL);
     serve(6000);
     pthread_cond_signal(&came);
-    while (!resumed)
+    for (;;)
         nap(200);
 }
 static void held_ticking(void) /* another thread still runs */
