@@ -497,6 +497,7 @@ int main(void)
 C
 gcc -I$ROOT -o both both.c -L. -lone -ltwo -Wl,-rpath,. -lpthread
 start ./both
+until_has of=two recorder dump $pid
 recorder save $pid -o two.rec
 of() # options
 {
@@ -514,7 +515,7 @@ must timeout 20 recorder watch $pid --when 'net of libtwo.so: bytes>2' --do exit
 has 'of=two'
 must recorder set $pid 'net of libone.so=off'
 recorder set $pid clear
-sleep 0.1
+until_has of=two recorder dump $pid
 of $pid 'of=two '
 must recorder set $pid 'net of libtwo.so=off,net of libone.so=on'
 recorder set $pid clear
