@@ -360,8 +360,9 @@ static void *run_lane_at_once(void *argument)
     return NULL;
 }
 
-/* Goal: no two threads own a lane at once; who finds none records in lane 0, and
- * nothing is lost. Method: 8 threads at once and 4 lanes. */
+/* Goal: no two threads own a lane at once; a thread that finds none records in
+ * lane 0, and nothing is lost. Method: 8 threads at once and 4 lanes. In lane 0 a
+ * writer draws another ticket where one that was stopped has the slot. */
 Test(kept, lanes_that_are_too_few)
 {
     struct lane_thread threads[8];
@@ -376,8 +377,10 @@ Test(kept, lanes_that_are_too_few)
     }
     for (lane = 0; lane < 4; lane++) {
         cr_assert_eq(owners[lane], lane ? 1 : 5);
-        cr_assert(ring_of(&recorder_for_laned, lane)->write ==
-                  owners[lane] * 100);
+        cr_assert_geq(ring_of(&recorder_for_laned, lane)->write,
+                      owners[lane] * 100);
+        if (lane)
+            cr_assert_eq(ring_of(&recorder_for_laned, lane)->write, 100);
         cr_assert(ring_of(&recorder_for_laned, lane)->lost == 0);
     }
 }
