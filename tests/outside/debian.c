@@ -31,7 +31,8 @@ Test(debian, packages, .init = build_long)
     build_must("mkdir -p made/recorder && tar -C " TEST_ROOT
                " --exclude=./build --exclude=.git -c . | tar -C made/recorder "
                "-x && cd made/recorder && env -u MAKEFLAGS -u MAKELEVEL "
-               "-u MFLAGS dpkg-buildpackage -us -uc -b -j2");
+               "-u MFLAGS DEB_CFLAGS_APPEND=-g1 dpkg-buildpackage -us "
+               "-uc -b -j2");
     cr_expect_null(strstr(build_text, " warning: "), "%s", build_text);
     build_must("lintian --allow-root made/*.changes");
     cr_expect_str_empty(build_text);

@@ -657,10 +657,14 @@ scripts="bare-switches bare tasks bare-zephyr bare-template bare-stream
     [ $# != 0 ] || for script in $scripts; do
         echo "script bare-metal $script"
     done
+    # powerpc has the words and the byte order of mips: half of it each day.
+    day=$(($(date +%s) / 86400))
     for target in $targets; do
         [ "$target" = macos ] && continue
         for test in $tests; do
-            echo "test $target $test"
+            day=$((day + 1))
+            [ $# = 0 ] && [ "$target" = powerpc ] && [ $((day % 2)) = 0 ] ||
+                echo "test $target $test"
         done
     done
 } >"$out/jobs"
