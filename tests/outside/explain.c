@@ -102,6 +102,27 @@ static unsigned lines_count(void)
     return count;
 }
 
+/* Goal: a block that was freed twice is named also if the first free() put it into
+ * no cache of a thread, with its variable if that has a value. */
+Test(explain, freed_twice)
+{
+    static const char *const levels[] = {"-O0", "-O2"};
+    for (size_t i = 0; i < 2; i++) {
+        build_must("gcc -g %s -w " BUILD_INCLUDE "-o twice " BUILD_PROGRAMS
+                   "/explain_twice.c",
+                   levels[i]);
+        crash("./twice");
+        for (int k = 0; k < 2; k++) {
+            command_must("explain %s | grep \"number=9 .*freed$\"",
+                         k ? "rec" : "core");
+            cr_expect_not_null(strstr(build_text, "take job="), "%s", build_text);
+            cr_expect_not_null(strstr(build_text, "drop job="), "%s", build_text);
+            cr_expect(i == 1 || strstr(build_text, " <- jobs = 0x"), "%s",
+                      build_text);
+        }
+    }
+}
+
 /* Goal: the way in which a program ended is right, and the record with the
  * cause is among the first three. Method: sixteen kinds, as compiled for a
  * debugger, in a thread and with a handler that dumps. */

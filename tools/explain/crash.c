@@ -180,20 +180,25 @@ static bool words_have(struct explain *x, uint64_t at, uint64_t end,
 
 /* Notes whether the crash used a freed block: the bad address is in it, or was
  * read there; or free() has the address of its header on the stack, which no
- * other function has. */
+ * other function has. With the block's own address there, glibc's double free is
+ * of this block, in a list that heap_block() does not know. */
 static void freed_read(struct explain *x, struct value *v)
 {
     const unsigned sp = x->threads.machine->unwind.sp;
-    const struct block *b = &v->block;
-    const uint64_t header =
-        b->start - 2 * x->threads.source->memory->word_bytes;
-    v->used |=
-        x->has_bad && (x->bad - b->start < b->size ||
-                       (x->bad >= ADDRESS_LEAST &&
-                        words_have(x, b->start, b->start + b->size, x->bad)));
-    v->given |=
-        x->in_heap && words_have(x, x->registers[x->first].value[sp],
-                                 x->registers[x->site].value[sp], header);
+    const uint64_t from = x->registers[x->first].value[sp],
+                   to = x->registers[x->site].value[sp];
+    struct block *b = &v->block;
+    bool given =
+        x->in_heap &&
+        words_have(x, from, to,
+                   b->start - 2 * x->threads.source->memory->word_bytes);
+    b->freed |=
+        given && words_have(x, from, to, b->start) && ending_is_double_free(x);
+    v->given |= given && b->freed;
+    v->used |= b->freed && x->has_bad &&
+               (x->bad - b->start < b->size ||
+                (x->bad >= ADDRESS_LEAST &&
+                 words_have(x, b->start, b->start + b->size, x->bad)));
 }
 
 /* Adds the value of a variable, and, to a depth, the members of its target.
@@ -218,7 +223,7 @@ static void variable_add(struct explain *x, const struct variable *v,
     if (v->known && v->is_pointer && v->value >= ADDRESS_LEAST) {
         value = value_add(x, VALUE_ADDRESS, v->name, v->value, weight);
         type = variable_type(v);
-        if (value && value->block.freed)
+        if (value && value->block.size)
             freed_read(x, value);
     } else if (v->is_pointer) {
         if (bad) /* "next=(nil)" */
@@ -267,6 +272,31 @@ static bool is_in_heap(struct explain *x)
             return true;
     }
     return false;
+}
+
+/* Adds the block that was freed twice, if no variable has its address. */
+static void given_add(struct explain *x)
+{
+    struct memory *m = x->threads.source->memory;
+    const unsigned sp = x->threads.machine->unwind.sp;
+    const uint64_t from = x->registers[x->first].value[sp],
+                   to = x->registers[x->site].value[sp];
+    struct value *v;
+    struct block b;
+    uint64_t word;
+    for (size_t i = 0; i < x->values_count; i++)
+        if (x->values[i].given)
+            return;
+    for (unsigned i = 0; i < WORDS_MAX; i++)
+        if (from + i * m->word_bytes < to &&
+            bytes_read_word(m, from + i * m->word_bytes, &word) &&
+            word >= ADDRESS_LEAST && heap_block(m, word, &b) &&
+            words_have(x, from, to, word - 2 * m->word_bytes)) {
+            v = value_add(x, VALUE_ADDRESS, "the block", word, WEIGHT_SITE);
+            if (v)
+                freed_read(x, v);
+            return;
+        }
 }
 
 /* Adds the registers that the faulting instruction used: its operand's, or the
@@ -387,6 +417,8 @@ void crash_find(struct explain *x)
     for (unsigned i = x->site;
          i <= x->site + CALLERS && i < x->thread->frames_count; i++)
         frame_add(x, i);
+    if (x->in_heap && ending_is_double_free(x))
+        given_add(x);
     ids_name(x);
     pc = x->registers[x->first].value[threads->machine->unwind.pc];
     if (x->has_address && x->address >= ADDRESS_LEAST && x->address != pc &&

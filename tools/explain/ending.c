@@ -151,7 +151,9 @@ static void abort_text(struct explain *x, char *to, size_t max)
                  "an address was freed that malloc() did not return: %s",
                  message);
     else if (has)
-        snprintf(to, max, "abort in the C library: %s", message);
+        snprintf(to, max, "%s: %s",
+                 x->in_heap ? "damaged heap" : "abort in the C library",
+                 message);
     else
         snprintf(to, max,
                  x->code == SI_USER && x->threads.source->signal
@@ -258,8 +260,8 @@ struct nulls {
     char text[4 * VARIABLE_NAME_MAX];
 };
 
-/* Adds the name of a pointer with the value null or an unknown value, if a
- * member of its target has the offset. */
+/* Adds the name of a pointer with the value null, if a member of its target has
+ * the offset, or with an unknown value, if a member begins there. */
 static void null_add(struct nulls *n, const struct variable *v)
 {
     struct variable member;
@@ -275,12 +277,14 @@ static void null_add(struct nulls *n, const struct variable *v)
         name = member.name;
     else if (n->offset)
         return;
+    n->count++;
+    if (n->offset && !v->known && !v->address && member.address != n->offset)
+        return;
     if (!strstr(n->text, name))
         snprintf(n->text + at, sizeof n->text - at, "%s%s", at ? " or " : "",
                  name);
-    if (n->count < NULLS_MAX)
-        n->addresses[n->count] = v->address;
-    n->count++;
+    if (n->count <= NULLS_MAX)
+        n->addresses[n->count - 1] = v->address;
 }
 
 /* "offset 8 of a null pointer: node->next"; of several pointers,
@@ -296,7 +300,7 @@ static void null_text(struct explain *x, uint64_t offset, char *to, size_t max)
     else
         at = (size_t)snprintf(to, max, "a null pointer");
     for (size_t i = 0; i < x->variables_count; i++)
-        if (x->variables[i].known)
+        if (x->variables[i].known || offset)
             null_add(&n, &x->variables[i]);
         else if (x->variables[i].is_pointer &&
                  variable_is_function(&x->variables[i]) == n.calls)
