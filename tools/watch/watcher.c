@@ -242,6 +242,7 @@ int watch_once(struct call *call, char to[1024])
     enum { HANG_NS = 1000000000, LOOKS = 40 };
     struct watcher w = {.call = call, .kernel = -1, .signals = -1};
     char words[1024] = "no thread crashed, and in 4 s nothing proved a hang";
+    char what[256];
     enum verdict is = VERDICT_NONE;
     int hung;
     w.hang_ns = HANG_NS;
@@ -252,6 +253,15 @@ int watch_once(struct call *call, char to[1024])
         if (look_take(&w, w.all[0], now))
             is = hang_judge(&w, w.all[0], now, words);
         usleep(100000);
+    }
+    for (size_t i = 0; w.count && !is && i < w.all[0]->queues_count; i++) {
+        const struct queue *q = &w.all[0]->queues[i];
+        if (q->bytes && !q->writes && watch_now() - q->since_ns > 2 * HANG_NS) {
+            queue_words(q, what); /* since before the first look, perhaps */
+            snprintf(words, sizeof words,
+                     "in 4 s nothing proved a hang, but %s", what);
+            break;
+        }
     }
     snprintf(to, 1024, "%s%.*s", is == VERDICT_PERHAPS ? "perhaps " : "",
              (int)strcspn(words, "\n"), words);
