@@ -437,9 +437,9 @@ Test(explain, hangs)
                        build_text);
 }
 
-/* Goal: of a hang that nothing proves, the answer has the waits and the last
- * records; a recording of recorder run has its deadlock, or its waits; one of a
- * program that exited has none. */
+/* Goal: of a hang that nothing proves, the answer has the waits, the last records
+ * and a pipe whose bytes wait; a recording of recorder run has its deadlock, or
+ * its waits; one of a program that exited has none. */
 Test(explain, hangs_without_proof)
 {
     build_must("gcc -g -w " BUILD_INCLUDE "-o frame " BUILD_PROGRAMS
@@ -449,6 +449,10 @@ Test(explain, hangs_without_proof)
     cr_expect(strstr(build_text, "frame: no thread crashed, and in 4 s nothing "
                                  "proved a hang\n\nLast records:\n  1 [") &&
                   strstr(build_text, "frame waits for condition never"),
+              "%s", build_text);
+    build_must("(echo x; exec sleep 9) | sleep 9 & " RECORDER " explain $!");
+    cr_expect(strstr(build_text, "a hang, but 2 bytes wait in pipe ") &&
+                  strstr(build_text, " (descriptor 0)\n"),
               "%s", build_text);
     build_must("for how in hangs waits; do " RECORDER
                " run -q -o $how.rec ./frame $how >out.txt 2>&1 & sleep 1; "
