@@ -355,7 +355,8 @@ static void print_text(const struct latency *l)
     const char *deadline = call_option(l->call, OPTION_DEADLINE);
     char text[5][32];
     print_worst(l);
-    printf("%zu pairs, %" PRIu64 " without an end", l->pairs, l->open);
+    printf("%zu pair%s, %" PRIu64 " without an end", l->pairs,
+           l->pairs == 1 ? "" : "s", l->open);
     if (l->open_beyond)
         printf(" (%" PRIu64 " for longer than %s)", l->open_beyond, deadline);
     if (l->without_begin)
