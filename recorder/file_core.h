@@ -230,7 +230,7 @@ recorder_core_add_header_(struct recorder_recording_ *file, uint32_t type,
     header->file_bytes = bytes;
     header->memory_bytes = type == RECORDER_ELF_NOTE_ ? 0 : bytes;
     header->flags = flags;
-    header->align = type == RECORDER_ELF_NOTE_ ? 4 : 1;
+    header->align = type == RECORDER_ELF_NOTE_ ? 4 : RECORDER_ELF_ALIGN_;
     header->type = type;
     __atomic_store_n(&file->elf->headers_count, (uint16_t)(count + 1),
                      __ATOMIC_RELEASE);

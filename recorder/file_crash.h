@@ -126,7 +126,7 @@ recorder_crash_save_(struct recorder_crash_copy_ *w, uintptr_t from,
     h->physical = 0;
     h->file_bytes = h->memory_bytes = *bytes;
     h->flags = RECORDER_ELF_R_ | RECORDER_ELF_W_;
-    h->align = 1;
+    h->align = RECORDER_ELF_ALIGN_;
     __atomic_store_n(&h->type, RECORDER_ELF_LOAD_, __ATOMIC_RELEASE);
     w->at += *bytes;
     w->segments++;

@@ -52,6 +52,9 @@ struct recorder_dl_info_ {
     (RECORDER_STATUS_PID_ + 16 + 8 * sizeof(uintptr_t))
 /* NT_PRPSINFO: four letters, flags, user and group, four ids, two names. */
 #define RECORDER_INFO_BYTES_ (RECORDER_INFO_PID_ + 16 + 16 + 80)
+/* Of a piece of memory. With 1, libdwfl takes AT_PAGESZ for the alignment, and reads
+ * the pieces after this one as this piece's memory up to the end of a page. */
+#define RECORDER_ELF_ALIGN_ sizeof(uintptr_t)
 enum { RECORDER_AUXILIARY_MAX_ = 2048 }; /* bytes of NT_AUXV */
 enum { RECORDER_SIGINFO_BYTES_ = 128 };
 

@@ -112,6 +112,7 @@ Test(explain, freed_twice)
                    "/explain_twice.c",
                    levels[i]);
         crash("./twice");
+        build_must("eu-stack --core=rec -e ./twice | grep \" main$\"");
         for (int k = 0; k < 2; k++) {
             command_must("explain %s | grep \"number=9 .*freed$\"",
                          k ? "rec" : "core");

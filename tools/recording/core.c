@@ -253,9 +253,7 @@ static void program_header(struct call *call, Elf *elf, int index,
     p.p_vaddr = piece->address;
     p.p_filesz = piece->size;
     p.p_memsz = type == PT_NOTE ? 0 : piece->size;
-    /* With an alignment of 1, libdwfl takes AT_PAGESZ for it, and reads the pieces
-     * after this one as this piece's memory up to the end of a page. */
-    p.p_align = type == PT_NOTE ? 4 : m->word_bytes;
+    p.p_align = type == PT_NOTE ? 4 : m->word_bytes; /* RECORDER_ELF_ALIGN_ */
     if (!gelf_update_phdr(elf, index, &p))
         fail(call, "libelf: %s", elf_errmsg(-1));
 }
