@@ -21,6 +21,7 @@ const events = {
 const recorders = []; // {name, description, kept, overwritten, lost, oldest...}
 const threads = [{number: 0, id: 0, name: '', label: 'T?', source: 0,
   unknown: true, shown: 'T?'}];
+const threadIndex = new Map(); // by source and number
 const formats = [], callers = [], sites = [];
 const values = []; // to plot
 const asyncKeys = new Map(); // of rows that say `>>`, `=>` or `<<`: of their id
@@ -185,6 +186,7 @@ function readTables(batch) {
     batch.threads ?? []) {
     const label = number === null ? name : `T${number} ${name}`;
     if (threads[i] && threads[i].name !== name) forgetFolds();
+    threadIndex.set(`${source} ${number}`, i);
     threads[i] = Object.assign(threads[i] ?? {},
       {row: i, number: number ?? Infinity, id, name, label, source,
         ended: ended === 1, unknown: number === null && id === 0,

@@ -234,8 +234,7 @@ const BY = /, (?:ended )?by T([1-9]\d*)\b/;
 function wakerOf(row) {
   const by = BY.exec(message(row, invalidate) ?? '');
   const {source} = threads[events.thread[row]];
-  return by ? threads.findIndex(thread =>
-    thread.number === Number(by[1]) && thread.source === source) : -1;
+  return by ? threadIndex.get(`${source} ${by[1]}`) ?? -1 : -1;
 }
 function drawReleases() {
   releases.length = 0;
