@@ -178,22 +178,31 @@ static bool words_have(struct explain *x, uint64_t at, uint64_t end,
     return false;
 }
 
-/* Notes whether the crash used a freed block: the bad address is in it, or was
- * read there; or free() has the address of its header on the stack, which no
- * other function has. With the block's own address there, glibc's double free is
- * of this block, in a list that heap_block() does not know. */
-static void freed_read(struct explain *x, struct value *v)
+/* True if the system's functions that crashed have a word on the stack. */
+static bool stack_has(struct explain *x, uint64_t word)
 {
     const unsigned sp = x->threads.machine->unwind.sp;
-    const uint64_t from = x->registers[x->first].value[sp],
-                   to = x->registers[x->site].value[sp];
+    return words_have(x, x->registers[x->first].value[sp],
+                      x->registers[x->site].value[sp], word);
+}
+
+/* True if free() has the address of a block's header, which no other function
+ * has, in a double free. */
+static bool is_given(struct explain *x, uint64_t start)
+{
+    return x->freed_twice &&
+           stack_has(x, start - 2 * x->threads.source->memory->word_bytes);
+}
+
+/* Notes whether the crash used a freed block: the bad address is in it, or was
+ * read there; or free() has it. If free() has also the address of the block
+ * itself, it was freed before, perhaps into a list that heap_block() does not
+ * know. */
+static void freed_read(struct explain *x, struct value *v)
+{
     struct block *b = &v->block;
-    bool given =
-        x->in_heap &&
-        words_have(x, from, to,
-                   b->start - 2 * x->threads.source->memory->word_bytes);
-    b->freed |=
-        given && words_have(x, from, to, b->start) && ending_is_double_free(x);
+    bool given = is_given(x, b->start);
+    b->freed |= given && stack_has(x, b->start);
     v->given |= given && b->freed;
     v->used |= b->freed && x->has_bad &&
                (x->bad - b->start < b->size ||
@@ -279,19 +288,16 @@ static void given_add(struct explain *x)
 {
     struct memory *m = x->threads.source->memory;
     const unsigned sp = x->threads.machine->unwind.sp;
-    const uint64_t from = x->registers[x->first].value[sp],
-                   to = x->registers[x->site].value[sp];
+    uint64_t at = x->registers[x->first].value[sp], word;
+    const uint64_t end = x->registers[x->site].value[sp];
     struct value *v;
     struct block b;
-    uint64_t word;
     for (size_t i = 0; i < x->values_count; i++)
         if (x->values[i].given)
             return;
-    for (unsigned i = 0; i < WORDS_MAX; i++)
-        if (from + i * m->word_bytes < to &&
-            bytes_read_word(m, from + i * m->word_bytes, &word) &&
-            word >= ADDRESS_LEAST && heap_block(m, word, &b) &&
-            words_have(x, from, to, word - 2 * m->word_bytes)) {
+    for (unsigned i = 0; at < end && i < WORDS_MAX; i++, at += m->word_bytes)
+        if (bytes_read_word(m, at, &word) && word >= ADDRESS_LEAST &&
+            heap_block(m, word, &b) && is_given(x, word)) {
             v = value_add(x, VALUE_ADDRESS, "the block", word, WEIGHT_SITE);
             if (v)
                 freed_read(x, v);
@@ -413,11 +419,12 @@ void crash_find(struct explain *x)
     frames_read(x);
     x->frame_end = cfa_of(x, x->first);
     x->in_heap = is_in_heap(x);
+    x->freed_twice = x->in_heap && ending_is_double_free(x);
     used_add(x);
     for (unsigned i = x->site;
          i <= x->site + CALLERS && i < x->thread->frames_count; i++)
         frame_add(x, i);
-    if (x->in_heap && ending_is_double_free(x))
+    if (x->freed_twice)
         given_add(x);
     ids_name(x);
     pc = x->registers[x->first].value[threads->machine->unwind.pc];

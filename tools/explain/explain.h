@@ -116,6 +116,7 @@ struct explain {
     uint64_t address; /* of the fault */
     bool has_address;
     bool in_heap; /* malloc() or free() found the heap damaged */
+    bool freed_twice; /* glibc says that a block was */
     struct access access;
     uint64_t bad; /* the value that was used as an address, */
     bool has_bad; /* if it is known */
@@ -142,7 +143,7 @@ struct value {
     char *text;      /* of VALUE_TEXT */
     bool is_null;    /* a null pointer, of VALUE_NUMBER */
     bool used;       /* the faulting instruction used it */
-    bool given;      /* a freed block that free() has on its stack */
+    bool given;      /* a block that was freed twice */
     unsigned weight; /* the higher, the more telling: WEIGHT_SITE ... */
     struct block block; /* of the heap at it; size 0: none */
 };

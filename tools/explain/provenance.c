@@ -289,8 +289,7 @@ static bool is_sure(struct search *s, const struct hit *hit)
 {
     const struct value *v = &s->x->values[hit->value];
     bool known = false;
-    if ((!v->used && !(v->given && ending_is_double_free(s->x))) ||
-        hit->before || hit->weak)
+    if ((!v->used && !v->given) || hit->before || hit->weak)
         return false;
     if (!v->block.freed)
         return is_of_crash(s, hit);
