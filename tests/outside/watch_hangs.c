@@ -44,8 +44,7 @@ static pid_t watch_start(const char *arguments)
 static void noticed(pid_t pid, const char *what)
 {
     for (double limit = seconds_now() + 60; seconds_now() < limit;) {
-        build_run("grep -E \" %d: .*%s\" out", (int)pid, what);
-        if (*build_text)
+        if (build_run("grep -E \" %d: .*%s\" out", (int)pid, what) == 0)
             return;
         usleep(50000);
     }
