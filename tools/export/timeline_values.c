@@ -44,19 +44,10 @@ static void value_add(struct timeline *t, const char *option, size_t recorder,
              value->name);
 }
 
-/* Reports a missing value, and ends the command, unless another source may have
- * the value. */
-typedef void tell(const struct call *, const char *, ...);
-static tell *lacks_of(const struct timeline *t)
-{
-    return t->call->title ? warn : fail;
-}
-
 void timeline_values_open(struct timeline *t, const char *option)
 {
     struct reader *reader = &t->call->reader;
     struct value_option value;
-    tell *lacks = lacks_of(t);
     size_t i, matches = 0;
     value_open(t->call, option, &value);
     if (is_reserved(value.name))
@@ -72,7 +63,8 @@ void timeline_values_open(struct timeline *t, const char *option)
                 value_add(t, option, i, &value, matches > 1);
         }
     if (matches == 0)
-        lacks(t->call, "--value %s: no recorder has that name", option);
+        (t->call->title ? warn : fail)(
+            t->call, "--value %s: no recorder has that name", option);
     value_close(&value);
 }
 
@@ -87,15 +79,11 @@ static bool has_value(const struct timeline *t, const char *option)
 void timeline_values_close(struct timeline *t)
 {
     for (size_t i = 0; i < t->values_count; i++) {
-        const bool is_there = has_value(t, t->values[i].option);
-        if (!is_there && t->values[i].field)
-            lacks_of(t)(t->call, "%s has no number %s: no value %s",
-                        t->call->reader.recorders[t->values[i].recorder]->name,
-                        t->values[i].field, t->values[i].name);
-        else if (!is_there)
-            lacks_of(t)(t->call, "%s has no number as argument %u: no value %s",
-                        t->call->reader.recorders[t->values[i].recorder]->name,
-                        t->values[i].argument + 1, t->values[i].name);
+        const struct timeline_value *v = &t->values[i];
+        if (!has_value(t, v->option))
+            value_lacks(t->call, t->call->title,
+                        t->call->reader.recorders[v->recorder]->name, v->field,
+                        v->argument, v->name);
         free(t->values[i].field);
         free(t->values[i].name);
         free(t->values[i].label);

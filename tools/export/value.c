@@ -87,6 +87,15 @@ void value_close(struct value_option *value)
     free(value->name);
 }
 
+void value_lacks(const struct call *call, bool another, const char *recorder,
+                 const char *field, unsigned argument, const char *name)
+{
+    char number[32];
+    snprintf(number, sizeof number, "as argument %u", argument + 1);
+    (another ? warn : fail)(call, "%s has no number %s: no value %s", recorder,
+                            field ? field : number, name);
+}
+
 bool value_is_number(const struct reader_argument *argument)
 {
     return argument->kind == READER_SIGNED ||

@@ -19,6 +19,10 @@ void value_close(struct value_option *);
  * none. */
 unsigned value_place(const char *field, unsigned argument,
                      const struct reader_argument *, unsigned count);
+/* Reports a value that no record of the recorder has, and ends the command,
+ * unless another source may have the value. */
+void value_lacks(const struct call *, bool another, const char *recorder,
+                 const char *field, unsigned argument, const char *name);
 
 /* True if an argument can be drawn; *value is its value. */
 bool value_is_number(const struct reader_argument *);

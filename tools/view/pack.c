@@ -93,8 +93,6 @@ void view_pack_free(struct view_pack *pack)
 
 void view_pack_warn(const struct view_pack *pack)
 {
-    void (*lacks)(const struct call *, const char *, ...) =
-        pack->calls ? warn : fail;
     for (size_t i = 0; i < pack->values_count; i++) {
         const struct value_option *value = &pack->values[i];
         bool matches = false, seen = false;
@@ -104,14 +102,12 @@ void view_pack_warn(const struct view_pack *pack)
             seen |= number && pack->series[number - 1].seen;
         }
         if (!matches)
-            lacks(pack->call, "--value %s: no recorder has that name",
-                 value->names);
-        else if (!seen && value->field)
-            lacks(pack->call, "%s has no number %s: no value %s", value->names,
-                 value->field, value->name);
+            (pack->calls ? warn : fail)(pack->call,
+                                        "--value %s: no recorder has that name",
+                                        value->names);
         else if (!seen)
-            lacks(pack->call, "%s has no number as argument %u: no value %s",
-                 value->names, value->argument + 1, value->name);
+            value_lacks(pack->call, pack->calls, value->names, value->field,
+                        value->argument, value->name);
     }
 }
 
