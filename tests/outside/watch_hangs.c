@@ -208,6 +208,36 @@ Test(watch_hangs, restarts)
     build_must("test -d incidents/*-restarting-%d", (int)pid);
 }
 
+/* Goal: of two incidents in one second, none is lost. */
+Test(watch_hangs, one_second)
+{
+    pid_t watch = watch_start("deaths --hang 1s"),
+          pid = command_start("./deaths e1 no");
+    noticed(pid, "is watched");
+    build_must("for s in 0 1 2 3 4 5 6 7 8 9; do mkdir -p "
+               "incidents/$(date -d \"+$s sec\" +%%Y%%m%%d-%%H%%M%%S)-deaths-%d"
+               "; done",
+               pid);
+    kill(pid, SIGUSR2);
+    waitpid(pid, NULL, 0);
+    noticed(pid, "EXIT with status 1");
+    kill(watch, SIGTERM);
+    waitpid(watch, NULL, 0);
+    build_must("grep -q \"^EXIT\" incidents/*-deaths-%d-2/README", pid);
+    watch = watch_start("deaths --hang 1s");
+    pid = command_start("./deaths e1 no");
+    noticed(pid, "is watched");
+    build_must("rm -r incidents && echo >incidents");
+    kill(pid, SIGUSR2);
+    waitpid(pid, NULL, 0);
+    noticed(pid, "no incident could be kept: Not a directory");
+    kill(watch, SIGTERM);
+    waitpid(watch, NULL, 0);
+    cr_assert_eq(command("watch deaths -o incidents"), 1);
+    cr_assert_not_null(strstr(build_text, "incidents: Not a directory"), "%s",
+                       build_text);
+}
+
 /* Goal: silence, open spans, rates and figures of a process are conditions. */
 Test(watch_hangs, absence)
 {

@@ -385,7 +385,7 @@ static void keep_read(struct watcher *w, const char *text)
 static int processes_watch(struct call *call)
 {
     static struct watcher w;
-    char *conditions[WHENS_MAX + 1] = {NULL};
+    char *conditions[WHENS_MAX + 1] = {NULL}, inside[4096];
     const char *hang = call_option(call, OPTION_HANG);
     size_t count = 0;
     w = (struct watcher){.call = call,
@@ -413,7 +413,9 @@ static int processes_watch(struct call *call)
                                    sizeof w.targets / sizeof *w.targets);
     if (!w.targets_count)
         misuse(call, "PID, NAME or --unit UNIT is missing");
-    if (w.folder && mkdir(w.folder, 0700) != 0 && errno != EEXIST)
+    snprintf(inside, sizeof inside, "%s/.", w.folder ? w.folder : "");
+    if (w.folder && ((mkdir(w.folder, 0700) != 0 && errno != EEXIST) ||
+                     access(inside, W_OK) != 0))
         fail(call, "%s: %s", w.folder, strerror(errno));
     return watcher_run(&w);
 }

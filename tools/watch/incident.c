@@ -247,8 +247,29 @@ static void readme_write(const struct watched *p, const char *verdict)
 
 /* ---------------------------------------------------------------- incident -- */
 
-_Noreturn static void incident_write(struct watcher *w, struct watched *p,
-                                     const char *verdict, bool died)
+/* Makes the incident's folder for now, under a temporary name, and enters it.
+ * A second incident of the same second gets a number. */
+static bool folder_make(const struct watched *p, char name[64], char part[80])
+{
+    size_t size;
+    incident_name(name, p->name, p->pid);
+    size = strlen(name);
+    for (int i = 2; i < 100; i++) {
+        snprintf(part, 80, ".%s.part", name);
+        if (mkdir(part, 0700) == 0) {
+            if (access(name, F_OK) != 0)
+                return chdir(part) == 0;
+            rmdir(part);
+        } else if (errno != EEXIST) {
+            return false;
+        }
+        snprintf(name + size, 64 - size, "-%d", i);
+    }
+    return false;
+}
+
+static bool incident_write(struct watcher *w, struct watched *p,
+                           const char *verdict, bool died)
 {
     const char *journal[] = {"-u", p->unit, "-n", "200", "--no-pager", NULL};
     char name[64], part[80];
@@ -256,10 +277,8 @@ _Noreturn static void incident_write(struct watcher *w, struct watched *p,
     struct rlimit limit = {FILE_MAX, FILE_MAX};
     signal(SIGXFSZ, SIG_IGN);
     setrlimit(RLIMIT_FSIZE, &limit);
-    incident_name(name, p->name, p->pid);
-    snprintf(part, sizeof part, ".%s.part", name);
-    if (chdir(w->folder) != 0 || mkdir(part, 0700) != 0 || chdir(part) != 0)
-        _exit(1);
+    if (chdir(w->folder) != 0 || !folder_make(p, name, part))
+        return false;
     readme_write(p, verdict);
     if (statvfs(".", &disk) != 0 || disk.f_bavail > disk.f_blocks / 20) {
         resources_write(p);
@@ -270,21 +289,25 @@ _Noreturn static void incident_write(struct watcher *w, struct watched *p,
         text_write("signals.txt", w->signals_text);
     }
     if (chdir("..") != 0 || rename(part, name) != 0)
-        _exit(1);
+        return false;
     incidents_forget(w->keep, w->size);
-    _exit(0);
+    return true;
 }
 
-bool incident_keep(struct watcher *w, struct watched *p, const char *verdict,
+void incident_keep(struct watcher *w, struct watched *p, const char *verdict,
                    bool died)
 {
     pid_t child;
+    bool kept = true;
     fflush(NULL);
     child = fork();
     if (child == 0)
-        incident_write(w, p, verdict, died);
+        kept = incident_write(w, p, verdict, died);
+    if (child < 0 || !kept)
+        watch_say(p, "no incident could be kept: %s", strerror(errno));
+    if (child == 0)
+        _exit(!kept);
     w->incidents += child > 0;
-    return child > 0;
 }
 
 void incident_again(const struct watcher *w, struct watched *p)

@@ -191,8 +191,8 @@ uint64_t death_ooms(int pid);
 /* How a process ended. */
 enum verdict death_judge(struct watcher *, struct watched *, char to[1024]);
 
-/* incident.c: keeps an incident, in a child; true if it did. */
-bool incident_keep(struct watcher *, struct watched *, const char *verdict,
+/* incident.c: keeps an incident, in a child, which reports a failure. */
+void incident_keep(struct watcher *, struct watched *, const char *verdict,
                    bool died);
 /* Finds an incident of an earlier watch whose hang lasts. */
 void incident_again(const struct watcher *, struct watched *);

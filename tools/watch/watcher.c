@@ -34,8 +34,8 @@ static void verdict_act(struct watcher *w, struct watched *p, enum verdict is,
     snprintf(text, sizeof text, "%s%s", is == VERDICT_PERHAPS ? "PERHAPS " : "",
              words);
     watch_say(p, "%s", text);
-    if (keeps && w->folder && !incident_keep(w, p, text, died))
-        watch_say(p, "no incident could be kept: %s", strerror(errno));
+    if (keeps && w->folder)
+        incident_keep(w, p, text, died);
 }
 
 /* A process has ended: notes how, and forgets it. */
