@@ -8,7 +8,7 @@ compares an argument by its conversion: %d by its length and with a sign; %u,
 %x and %p without; %f as a double, where words have 4 bytes as a float; %s as a
 text; %c as a number or a text. FIELD is the name that a format gives an
 argument, "bytes=%d", or its place, 1 to 12; of a format that gives the name id
-to several, the second is id_2. OP is one of > < >= <= = == != &
+to several, the second is id_2. The number of %m is errno, after the arguments. OP is one of > < >= <= = == != &
 (one of these bits is set) and ~ or =~ (a regular expression; not in the
 program).
 VALUE is a number (number.h) or a text, which may be in quotes. A condition
@@ -171,6 +171,7 @@ enum {
     RECORDER_TYPE_CHARACTER_,
     RECORDER_TYPE_WIDE_,
     RECORDER_TYPE_TEXT_,
+    RECORDER_TYPE_ERROR_,
     RECORDER_TYPE_NONE_ = 15
 };
 RECORDER_SELDOM_ unsigned
@@ -203,6 +204,8 @@ recorder_condition_find_(const struct recorder_condition_test_ *test,
     struct recorder_formatter_ f;
     unsigned type = RECORDER_TYPE_NONE_, wanted = test->argument;
     unsigned nth, count = 0, seen = 0; /* of a name; bits of their words */
+    bool error = false;
+    const char *rest;
     arguments.word_bytes = word_bytes;
     f.arguments = &arguments;
     f.next = f.used = 0;
@@ -212,6 +215,7 @@ recorder_condition_find_(const struct recorder_condition_test_ *test,
         if (*f.at++ != '%')
             continue;
         recorder_format_parse_(&f);
+        error |= f.how.kind == 'm';
         if (!f.how.kind || f.how.kind == '%' || f.missing || f.word >= 12)
             continue;
         if (test->field && wanted == 12) {
@@ -230,6 +234,10 @@ recorder_condition_find_(const struct recorder_condition_test_ *test,
             *found = f;
         }
     }
+    if (error && wanted == 12 && (rest = recorder_past_(test->field, "errno")))
+        wanted = *rest ? 12 : f.used;
+    if (error && wanted == f.used && wanted < 12)
+        return wanted | RECORDER_TYPE_ERROR_ << 4;
     /* A word that only a `*` takes is an int. */
     return type == RECORDER_TYPE_NONE_ && wanted < f.used && wanted < 12
                ? wanted | 2 << 4

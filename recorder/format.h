@@ -333,13 +333,13 @@ RECORDER_LOCAL_ void recorder_format_reset_(struct recorder_formatter_ *f)
 RECORDER_SELDOM_ void recorder_format_parse_error_(struct recorder_formatter_ *f)
 {
     uint64_t word;
+    int64_t error;
     f->varies = true;
     if (!f->arguments)
         return;
     word = recorder_format_word_(
         f, recorder_format_used_(f->at, f->next, f->used));
-    if (!recorder_is_error_(word >> 12) && !recorder_is_error_(word >> 32) &&
-        (f->arguments->word_bytes > 4 || !word))
+    if (!recorder_error_get_(word, f->arguments->word_bytes, &error))
         word = UINT64_MAX;
     f->how.kind = 'm';
     f->word = word;

@@ -758,6 +758,27 @@ Test(trigger, refused)
     cr_assert_not_null(strstr(said(), "there are 8 triggers already"));
 }
 
+/* Goal: %m is the number errno, and the argument after the others. */
+Test(trigger, errno_of_m)
+{
+    static const int numbers[] = {0, 2, 5, 11, 4095, 4096, 70000, -1, -5};
+    for (size_t i = 0; i < COUNT(numbers); i++)
+        for (unsigned test = 0; test < 4; test++) {
+            static const char *const tests[] = {"errno=5", "2=5", "errno>=5",
+                                                "fd=1 errno<5"};
+            char text[64];
+            int n = numbers[i];
+            bool is[] = {n == 5, n == 5, n >= 5, n < 5};
+            sprintf(text, "disk: %s: again", tests[test]);
+            watch(text);
+            errno = n;
+            record(disk, "fd=%d: %m", 1);
+            record(disk, "fd=%d", 1);
+            cr_assert_eq(seen_count, is[test], "%s of %d: %u", text, n,
+                         seen_count);
+        }
+}
+
 /* Goal: an argument that no record had is said at the exit, for the records that
  * a trigger is for; each of those that some had is not. */
 Test(trigger, lacks_an_argument)

@@ -188,14 +188,11 @@ static bool error_make(const struct reader *reader,
                        const struct recorder_event *event, unsigned i,
                        struct reader_argument *to)
 {
-    uint64_t word = event->argument[i];
-    bool is_short = recorder_is_error_(word >> 12);
     if (event->missing_arguments >> i & 1 ||
-        (!is_short && !recorder_is_error_(word >> 32) &&
-         (reader->memory->word_bytes > 4 || !word)))
+        !recorder_error_get_(event->argument[i], reader->memory->word_bytes,
+                             &to->integer))
         return false;
     to->kind = READER_SIGNED;
-    to->integer = is_short ? (int64_t)(word & 0xfff) : (int32_t)(uint32_t)word;
     to->word = (uint64_t)to->integer;
     return true;
 }
