@@ -355,9 +355,15 @@ function tickText(ns, step) {
 }
 const group = number => String(number).replace(/\B(?=(\d{3})+$)/g, '\u2009');
 
+// The least step whose texts have room.
+function rulerStep() {
+  const each = (view.to - view.from) / (width - LABELS);
+  return [60, 90, 120].map(room => [room, clockStep(each * room)]).find(
+    ([room, step]) => pen.measureText(clockTick(view.to, step)).width + 12 <
+      room)?.[1] ?? clockStep(each * 150);
+}
 function drawRuler() {
-  const step = clockStep((view.to - view.from) / (width - LABELS) *
-    (clock === 'start' ? 116 : 150)), shift = clockShift(step);
+  const step = rulerStep(), shift = clockShift(step);
   pen.fillStyle = ink.panel;
   pen.fillRect(0, 0, width, RULER);
   pen.fillStyle = ink.line;
