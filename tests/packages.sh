@@ -15,7 +15,7 @@ test) packages="$libraries g++ gcc-multilib g++-multilib clang
     libtcmalloc-minimal4 linux-perf uftrace valgrind python3-numpy python3-pandas nats-server libnats-dev libssl-dev openssl lowdown openssh-server openssh-client" ;;
 fleet) packages="$libraries libnats-dev libssl-dev" ;;
 fuzz) packages="$libraries clang-14 libclang-rt-14-dev" ;;
-evidence) packages="$libraries libcriterion-dev clang-19 llvm-19 lld-19 cppcheck frama-c-base
+evidence) packages="$libraries libcriterion-dev clang-19 libclang-rt-19-dev llvm-19 lld-19 cppcheck frama-c-base
     gcc-arm-none-eabi qemu-system-arm qemu-user" ;;
 litmus)
     command -v herd7 >/dev/null || exit 0

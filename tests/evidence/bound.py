@@ -1,8 +1,8 @@
 """bound.py - instructions and stack of record(), from compiled code and measured.
 
 The bound is the longest path through the control-flow graph that llvm-objdump
-shows. A loop around an exclusive store counts once: it repeats only if an
-interrupt comes between load and store. The loop of tickets counts
+shows. A loop around an exclusive store, or around a swap with interrupts off,
+counts once: it repeats only if an interrupt comes between load and store. The loop of tickets counts
 RECORDER_TICKETS times; any other loop is an error.
 """
 import os
@@ -25,7 +25,7 @@ MACHINES = {
     "aarch64": (CLANG + "aarch64-none-elf -mno-outline-atomics", "qemu-aarch64"),
 }
 TICKETS = 64
-EXCLUSIVE = re.compile(r"(strex|stl?xr|sc\.w)")
+EXCLUSIVE = re.compile(r"(strex|stl?xr|sc\.w|cpsid)")
 RETURN = re.compile(r"(ret|bx\s+lr|pop(\.w)?\s.*pc\}|ldr\S*\s+pc,)")
 TARGET = re.compile(r"0x([0-9a-f]+) <(recorder_\w+)[^>]*>$")
 
