@@ -406,7 +406,7 @@ Test(diff, small_programs)
                {"units", 1, {"exact: ", "op %u of %u", "BAD lacks"}}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         int status = 0;
-        for (int k = 0; k < 5 && status != 1; k++) { /* another load */
+        for (int k = 0; k < 10 && status != 1; k++) { /* another load */
             small("good", all[i].program, 0, 3 + (unsigned)i, 0);
             small("bad", all[i].program, all[i].bug, 40 + (unsigned)i, 5);
             status = command("diff good.rec bad.rec");
