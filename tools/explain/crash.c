@@ -25,7 +25,7 @@ enum {
 static void signal_read(struct explain *x)
 {
     const struct source *source = x->threads.source;
-    const struct memory *m = source->memory;
+    const struct memory *m = x->memory;
     const unsigned char *info = source->signal;
     for (size_t i = 0; i < source->threads_count && !info; i++)
         if (source->threads[i].id == source->crashed)
@@ -61,29 +61,19 @@ static void frames_read(struct explain *x)
         if (p && p->module && !show_is_system(p))
             break;
     }
+    x->pc = x->registers[x->first].value[threads->machine->unwind.pc];
+    x->sp = x->registers[x->first].value[threads->machine->unwind.sp];
+    x->site_sp = x->registers[x->site].value[threads->machine->unwind.sp];
 }
 
 /* ----------------------------------------------------------------- crash -- */
 
-static const char *crash_register(const struct explain *x, int number)
-{
-    static const char *const x86[] = {"rax", "rdx", "rcx", "rbx", "rsi", "rdi",
-                                      "rbp", "rsp", "r8",  "r9",  "r10", "r11",
-                                      "r12", "r13", "r14", "r15"};
-    static char name[24];
-    if (number < 0)
-        return NULL;
-    if (x->threads.source->memory->machine == EM_X86_64)
-        return number < 16 ? x86[number] : NULL;
-    snprintf(name, sizeof name, "register %d", number);
-    return name;
-}
-
-/* Adds a value; a value that is known gets its other name, too. Null: there is
- * no room. */
+/* Adds a value; a value that is known gets its other name, too. Without room, the
+ * result is none of them. */
 static struct value *value_add(struct explain *x, enum value_kind kind,
                                const char *name, uint64_t word, unsigned weight)
 {
+    static struct value lost;
     struct value *v;
     for (size_t i = 0; i < x->values_count; i++) {
         v = &x->values[i];
@@ -96,38 +86,43 @@ static struct value *value_add(struct explain *x, enum value_kind kind,
             strcat(strcat(v->name, ", "), name);
         return v;
     }
-    if (x->values_count == VALUES_MAX)
-        return NULL;
+    if (x->values_count == VALUES_MAX) {
+        free(lost.text);
+        lost = (struct value){0};
+        return &lost;
+    }
     v = array_add(x->values, x->values_count, x->values_max);
     *v = (struct value){.kind = kind, .word = word, .weight = weight};
     snprintf(v->name, sizeof v->name, "%s", name);
-    if (kind == VALUE_ADDRESS &&
-        !heap_block(x->threads.source->memory, word, &v->block))
+    if (kind == VALUE_ADDRESS && !heap_block(x->memory, word, &v->block))
         v->block = (struct block){0};
     return v;
 }
 
 static void register_add(struct explain *x, int number, bool used)
 {
+    static const char x86[16][4] = {"rax", "rdx", "rcx", "rbx", "rsi", "rdi",
+                                    "rbp", "rsp", "r8",  "r9",  "r10", "r11",
+                                    "r12", "r13", "r14", "r15"};
     const struct registers *r = &x->registers[x->first];
-    const char *name = crash_register(x, number);
-    struct value *v;
-    if (!name || !r->known[number] || r->value[number] < ADDRESS_LEAST ||
+    const bool is_x86 = x->memory->machine == EM_X86_64;
+    char name[24];
+    if (number < 0 || (is_x86 && number > 15) || !r->known[number] ||
+        r->value[number] < ADDRESS_LEAST ||
         number == (int)x->threads.machine->unwind.sp)
         return;
-    v = value_add(x, VALUE_ADDRESS, name, r->value[number],
-                  used ? WEIGHT_HOLDER : WEIGHT_REGISTER);
-    if (v)
-        v->used |= used;
+    snprintf(name, sizeof name, "register %d", number);
+    value_add(x, VALUE_ADDRESS, is_x86 ? x86[number] : name, r->value[number],
+              used ? WEIGHT_HOLDER : WEIGHT_REGISTER)
+        ->used |= used;
 }
 
 bool crash_letters(const struct explain *x, uint64_t address, char to[9])
 {
-    const struct memory *m = x->threads.source->memory;
     size_t count = 0;
-    if (m->word_bytes != 8)
+    if (x->memory->word_bytes != 8)
         return false;
-    bytes_put_word(m, (unsigned char *)to, address);
+    bytes_put_word(x->memory, to, address);
     while (count < 8 && to[count] >= ' ' && to[count] <= '~')
         count++;
     to[8] = '\0';
@@ -139,8 +134,7 @@ static void text_add(struct explain *x, const struct variable *v,
                      unsigned weight)
 {
     char text[VARIABLE_TEXT_MAX];
-    struct value *value;
-    if (!variable_text(x->threads.source->memory, v, text))
+    if (!variable_text(x->memory, v, text))
         return;
     for (size_t i = 0; text[i]; i++)
         if ((unsigned char)text[i] < ' ' || text[i] == 127)
@@ -150,9 +144,7 @@ static void text_add(struct explain *x, const struct variable *v,
     for (size_t i = 0; i < x->values_count; i++)
         if (x->values[i].text && strcmp(x->values[i].text, text) == 0)
             return;
-    value = value_add(x, VALUE_TEXT, v->name, 0, weight);
-    if (value)
-        value->text = need(strdup(text));
+    value_add(x, VALUE_TEXT, v->name, 0, weight)->text = need(strdup(text));
 }
 
 /* True if the value of this pointer was used as the bad address. */
@@ -170,7 +162,7 @@ static bool is_bad(const struct explain *x, const struct variable *v)
 static bool words_have(struct explain *x, uint64_t at, uint64_t end,
                        uint64_t value)
 {
-    struct memory *m = x->threads.source->memory;
+    struct memory *m = x->memory;
     uint64_t word;
     for (unsigned i = 0; at < end && i < WORDS_MAX; i++, at += m->word_bytes)
         if (bytes_read_word(m, at, &word) && word == value)
@@ -181,17 +173,14 @@ static bool words_have(struct explain *x, uint64_t at, uint64_t end,
 /* True if the system's functions that crashed have a word on the stack. */
 static bool stack_has(struct explain *x, uint64_t word)
 {
-    const unsigned sp = x->threads.machine->unwind.sp;
-    return words_have(x, x->registers[x->first].value[sp],
-                      x->registers[x->site].value[sp], word);
+    return words_have(x, x->sp, x->site_sp, word);
 }
 
-/* True if free() has the address of a block's header, which no other function
- * has, in a double free. */
+/* The word before a block, with which its header begins: in a double free, free()
+ * has its address, and no other function. */
 static bool is_given(struct explain *x, uint64_t start)
 {
-    return x->freed_twice &&
-           stack_has(x, start - 2 * x->threads.source->memory->word_bytes);
+    return x->freed_twice && stack_has(x, start - 2 * x->memory->word_bytes);
 }
 
 /* Notes whether the crash used a freed block: the bad address is in it, or was
@@ -216,10 +205,9 @@ static void variable_add(struct explain *x, const struct variable *v,
                          const struct variable *holder, unsigned weight,
                          unsigned depth)
 {
-    struct memory *m = x->threads.source->memory;
     struct variable *members;
-    struct value *value = NULL;
-    const char *type = variable_type(holder ? holder : v);
+    struct value none = {0}, *value = &none;
+    const char *type = holder ? holder->type : v->type;
     int64_t number = (int64_t)v->value;
     bool bad = is_bad(x, v);
     size_t count;
@@ -231,37 +219,35 @@ static void variable_add(struct explain *x, const struct variable *v,
         value_add(x, VALUE_ADDRESS, holder->name, holder->value, WEIGHT_HOLDER);
     if (v->known && v->is_pointer && v->value >= ADDRESS_LEAST) {
         value = value_add(x, VALUE_ADDRESS, v->name, v->value, weight);
-        type = variable_type(v);
-        if (value && value->block.size)
+        type = v->type;
+        if (value->block.size)
             freed_read(x, value);
-    } else if (v->is_pointer) {
-        if (bad) /* "next=(nil)" */
-            value = value_add(x, VALUE_NUMBER, v->name, 0, WEIGHT_HOLDER);
-        if (value)
-            value->is_null = true;
-    } else if (v->known) { /* small numbers are everywhere */
+    } else if (v->is_pointer && bad) { /* "next=(nil)" */
+        value = value_add(x, VALUE_NUMBER, v->name, 0, WEIGHT_HOLDER);
+        value->is_null = true;
+    } else if (v->known && !v->is_pointer) { /* small numbers are everywhere */
         unsigned part = x->signal == SIGFPE && !number ? 1
                         : number == 0 || number == 1   ? 4
                         : number > 0 && number < SMALL ? 2
                                                        : 1;
         value = value_add(x, VALUE_NUMBER, v->name, v->value, weight / part);
-        if (value && x->access.index >= 0 && (number > 9 || number < 0) &&
-            x->registers[x->first].value[x->access.index] == v->value)
-            value->used = true;
+        value->used |=
+            x->access.index >= 0 && (number > 9 || number < 0) &&
+            x->registers[x->first].value[x->access.index] == v->value;
     }
-    if (value && type && !*value->type)
+    if (type && !*value->type)
         snprintf(value->type, sizeof value->type, "%s", type);
     if (!depth || v->is_text || (!v->is_struct && v->value < ADDRESS_LEAST))
         return;
-    if (v->is_pointer && variable_is_of_pointer(v)) {
+    if (v->is_pointer && v->to_pointer) {
         struct variable to = {.is_pointer = true};
         snprintf(to.name, sizeof to.name, "*%.60s", v->name);
-        to.known = bytes_read_word(m, v->value, &to.value);
+        to.known = bytes_read_word(x->memory, v->value, &to.value);
         variable_add(x, &to, v, weight, 0);
         return;
     }
     members = need(malloc(VARIABLES_MAX * sizeof *members));
-    count = variable_members(m, v, members);
+    count = variable_members(x->memory, v, members);
     for (size_t i = 0; i < count; i++)
         variable_add(x, &members[i], v->is_struct && holder ? holder : v,
                      v->is_struct ? weight : weight * 2 / 3,
@@ -269,38 +255,21 @@ static void variable_add(struct explain *x, const struct variable *v,
     free(members);
 }
 
-/* True if the system's functions that crashed are of the heap: a block may be
- * damaged by a write past the end of the one before. */
-static bool is_in_heap(struct explain *x)
-{
-    for (unsigned i = x->first; i < x->site; i++) {
-        const struct place *p = place_of(&x->threads, x->thread->frames[i]);
-        if (p && p->function &&
-            (strstr(p->function, "free") || strstr(p->function, "alloc") ||
-             strstr(p->function, "delete")))
-            return true;
-    }
-    return false;
-}
-
 /* Adds the block that was freed twice, if no variable has its address. */
 static void given_add(struct explain *x)
 {
-    struct memory *m = x->threads.source->memory;
-    const unsigned sp = x->threads.machine->unwind.sp;
-    uint64_t at = x->registers[x->first].value[sp], word;
-    const uint64_t end = x->registers[x->site].value[sp];
-    struct value *v;
+    struct memory *m = x->memory;
+    uint64_t at = x->sp, word;
     struct block b;
     for (size_t i = 0; i < x->values_count; i++)
         if (x->values[i].given)
             return;
-    for (unsigned i = 0; at < end && i < WORDS_MAX; i++, at += m->word_bytes)
+    for (unsigned i = 0; at < x->site_sp && i < WORDS_MAX;
+         i++, at += m->word_bytes)
         if (bytes_read_word(m, at, &word) && word >= ADDRESS_LEAST &&
             heap_block(m, word, &b) && is_given(x, word)) {
-            v = value_add(x, VALUE_ADDRESS, "the block", word, WEIGHT_SITE);
-            if (v)
-                freed_read(x, v);
+            freed_read(
+                x, value_add(x, VALUE_ADDRESS, "the block", word, WEIGHT_SITE));
             return;
         }
 }
@@ -309,32 +278,27 @@ static void given_add(struct explain *x)
  * first argument of a call of an address without code. */
 static void used_add(struct explain *x)
 {
-    const struct unwind_machine *machine = &x->threads.machine->unwind;
     const struct registers *r = &x->registers[x->first];
-    uint64_t pc = r->value[machine->pc];
+    const int argument = x->memory->machine == EM_X86_64 ? 5 : 0;
+    struct access *a = &x->access;
+    bool calls; /* the address in a register */
     if (!x->has_address && x->code != SI_KERNEL)
         return;
-    if (x->has_address && pc == x->address) {
-        register_add(x, x->threads.source->memory->machine == EM_X86_64 ? 5 : 0,
-                     true);
-        x->bad = pc;
+    if (x->has_address && x->pc == x->address) {
+        register_add(x, argument, true);
+        x->bad = x->pc;
         x->has_bad = true;
         return;
     }
-    x->access = access_at(x->threads.source->memory, pc);
-    if (x->access.calls && !x->access.known && x->access.base >= 0) {
-        register_add(x, 5, true); /* the first argument */
-        x->bad = r->value[x->access.base];
-        x->has_bad = r->known[x->access.base];
-        return;
-    }
-    if (x->access.known) {
-        register_add(x, x->access.base, true);
-        register_add(x, x->access.index, true);
-    }
-    if (x->access.known && x->access.base >= 0 && r->known[x->access.base]) {
-        x->bad = r->value[x->access.base];
-        x->has_bad = x->access.base != (int)machine->sp;
+    *a = access_at(x->memory, x->pc);
+    calls = a->calls && !a->known;
+    if (calls || a->known)
+        register_add(x, calls ? argument : a->base, true);
+    if (a->known)
+        register_add(x, a->index, true);
+    if ((calls || a->known) && a->base >= 0 && r->known[a->base]) {
+        x->bad = r->value[a->base];
+        x->has_bad = a->base != (int)x->threads.machine->unwind.sp;
     } else if (x->has_address && x->address < ADDRESS_LEAST) {
         x->has_bad = true; /* a null pointer */
     }
@@ -358,21 +322,22 @@ static uint64_t cfa_of(struct explain *x, unsigned frame)
 static void frame_add(struct explain *x, unsigned frame)
 {
     struct variable others[VARIABLES_MAX];
-    bool is_site = frame == x->site;
+    const bool is_site = frame == x->site;
     struct variable *to = is_site ? x->variables : others;
-    unsigned weight = is_site ? WEIGHT_SITE : WEIGHT_CALLER;
-    size_t count = variables_of(&x->threads, x->thread->frames[frame],
-                                &x->registers[frame], cfa_of(x, frame), to);
+    uint64_t pc = x->thread->frames[frame];
+    size_t locals = variables_of(&x->threads, pc, &x->registers[frame],
+                                 cfa_of(x, frame), to);
+    size_t count =
+        is_site ? variables_static(&x->threads, pc, to, locals) : locals;
     for (size_t i = 0; i < count; i++)
-        variable_add(x, &to[i], NULL, weight, is_site ? 2 : 1);
-    if (!is_site)
-        return;
-    x->statics_at = x->variables_count = count;
-    count = variables_static(&x->threads, x->thread->frames[frame], others);
-    for (size_t i = 0; i < count; i++) {
-        variable_add(x, &others[i], NULL, WEIGHT_STATIC, 2);
-        if (x->variables_count < VARIABLES_MAX)
-            x->variables[x->variables_count++] = others[i];
+        variable_add(x, &to[i], NULL,
+                     !is_site     ? WEIGHT_CALLER
+                     : i < locals ? WEIGHT_SITE
+                                  : WEIGHT_STATIC,
+                     is_site ? 2 : 1);
+    if (is_site) {
+        x->statics_at = locals;
+        x->variables_count = count;
     }
 }
 
@@ -402,11 +367,16 @@ static void ids_name(struct explain *x)
     }
 }
 
+const char *crash_function(struct explain *x, unsigned frame)
+{
+    const struct place *p = place_of(&x->threads, x->thread->frames[frame]);
+    return p && p->function ? p->function : "";
+}
+
 void crash_find(struct explain *x)
 {
     struct threads *threads = &x->threads;
-    struct value *value;
-    uint64_t pc;
+    x->memory = threads->source->memory;
     signal_read(x);
     crash_hung(x);
     for (size_t i = 0; i < threads->count; i++)
@@ -418,8 +388,15 @@ void crash_find(struct explain *x)
         return;
     frames_read(x);
     x->frame_end = cfa_of(x, x->first);
-    x->in_heap = is_in_heap(x);
-    x->freed_twice = x->in_heap && ending_is_double_free(x);
+    for (unsigned i = x->first; i < x->site; i++) {
+        /* A block may be damaged by a write past the end of the one before. */
+        const char *name = crash_function(x, i);
+        x->in_heap |= strstr(name, "free") || strstr(name, "alloc") ||
+                      strstr(name, "delete");
+    }
+    if (x->signal == SIGABRT)
+        ending_message(x);
+    x->freed_twice = x->in_heap && strstr(x->message, "double free");
     used_add(x);
     for (unsigned i = x->site;
          i <= x->site + CALLERS && i < x->thread->frames_count; i++)
@@ -427,11 +404,9 @@ void crash_find(struct explain *x)
     if (x->freed_twice)
         given_add(x);
     ids_name(x);
-    pc = x->registers[x->first].value[threads->machine->unwind.pc];
-    if (x->has_address && x->address >= ADDRESS_LEAST && x->address != pc &&
-        (value = value_add(x, VALUE_ADDRESS, "the address", x->address,
-                           WEIGHT_SITE)) != NULL)
-        value->used = true;
+    if (x->has_address && x->address >= ADDRESS_LEAST && x->address != x->pc)
+        value_add(x, VALUE_ADDRESS, "the address", x->address, WEIGHT_SITE)
+            ->used = true;
     for (unsigned i = 0; i < threads->machine->unwind.count; i++)
         register_add(x, (int)i, false);
 }

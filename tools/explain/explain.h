@@ -60,7 +60,7 @@ void text_last(FILE *);
 
 /* ------------------------------------------------------------- variables -- */
 
-enum { VARIABLES_MAX = 64, VARIABLE_NAME_MAX = 96, VARIABLE_TEXT_MAX = 160 };
+enum { VARIABLES_MAX = 128, VARIABLE_NAME_MAX = 96, VARIABLE_TEXT_MAX = 160 };
 
 /* A variable of a frame, or a member of one, up to a word of it. */
 struct variable {
@@ -69,25 +69,23 @@ struct variable {
     uint64_t value, size;
     bool known; /* its value, of a number or pointer */
     bool is_pointer, is_signed, is_argument;
-    bool is_struct;   /* with members, at its address */
-    bool is_text;     /* char[] there, or a pointer to char */
+    bool to_function, to_pointer; /* a pointer to that */
+    bool is_struct;               /* with members, at its address */
+    bool is_text;                 /* char[] there, or a pointer to char */
     unsigned inlined; /* of the innermost inlined function 0; of its caller 1 */
     Dwarf_Die target; /* the type of a pointer's target, of a struct: its own,
                        * or zeros */
+    const char *type; /* its name; or null */
 };
 /* Finds the variables at an address, which belong to a frame with these
  * registers; `cfa` is the stack pointer of its caller. Returns how many. */
 size_t variables_of(struct threads *, uint64_t address,
                     const struct registers *, uint64_t cfa,
                     struct variable to[VARIABLES_MAX]);
-/* The same of the static variables whose addresses are in the code of the function
- * at an address: known of x86-64. */
+/* Adds to `count` variables the static ones whose addresses are in the code of the
+ * function at an address: known of x86-64. Returns how many there are then. */
 size_t variables_static(struct threads *, uint64_t address,
-                        struct variable to[VARIABLES_MAX]);
-/* True for a pointer to a function. */
-bool variable_is_function(const struct variable *);
-/* True for a pointer or reference to a pointer. */
-bool variable_is_of_pointer(const struct variable *);
+                        struct variable to[VARIABLES_MAX], size_t count);
 /* Reads the members of a struct, or of a pointer's target, and their members.
  * Without memory, their addresses are those from 0 on. Returns how many. */
 size_t variable_members(struct memory *, const struct variable *,
@@ -98,25 +96,28 @@ bool variable_member(const struct variable *, uint64_t offset,
 /* Reads the text of a variable. False: it has none. */
 bool variable_text(struct memory *, const struct variable *,
                    char to[VARIABLE_TEXT_MAX]);
-/* Returns the name of the type of a pointer's target or a struct, or null. */
-const char *variable_type(const struct variable *);
 
 /* ----------------------------------------------------------------- crash -- */
+
+enum { MESSAGE_MAX = 400 };
 
 struct explain {
     struct call *call;
     struct threads threads;
+    struct memory *memory;       /* of the source */
     const struct thread *thread; /* that crashed; null: none did */
     unsigned first;              /* its frame that crashed, after a handler's */
     struct registers registers[FRAMES_MAX]; /* of each frame */
-    uint64_t frame_end; /* of the frame that crashed; 0: unknown */
+    uint64_t pc, sp, frame_end; /* of the frame that crashed; 0: unknown */
+    uint64_t site_sp;           /* of the frame `site` */
     int32_t hung; /* without a crash: the thread of the verdict; 0: none */
     char verdict[1024]; /* on a process that hangs; or "" */
     int signal, code;
     uint64_t address; /* of the fault */
     bool has_address;
-    bool in_heap; /* malloc() or free() found the heap damaged */
-    bool freed_twice; /* glibc says that a block was */
+    bool in_heap;              /* malloc() or free() found the heap damaged */
+    bool freed_twice;          /* glibc says that a block was */
+    char message[MESSAGE_MAX]; /* of glibc's abort(); or "" */
     struct access access;
     uint64_t bad; /* the value that was used as an address, */
     bool has_bad; /* if it is known */
@@ -158,6 +159,8 @@ enum {
 
 /* Reads the signal and the stack of a source's crashed thread. */
 void crash_find(struct explain *);
+/* The function of a frame of the crashed thread; "": unknown. */
+const char *crash_function(struct explain *, unsigned frame);
 /* If each of the eight bytes of an address is printable, writes the bytes in the
  * order of memory and returns true. A valid address has other bytes. */
 bool crash_letters(const struct explain *, uint64_t address, char to[9]);
@@ -167,10 +170,10 @@ void crash_hung(struct explain *);
 
 /* ---------------------------------------------------------------- ending -- */
 
-/* Writes in words how the program ended, in one line. */
-void ending_text(struct explain *, char to[1024]);
-/* True if glibc says that a block was freed twice. */
-bool ending_is_double_free(struct explain *);
+/* Returns in words how the program ended, in one line. The caller frees. */
+char *ending_text(struct explain *);
+/* Reads the message with which glibc aborted; "": none. */
+void ending_message(struct explain *);
 
 /* ------------------------------------------------------------ provenance -- */
 

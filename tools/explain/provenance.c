@@ -213,7 +213,7 @@ static bool types_have(const struct variable *of, size_t count,
 {
     struct variable members[VARIABLES_MAX];
     for (size_t i = 0; i < count; i++) {
-        const char *name = variable_type(&of[i]);
+        const char *name = of[i].type;
         if ((name && strcmp(name, type) == 0) ||
             (name && depth &&
              types_have(members, variable_members(NULL, &of[i], members), type,
@@ -230,15 +230,11 @@ static bool site_has_type(struct search *s, const struct hit *hit,
 {
     struct threads *threads = &s->x->threads;
     static struct variable found[VARIABLES_MAX];
-    struct registers none = {0};
+    static const struct registers none;
     uint64_t at = hit->caller - 1;
     size_t count = variables_of(threads, at, &none, 0, found);
-    bool has = types_have(found, count, type, 1);
+    count = variables_static(threads, at, found, count);
     *known = count > 0;
-    if (has)
-        return true;
-    count = variables_static(threads, at, found);
-    *known |= count > 0;
     return types_have(found, count, type, 1);
 }
 

@@ -46,8 +46,7 @@ static void waits_open(struct explain *x)
     bool has = threads_open(&x->threads, &x->call->source, &x->call->reader,
                             false) == NULL &&
                x->threads.recorded;
-    if (!has ||
-        (kind && strcmp(kind, "exit") == 0 && !x->threads.cycles_count))
+    if (!has || (kind && strcmp(kind, "exit") == 0 && !x->threads.cycles_count))
         fail(x->call,
              "holds no crash: %s; recorder dump --last 20 shows its last "
              "records",
@@ -105,7 +104,7 @@ static void place_text(FILE *to, const struct place *p)
 bool explain_brief(struct call *call, FILE *to, bool stack)
 {
     struct explain *x;
-    char ending[1024];
+    char *ending;
     bool is_known;
     if (!is_crashed_recording(call))
         return false;
@@ -114,9 +113,10 @@ bool explain_brief(struct call *call, FILE *to, bool stack)
     is_known = recording_threads(call, &x->threads) == NULL;
     if (is_known) {
         crash_find(x);
-        ending_text(x, ending);
+        ending = ending_text(x);
         fputs(stack ? "CRASH " : "", to);
         show_text(to, ending);
+        free(ending);
         if (x->thread) {
             size_t which = (size_t)(x->thread - x->threads.all);
             fputs("; thread ", to);
@@ -146,7 +146,7 @@ bool explain_brief(struct call *call, FILE *to, bool stack)
  * value of its start. */
 static bool is_stored(const struct explain *x, uint64_t at)
 {
-    struct memory *m = x->threads.source->memory;
+    struct memory *m = x->memory;
     return !m->stale_order || !module_at(x->threads.source, at) ||
            (m->constant && m->constant(m, at));
 }
@@ -159,15 +159,19 @@ static bool value_show(FILE *to, const struct explain *x, const char *before,
     enum { SHOWN = 40 };
     char text[VARIABLE_TEXT_MAX];
     size_t size = SHOWN;
-    bool has = (v->is_pointer && v->known && crash_letters(x, v->value, text)) ||
-               (is_stored(x, v->is_pointer ? v->value : v->address) &&
-                variable_text(x->threads.source->memory, v, text));
+    bool has =
+        (v->is_pointer && v->known && crash_letters(x, v->value, text)) ||
+        (is_stored(x, v->is_pointer ? v->value : v->address) &&
+         variable_text(x->memory, v, text));
     if (!v->known && !has)
         return false;
     fputs(before, to);
     show_text(to, name);
     if (v->known)
-        fprintf(to, v->is_pointer ? "=0x%llx" : v->is_signed ? "=%lld" : "=%llu",
+        fprintf(to,
+                v->is_pointer  ? "=0x%llx"
+                : v->is_signed ? "=%lld"
+                               : "=%llu",
                 (unsigned long long)v->value);
     if (!has)
         return true;
@@ -190,7 +194,7 @@ static void target_show(FILE *to, const struct explain *x,
     static struct variable members[VARIABLES_MAX];
     size_t count = 0, shown = 0, name = strlen(v->name);
     if (v->is_pointer && is_stored(x, v->value))
-        count = variable_members(x->threads.source->memory, v, members);
+        count = variable_members(x->memory, v, members);
     for (size_t i = 0; i < count && shown <= MEMBERS_SHOWN; i++) {
         const char *of = members[i].name;
         if (strncmp(of, v->name, name) == 0 && of[name] == '-')

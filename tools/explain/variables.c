@@ -20,17 +20,19 @@ struct frame {
     uint64_t pc; /* without the bias */
 };
 
-enum place_is { PLACE_UNKNOWN, PLACE_MEMORY, PLACE_VALUE };
-
-/* Where a list of operations says that a variable is. */
-static enum place_is place_in(const struct frame *f, const Dwarf_Op *ops,
-                              size_t count, uint64_t *to)
+/* Finds the address of a variable by an attribute, or its value. False: it is
+ * unknown. */
+static bool place_of_die(const struct frame *f, Dwarf_Die *die, unsigned name,
+                         uint64_t *to, bool *is_value)
 {
     enum { OPS_MAX = 16 };
-    Dwarf_Op plain[OPS_MAX];
-    bool is_value;
-    if (count > OPS_MAX)
-        return PLACE_UNKNOWN;
+    Dwarf_Attribute attribute;
+    Dwarf_Op *ops, plain[OPS_MAX];
+    size_t count;
+    if (!dwarf_attr_integrate(die, name, &attribute) ||
+        dwarf_getlocation_addr(&attribute, f->pc, &ops, &count, 1) != 1 ||
+        count > OPS_MAX)
+        return false;
     for (size_t i = 0; i < count; i++) {
         uint64_t base = ops[i].atom == DW_OP_fbreg  ? f->base
                         : ops[i].atom == DW_OP_addr ? f->bias
@@ -38,30 +40,15 @@ static enum place_is place_in(const struct frame *f, const Dwarf_Op *ops,
         plain[i] = ops[i];
         if ((ops[i].atom == DW_OP_fbreg && !f->base) ||
             (ops[i].atom == DW_OP_call_frame_cfa && !f->cfa))
-            return PLACE_UNKNOWN;
+            return false;
         if (ops[i].atom == DW_OP_fbreg || ops[i].atom == DW_OP_addr) {
             plain[i].atom = DW_OP_constu;
             plain[i].number += base;
         }
     }
     f->threads->unwind.reads_left = READS_MAX;
-    return !cfi_evaluate(&f->threads->unwind, f->registers, f->cfa, plain,
-                         count, to, &is_value)
-               ? PLACE_UNKNOWN
-           : is_value ? PLACE_VALUE
-                      : PLACE_MEMORY;
-}
-
-static enum place_is place_of_die(const struct frame *f, Dwarf_Die *die,
-                                  unsigned name, uint64_t *to)
-{
-    Dwarf_Attribute attribute;
-    Dwarf_Op *ops;
-    size_t count;
-    if (!dwarf_attr_integrate(die, name, &attribute) ||
-        dwarf_getlocation_addr(&attribute, f->pc, &ops, &count, 1) != 1)
-        return PLACE_UNKNOWN;
-    return place_in(f, ops, count, to);
+    return cfi_evaluate(&f->threads->unwind, f->registers, f->cfa, plain, count,
+                        to, is_value);
 }
 
 /* The type of a variable, member or target, without its qualifiers. False: it
@@ -73,17 +60,22 @@ static bool type_of(Dwarf_Die *of, Dwarf_Die *to)
            dwarf_formref_die(&attribute, to) && dwarf_peel_type(to, to) == 0;
 }
 
-/* True for a char, or a char of a narrow string of C++. */
-static bool is_character(Dwarf_Die *type)
+static Dwarf_Word encoding_of(Dwarf_Die *type)
 {
     Dwarf_Attribute attribute;
     Dwarf_Word encoding = 0;
-    if (dwarf_tag(type) != DW_TAG_base_type || dwarf_bytesize(type) != 1)
-        return false;
     if (dwarf_attr(type, DW_AT_encoding, &attribute))
         dwarf_formudata(&attribute, &encoding);
-    return encoding == DW_ATE_signed_char || encoding == DW_ATE_unsigned_char ||
-           encoding == DW_ATE_UTF;
+    return encoding;
+}
+
+/* True for a char, or a char of a narrow string of C++. */
+static bool is_character(Dwarf_Die *type)
+{
+    Dwarf_Word encoding = encoding_of(type);
+    return dwarf_tag(type) == DW_TAG_base_type && dwarf_bytesize(type) == 1 &&
+           (encoding == DW_ATE_signed_char ||
+            encoding == DW_ATE_unsigned_char || encoding == DW_ATE_UTF);
 }
 
 /* True for std::string of libstdc++, which begins with the pointer to its
@@ -98,42 +90,42 @@ static bool is_string(Dwarf_Die *type)
  * pointer, else 0. */
 static unsigned type_read(Dwarf_Die *type, struct variable *v)
 {
-    Dwarf_Attribute attribute;
-    Dwarf_Word encoding = 0;
+    Dwarf_Word encoding = encoding_of(type);
+    Dwarf_Die target;
     int tag = dwarf_tag(type), size = dwarf_bytesize(type);
     if (dwarf_aggregate_size(type, &v->size))
         v->size = 0;
-    if (tag == DW_TAG_pointer_type || tag == DW_TAG_reference_type) {
-        v->is_pointer = true;
-        if (!type_of(type, &v->target))
-            v->target = (Dwarf_Die){0};
-        else
-            v->is_text = is_character(&v->target);
-        return v->size ? (unsigned)v->size : 8;
-    }
-    if (tag == DW_TAG_array_type) {
-        v->is_text = type_of(type, &v->target) && is_character(&v->target);
-        if (!v->is_text && dwarf_tag(&v->target) == DW_TAG_pointer_type &&
-            type_of(&v->target, &v->target))
-            return 0; /* of pointers to that type */
-        v->target = (Dwarf_Die){0};
-        return 0;
-    }
     if (is_string(type)) {
         v->is_pointer = v->is_text = true;
         return 8;
     }
+    v->is_pointer = tag == DW_TAG_pointer_type || tag == DW_TAG_reference_type;
     v->is_struct = tag == DW_TAG_structure_type || tag == DW_TAG_class_type ||
                    tag == DW_TAG_union_type;
-    if (v->is_struct)
+    if (v->is_struct) {
         v->target = *type;
-    if (tag != DW_TAG_base_type && tag != DW_TAG_enumeration_type)
-        return 0;
-    if (dwarf_attr(type, DW_AT_encoding, &attribute))
-        dwarf_formudata(&attribute, &encoding);
+    } else if ((v->is_pointer || tag == DW_TAG_array_type) &&
+               type_of(type, &target)) {
+        v->is_text = is_character(&target);
+        if (v->is_pointer || /* or an array of pointers to that type */
+            (!v->is_text && dwarf_tag(&target) == DW_TAG_pointer_type &&
+             type_of(&target, &target)))
+            v->target = target;
+    }
+    if (v->target.addr) {
+        int of = dwarf_tag(&v->target);
+        v->to_function = of == DW_TAG_subroutine_type;
+        v->to_pointer =
+            of == DW_TAG_pointer_type || of == DW_TAG_reference_type;
+        v->type = dwarf_diename(&v->target);
+    }
+    if (v->is_pointer)
+        return v->size ? (unsigned)v->size : 8;
     v->is_signed = encoding == DW_ATE_signed || encoding == DW_ATE_signed_char;
-    return encoding == DW_ATE_float || size < 0 || size > 8 ? 0
-                                                            : (unsigned)size;
+    return (tag != DW_TAG_base_type && tag != DW_TAG_enumeration_type) ||
+                   encoding == DW_ATE_float || size < 0 || size > 8
+               ? 0
+               : (unsigned)size;
 }
 
 /* Reads a variable's value in memory; without memory, cuts it to its size. */
@@ -155,42 +147,18 @@ static bool variable_read(const struct frame *f, Dwarf_Die *die,
     Dwarf_Die type;
     unsigned size;
     uint64_t at;
+    bool is_value;
     if (!name || !type_of(die, &type))
         return false;
     *v = (struct variable){.is_argument =
                                dwarf_tag(die) == DW_TAG_formal_parameter};
     snprintf(v->name, sizeof v->name, "%s", name);
     size = type_read(&type, v);
-    switch (place_of_die(f, die, DW_AT_location, &at)) {
-    case PLACE_UNKNOWN: return true;
-    case PLACE_MEMORY:
-        v->address = at;
-        value_read(f->threads->source->memory, v, size);
-        break;
-    case PLACE_VALUE:
-        v->value = at;
-        value_read(NULL, v, size);
-        break;
-    }
+    if (!place_of_die(f, die, DW_AT_location, &at, &is_value))
+        return true;
+    *(is_value ? &v->value : &v->address) = at;
+    value_read(is_value ? NULL : f->threads->source->memory, v, size);
     return true;
-}
-
-/* Reads the variables of a block. Returns the count with them. */
-static size_t block_read(const struct frame *f, Dwarf_Die *block,
-                         unsigned inlined, struct variable to[VARIABLES_MAX],
-                         size_t count)
-{
-    Dwarf_Die die;
-    int more = dwarf_child(block, &die);
-    for (; more == 0 && count < VARIABLES_MAX;
-         more = dwarf_siblingof(&die, &die))
-        if (dwarf_tag(&die) == DW_TAG_formal_parameter ||
-            dwarf_tag(&die) == DW_TAG_variable) {
-            bool is = variable_read(f, &die, &to[count]);
-            to[count].inlined = inlined;
-            count += is;
-        }
-    return count;
 }
 
 /* The unit of DWARF of an address; null: none. *bias: of its module. */
@@ -207,10 +175,11 @@ size_t variables_of(struct threads *threads, uint64_t address,
 {
     struct frame f = {.threads = threads, .registers = registers, .cfa = cfa};
     Dwarf_Die *unit = unit_of(threads, address, &f.bias);
-    Dwarf_Die *found = NULL, *scopes = NULL;
+    Dwarf_Die *found = NULL, *scopes = NULL, die;
     size_t count = 0;
     unsigned inlined = 0;
     int depth;
+    bool is_value;
     f.pc = address - f.bias;
     depth = unit ? dwarf_getscopes(unit, f.pc, &found) : 0;
     if (depth > 0) { /* around an inlined function it has not its caller */
@@ -219,18 +188,21 @@ size_t variables_of(struct threads *threads, uint64_t address,
     }
     for (int i = 0; i < depth; i++)
         if (dwarf_tag(&scopes[i]) == DW_TAG_subprogram)
-            place_of_die(&f, &scopes[i], DW_AT_frame_base, &f.base);
-    for (int i = 0; i < depth; i++) {
-        int tag = dwarf_tag(&scopes[i]);
+            place_of_die(&f, &scopes[i], DW_AT_frame_base, &f.base, &is_value);
+    for (int i = 0, tag = 0; i < depth && tag != DW_TAG_subprogram; i++) {
+        int more = dwarf_child(&scopes[i], &die);
+        tag = dwarf_tag(&scopes[i]);
         if (tag == DW_TAG_compile_unit)
             break;
-        count = block_read(&f, &scopes[i], inlined, to, count);
+        for (; more == 0 && count < VARIABLES_MAX;
+             more = dwarf_siblingof(&die, &die))
+            if ((dwarf_tag(&die) == DW_TAG_formal_parameter ||
+                 dwarf_tag(&die) == DW_TAG_variable) &&
+                variable_read(&f, &die, &to[count]))
+                to[count++].inlined = inlined;
         inlined += tag == DW_TAG_inlined_subroutine;
-        if (tag == DW_TAG_subprogram)
-            break;
     }
-    if (depth > 0)
-        free(scopes);
+    free(scopes);
     return count;
 }
 
@@ -256,8 +228,10 @@ static bool code_has(const unsigned char *code, size_t count, uint64_t start,
 static void value_forget(struct variable *v)
 {
     v->known = v->is_text = false;
-    if (v->is_struct)
+    if (v->is_struct) {
         v->target = (Dwarf_Die){0};
+        v->type = NULL;
+    }
     v->is_struct = false;
 }
 
@@ -289,7 +263,7 @@ static void statics_read(struct statics *s, Dwarf_Die *parent, unsigned depth)
 }
 
 size_t variables_static(struct threads *threads, uint64_t address,
-                        struct variable to[VARIABLES_MAX])
+                        struct variable to[VARIABLES_MAX], size_t count)
 {
     static const struct registers none;
     static struct statics s;
@@ -301,26 +275,13 @@ size_t variables_static(struct threads *threads, uint64_t address,
     if (!unit || m->machine != EM_X86_64 ||
         !function_find(&threads->unwind, address, &function) ||
         address - function.start >= sizeof s.code - 15)
-        return 0;
+        return count;
     s.start = function.start;
     s.size = m->read(m, s.start, s.code, address - s.start + 15);
-    s.count = 0;
+    s.count = count;
     s.to = to;
     statics_read(&s, unit, 0);
     return s.count;
-}
-
-bool variable_is_function(const struct variable *v)
-{
-    Dwarf_Die type = v->target;
-    return v->target.addr && dwarf_tag(&type) == DW_TAG_subroutine_type;
-}
-
-bool variable_is_of_pointer(const struct variable *v)
-{
-    Dwarf_Die type = v->target;
-    int tag = v->target.addr ? dwarf_tag(&type) : 0;
-    return tag == DW_TAG_pointer_type || tag == DW_TAG_reference_type;
 }
 
 /* Adds the members of a type at an address. Returns the count with them. */
@@ -350,18 +311,16 @@ static size_t members_read(struct memory *m, Dwarf_Die *type, uint64_t base,
         Dwarf_Word at = 0;
         unsigned size;
         int tag = dwarf_tag(&member);
-        bool is_plain;
         if ((tag != DW_TAG_member && tag != DW_TAG_inheritance) ||
             dwarf_hasattr(&member, DW_AT_external) ||
-            dwarf_hasattr(&member, DW_AT_bit_size) || !type_of(&member, &inner))
-            continue;
-        if (dwarf_attr(&member, DW_AT_data_member_location, &attribute) &&
-            dwarf_formudata(&attribute, &at) != 0)
+            dwarf_hasattr(&member, DW_AT_bit_size) ||
+            !type_of(&member, &inner) ||
+            (dwarf_attr(&member, DW_AT_data_member_location, &attribute) &&
+             dwarf_formudata(&attribute, &at) != 0))
             continue;
         *v = (struct variable){.address = base + at};
-        is_plain = tag == DW_TAG_inheritance || !name ||
-                   strncmp(name, "_M_", 3) == 0; /* of libstdc++ */
-        if (is_plain)
+        if (tag == DW_TAG_inheritance || !name ||
+            strncmp(name, "_M_", 3) == 0) /* of libstdc++ */
             snprintf(v->name, sizeof v->name, "%.*s",
                      (int)strlen(before) - (strchr(before, '.') ? 1 : 2),
                      before);
@@ -418,10 +377,4 @@ bool variable_text(struct memory *m, const struct variable *v,
     size = m->read(m, at, to, most);
     to[size] = '\0';
     return *to;
-}
-
-const char *variable_type(const struct variable *v)
-{
-    Dwarf_Die type = v->target;
-    return v->target.addr ? dwarf_diename(&type) : NULL;
 }

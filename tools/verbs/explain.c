@@ -65,11 +65,11 @@ static void provenance_text(FILE *to, const struct explain *x,
 
 static void all_text(FILE *to, struct explain *x, const struct provenance *p)
 {
-    char ending[1024], holds[1024];
-    ending_text(x, ending);
+    char *ending = ending_text(x), holds[1024];
     show_text(to, call_program(x->call));
     fprintf(to, ": ");
     show_text(to, ending);
+    free(ending);
     putc('\n', to);
     if (x->thread) {
         size_t which = (size_t)(x->thread - x->threads.all);
@@ -139,10 +139,10 @@ static void frames_json(struct explain *x)
 
 static void all_json(struct explain *x, const struct provenance *p)
 {
-    char ending[1024];
-    ending_text(x, ending);
+    char *ending = ending_text(x);
     json_put(stdout, "{'ended':%s,'signal':%d,'code':%d,'address':", ending,
              x->signal, x->code);
+    free(ending);
     json_put(stdout, x->has_address ? "'0x%llx'" : "null",
              (unsigned long long)x->address);
     if (x->thread)
@@ -183,9 +183,9 @@ static void coredump_take(struct call *call)
     FILE *core = need(tmpfile());
     int from, status;
     snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)getpid(), fileno(core));
-    if (waitpid(watch_spawn("coredumpctl", arguments, -1, path, false, 0,
-                            &from),
-                &status, 0) < 0 ||
+    if (waitpid(
+            watch_spawn("coredumpctl", arguments, -1, path, false, 0, &from),
+            &status, 0) < 0 ||
         fseek(core, 0, SEEK_END) != 0 || ftell(core) <= 0)
         fail(NULL, "%s: coredumpctl dump %s has no core file",
              call->arguments[0], pid);
