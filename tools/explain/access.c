@@ -8,7 +8,6 @@
 #include "explain.h"
 
 #include <elf.h>
-#include <string.h>
 
 /* Of x86-64: rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi by DWARF numbers. */
 static int x86_register(unsigned number)

@@ -6,8 +6,6 @@
 
 #include <elf.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum {
     ADDRESS_LEAST = 65536, /* no system maps memory below */
@@ -213,8 +211,6 @@ static void variable_add(struct explain *x, const struct variable *v,
     size_t count;
     if (v->is_text)
         text_add(x, v, weight);
-    if (bad && !*x->bad_name)
-        snprintf(x->bad_name, sizeof x->bad_name, "%s", v->name);
     if (bad && holder && holder->is_pointer)
         value_add(x, VALUE_ADDRESS, holder->name, holder->value, WEIGHT_HOLDER);
     if (v->known && v->is_pointer && v->value >= ADDRESS_LEAST) {

@@ -6,11 +6,6 @@
 
 #include "recorder/file_core.h"
 
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 enum runs { RUNS_NOT, RUNS, RUNS_PERHAPS };
 
 /* Compares a word of the first note with a hash of this machine's. */

@@ -10,7 +10,6 @@
 #include "explain.h"
 
 #include <signal.h>
-#include <string.h>
 
 enum {
     NULL_MOST = 65536,

@@ -67,8 +67,9 @@ struct variable {
     char name[VARIABLE_NAME_MAX]; /* "s->peer", "p.out.text" */
     uint64_t address;             /* of it; 0: it is in a register */
     uint64_t value, size;
-    bool known; /* its value, of a number or pointer */
-    bool is_pointer, is_signed, is_argument;
+    unsigned width; /* of the value; 0: it is no number and no pointer */
+    bool known;     /* its value */
+    bool is_pointer, is_signed;
     bool to_function, to_pointer; /* a pointer to that */
     bool is_struct;               /* with members, at its address */
     bool is_text;                 /* char[] there, or a pointer to char */
@@ -121,7 +122,6 @@ struct explain {
     struct access access;
     uint64_t bad; /* the value that was used as an address, */
     bool has_bad; /* if it is known */
-    char bad_name[VARIABLE_NAME_MAX]; /* of a variable that holds it, or "" */
     struct value *values;
     size_t values_count, values_max;
     struct variable variables[VARIABLES_MAX]; /* of the frame `site`, */
@@ -198,10 +198,9 @@ struct shown {
 struct other {
     const struct reader_thread *thread;
     uint64_t order, count;
-    size_t value;
 };
 struct provenance {
-    struct shown lines[LINES_MAX], last[LAST_MAX];
+    struct shown lines[LINES_MAX + LAST_MAX], *last; /* after LINES_MAX */
     size_t lines_count, last_count;
     struct other others[OTHERS_MAX];
     size_t others_count;

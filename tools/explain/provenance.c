@@ -8,8 +8,6 @@
 #include "recorder/format.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum {
     NEAR = 1 << 20,       /* no larger block is looked for */
@@ -30,7 +28,7 @@ static const double LATER = 1.5; /* of another thread's record, the later one */
 
 /* A record that holds a value. */
 struct hit {
-    uint64_t order, place, caller;
+    uint64_t order, caller;
     size_t value, format;
     const struct reader_thread *thread;
     const char *name; /* of the argument, or null */
@@ -38,7 +36,8 @@ struct hit {
 };
 /* A format: the first record of it, and how many there are. */
 struct format {
-    uint64_t order, place, recorder, count;
+    uint64_t order, place, count;
+    const struct reader_recorder *recorder;
 };
 
 struct search {
@@ -144,7 +143,6 @@ static void event_match(struct search *s, const struct reader_event *e,
     unsigned count = reader_arguments(&s->x->call->reader, e, arguments);
     for (size_t i = 0; count && i < s->x->values_count; i++) {
         struct hit hit = {.order = e->event.order,
-                          .place = s->p->records,
                           .caller = e->event.caller,
                           .value = i,
                           .format = format,
@@ -177,8 +175,8 @@ static size_t event_first(struct search *s, const struct reader_event *e)
     if (i == FORMATS_MAX)
         return i;
     if (is_new)
-        s->all[i] = (struct format){e->event.order, s->p->records,
-                                    (uint64_t)(uintptr_t)e->recorder, 0};
+        s->all[i] =
+            (struct format){e->event.order, s->p->records, 0, e->recorder};
     s->all[i].count++;
     return i;
 }
@@ -191,7 +189,7 @@ static void event_last(struct search *s, const struct reader_event *e,
     if (s->x->thread && (!e->thread || e->thread->id != s->x->thread->id))
         return;
     if (p->last_count == LAST_MAX)
-        memmove(p->last, p->last + 1, sizeof p->last - sizeof *p->last);
+        memmove(p->last, p->last + 1, (LAST_MAX - 1) * sizeof *p->last);
     else
         p->last_count++;
     p->last[p->last_count - 1] = (struct shown){.order = e->event.order,
@@ -322,13 +320,13 @@ static void hits_add(struct search *s, const struct hit *hits, size_t count)
     for (size_t i = 0; i < count; i++) {
         const struct value *v = &s->x->values[hits[i].value];
         double of = v->weight * (1 + rarity(s, s->counts[hits[i].value]));
-        of = hits[i].before ? (s->x->in_heap ? 2 * of : of / 3)
-             : hits[i].weak ? of / 3
-                            : of;
-        of += (v->used || (v->block.freed && v->weight >= WEIGHT_CALLER / 2)) &&
-                      !hits[i].before
-                  ? 400
-                  : 0;
+        if (hits[i].before && s->x->in_heap)
+            of *= 2;
+        else if (hits[i].before || hits[i].weak)
+            of /= 3;
+        if (!hits[i].before &&
+            (v->used || (v->block.freed && v->weight >= WEIGHT_CALLER / 2)))
+            of += 400;
         if (v->kind == VALUE_ADDRESS && hits[i].order > s->own[hits[i].value])
             of *= LATER; /* of another thread, since this one's last */
         if (of > most) {
@@ -347,14 +345,6 @@ static void hits_add(struct search *s, const struct hit *hits, size_t count)
     candidate_add(s, &shown, score, s->count);
 }
 
-/* True if the recorder of a format may have lost an earlier record of it. */
-static bool is_new_lost(const struct format *f)
-{
-    const struct reader_recorder *r =
-        (const struct reader_recorder *)(uintptr_t)f->recorder;
-    return r->figures.overwritten;
-}
-
 /* Adds the formats that came for the first time shortly before, and seldom. */
 static void first_add(struct search *s)
 {
@@ -363,9 +353,10 @@ static void first_add(struct search *s)
         const struct format *f = &s->all[i];
         struct shown shown = {
             .order = f->order, .value = SIZE_MAX, .first = true, .format = i};
-        if (p->records - f->place > NEWEST || f->count > 2 || is_new_lost(f))
-            continue;
-        candidate_add(s, &shown, FIRST * rarity(s, f->count), 0);
+        /* The recorder may have lost an earlier record of the format. */
+        if (p->records - f->place <= NEWEST && f->count <= 2 &&
+            !f->recorder->figures.overwritten)
+            candidate_add(s, &shown, FIRST * rarity(s, f->count), 0);
     }
 }
 
@@ -448,34 +439,19 @@ static void others_choose(struct search *s)
             continue;
         if (k == p->others_count)
             p->others[p->others_count++] =
-                (struct other){hit->thread, hit->order, 0, hit->value};
+                (struct other){hit->thread, hit->order, 0};
         p->others[k].count++;
     }
 }
 
 /* ------------------------------------------------------------------ text -- */
 
-static void line_keep(struct shown *of, size_t count, struct call *call,
-                      const struct reader_event *e)
-{
-    for (size_t i = 0; i < count; i++) {
-        size_t size;
-        const char *line;
-        if (of[i].order != e->event.order || of[i].line)
-            continue;
-        line = reader_line(&call->reader, e, NULL, &size);
-        if (size && line[size - 1] == '\n')
-            size--;
-        of[i].line = need(strndup(line, size));
-    }
-}
-
 void provenance_find(struct explain *x, struct provenance *p)
 {
     struct search s = {.x = x, .p = p};
     struct reader *reader = &x->call->reader;
     struct reader_event e;
-    *p = (struct provenance){0};
+    *p = (struct provenance){.last = &p->lines[LINES_MAX]};
     if (!x->call->source.registry)
         return;
     s.counts = need(calloc(2 * x->values_count + 1, sizeof *s.counts));
@@ -490,10 +466,16 @@ void provenance_find(struct explain *x, struct provenance *p)
     }
     lines_choose(&s);
     others_choose(&s);
-    for (reader_rewind(reader); reader_next(reader, &e);) {
-        line_keep(p->lines, p->lines_count, x->call, &e);
-        line_keep(p->last, p->last_count, x->call, &e);
-    }
+    for (reader_rewind(reader); reader_next(reader, &e);)
+        for (size_t i = 0, size; i < LINES_MAX + LAST_MAX; i++) {
+            struct shown *of = &p->lines[i];
+            const char *line;
+            if (of->order != e.event.order || of->line)
+                continue;
+            line = reader_line(reader, &e, NULL, &size);
+            of->line =
+                need(strndup(line, size - (size && line[size - 1] == '\n')));
+        }
     ids_free(&s.formats);
     free(s.all);
     free(s.counts);
@@ -503,8 +485,6 @@ void provenance_find(struct explain *x, struct provenance *p)
 
 void provenance_free(struct provenance *p)
 {
-    for (size_t i = 0; i < p->lines_count; i++)
+    for (size_t i = 0; i < LINES_MAX + LAST_MAX; i++)
         free(p->lines[i].line);
-    for (size_t i = 0; i < p->last_count; i++)
-        free(p->last[i].line);
 }

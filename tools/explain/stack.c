@@ -3,9 +3,6 @@
 #include "explain.h"
 #include "watch.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum { STACK_MAX = 8, VARIABLES_SHOWN = 8 };
 
 /* ------------------------------------------------------------------ open -- */
@@ -16,10 +13,9 @@ static const char *recording_threads(struct call *call, struct threads *threads)
     const char *wrong = threads_begin(threads, &call->source);
     if (wrong)
         return wrong;
-    if (!threads->machine)
-        wrong = "is of a processor whose stacks are not known here";
-    if (!wrong)
-        wrong = core_threads(threads);
+    wrong = threads->machine
+                ? core_threads(threads)
+                : "is of a processor whose stacks are not known here";
     for (size_t i = 0; i < threads->count; i++)
         threads_walk(threads, &threads->all[i]);
     threads_sort(threads);
@@ -63,20 +59,19 @@ static void waits_open(struct explain *x)
 void explain_open(struct explain *x)
 {
     const char *wrong;
+    const struct source *source = &x->call->source;
     call_open(x->call, 0);
     text_modules(x->call);
-    if (x->call->source.memory->stale_order && !x->call->source.crashed &&
-        !x->call->source.half_made) {
+    if (source->memory->stale_order && !source->crashed && !source->half_made) {
         waits_open(x);
         return;
     }
-    if (x->call->source.pid)
+    if (source->pid)
         x->hung = watch_once(x->call, x->verdict);
-    if (!is_crashed_recording(x->call)) {
+    if (!is_crashed_recording(x->call))
         show_opened(x->call, &x->threads, strstr(x->verdict, "SPIN") != NULL);
-    } else if ((wrong = recording_threads(x->call, &x->threads)) != NULL) {
+    else if ((wrong = recording_threads(x->call, &x->threads)) != NULL)
         fail(x->call, "%s", wrong);
-    }
     crash_find(x);
 }
 
@@ -88,56 +83,42 @@ void explain_close(struct explain *x)
     threads_close(&x->threads);
 }
 
-static void place_text(FILE *to, const struct place *p)
-{
-    char name[256];
-    show_function(p, name);
-    putc(' ', to);
-    show_text(to, name);
-    if (p->file) {
-        putc(' ', to);
-        show_text(to, show_base(p->file));
-        fprintf(to, ":%d", p->line);
-    }
-}
-
 bool explain_brief(struct call *call, FILE *to, bool stack)
 {
     struct explain *x;
+    const struct place *site = NULL;
     char *ending;
-    bool is_known;
     if (!is_crashed_recording(call))
         return false;
     x = need(calloc(1, sizeof *x));
     x->call = call;
-    is_known = recording_threads(call, &x->threads) == NULL;
-    if (is_known) {
-        crash_find(x);
-        ending = ending_text(x);
-        fputs(stack ? "CRASH " : "", to);
-        show_text(to, ending);
-        free(ending);
-        if (x->thread) {
-            size_t which = (size_t)(x->thread - x->threads.all);
-            fputs("; thread ", to);
-            show_threads(to, &x->threads, &which, 1);
-        }
-        if (stack)
-            putc('\n', to);
-        if (x->thread && stack) {
-            stack_text(to, x);
-        } else if (x->thread && x->site < x->thread->frames_count) {
-            const struct place *p =
-                place_of(&x->threads, x->thread->frames[x->site]);
-            if (p) {
-                fputs(" at", to);
-                place_text(to, p);
-            }
-        }
-        explain_close(x);
+    if (recording_threads(call, &x->threads) != NULL) {
+        free(x);
+        return false;
     }
+    crash_find(x);
+    ending = ending_text(x);
+    fputs(stack ? "CRASH " : "", to);
+    show_text(to, ending);
+    if (x->thread) {
+        size_t which = (size_t)(x->thread - x->threads.all);
+        fputs("; thread ", to);
+        show_threads(to, &x->threads, &which, 1);
+    }
+    if (stack)
+        putc('\n', to);
+    else if (x->thread && x->site < x->thread->frames_count)
+        site = place_of(&x->threads, x->thread->frames[x->site]);
+    if (site) {
+        fputs(" at ", to);
+        show_place(to, site);
+    }
+    if (stack && x->thread)
+        stack_text(to, x);
+    free(ending);
+    explain_close(x);
     free(x);
-    return is_known;
+    return true;
 }
 
 /* ----------------------------------------------------------------- lines -- */
@@ -186,13 +167,17 @@ static bool value_show(FILE *to, const struct explain *x, const char *before,
     return true;
 }
 
-/* Prints the first members of a pointer's target: " {id=7 ...}". */
-static void target_show(FILE *to, const struct explain *x,
-                        const struct variable *v)
+/* Prints a variable, and the first members of a pointer's target: " s=0x1234
+ * {id=7 ...}". */
+static void variable_show(FILE *to, const struct explain *x,
+                          const struct variable *v)
 {
     enum { MEMBERS_SHOWN = 4 };
     static struct variable members[VARIABLES_MAX];
     size_t count = 0, shown = 0, name = strlen(v->name);
+    if (strncmp(v->name, "__", 2) == 0 || /* the compiler's own */
+        !value_show(to, x, " ", v->name, v))
+        return;
     if (v->is_pointer && is_stored(x, v->value))
         count = variable_members(x->memory, v, members);
     for (size_t i = 0; i < count && shown <= MEMBERS_SHOWN; i++) {
@@ -210,14 +195,6 @@ static void target_show(FILE *to, const struct explain *x,
         putc('}', to);
 }
 
-static void variable_show(FILE *to, const struct explain *x,
-                          const struct variable *v)
-{
-    if (strncmp(v->name, "__", 2) != 0 && /* the compiler's own */
-        value_show(to, x, " ", v->name, v))
-        target_show(to, x, v);
-}
-
 void stack_text(FILE *to, struct explain *x)
 {
     unsigned shown = 0;
@@ -227,8 +204,8 @@ void stack_text(FILE *to, struct explain *x)
         for (const struct place *p =
                  place_of(&x->threads, x->thread->frames[i]);
              p; p = p->outer, inlined++) {
-            fputs(" ", to);
-            place_text(to, p);
+            fputs("  ", to);
+            show_place(to, p);
             for (size_t k = 0;
                  i == x->site && k < x->statics_at && k < VARIABLES_SHOWN; k++)
                 if (x->variables[k].inlined == inlined)

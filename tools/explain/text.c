@@ -5,13 +5,7 @@
 #include "core.h"
 #include "explain.h"
 
-#include <ctype.h>
 #include <elf.h>
-#include <fcntl.h>
-#include <gelf.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 enum { LINES_KEPT = 512, MODULES_KEPT = 128, WORDS_KEPT = 64 };
 
@@ -51,18 +45,15 @@ static bool lines_read(const char *path)
 {
     char begin[4096], *line = NULL;
     int fd = regular_open(path);
+    FILE *from = fd < 0 ? NULL : need(fdopen(fd, "r"));
     ssize_t size = fd < 0 ? -1 : pread(fd, begin, sizeof begin, 0);
     size_t max = 0;
-    FILE *from = size > 0 && !memchr(begin, '\0', (size_t)size)
-                     ? fdopen(fd, "r")
-                     : NULL;
-    while (from && getline(&line, &max, from) > 0)
+    while (size > 0 && !memchr(begin, '\0', (size_t)size) &&
+           getline(&line, &max, from) > 0)
         line_take(line);
     free(line);
     if (from)
         fclose(from);
-    else if (fd >= 0)
-        close(fd);
     return crash.count > 0;
 }
 
@@ -98,16 +89,14 @@ static void module_take(const char *line)
 /* Finds the kind of the program by a file: it, or a library of it. */
 static bool kind_find(const char *path)
 {
-    GElf_Ehdr header;
+    unsigned char head[20]; /* of an ELF file, up to the machine */
     int fd = regular_open(path);
-    Elf *elf;
-    bool is;
-    elf_version(EV_CURRENT);
-    elf = fd >= 0 ? elf_begin(fd, ELF_C_READ, NULL) : NULL;
-    is = elf && elf_kind(elf) == ELF_K_ELF && gelf_getehdr(elf, &header);
+    bool is = fd >= 0 && pread(fd, head, sizeof head, 0) == sizeof head &&
+              memcmp(head, ELFMAG, SELFMAG) == 0;
+    unsigned at = is && head[EI_DATA] == ELFDATA2MSB;
     if (is)
-        source_kind(&crash.kind, header.e_ident, header.e_machine);
-    elf_end(elf);
+        source_kind(&crash.kind, head,
+                    (unsigned)head[18 + !at] << 8 | head[18 + at]);
     if (fd >= 0)
         close(fd);
     return is;

@@ -9,8 +9,6 @@
 
 #include <dwarf.h>
 #include <elf.h>
-#include <stdlib.h>
-#include <string.h>
 
 struct frame {
     struct threads *threads;
@@ -86,9 +84,8 @@ static bool is_string(Dwarf_Die *type)
     return name && strncmp(name, "basic_string<char", 17) == 0;
 }
 
-/* Notes the properties of a variable's type. Returns the size of a number or
- * pointer, else 0. */
-static unsigned type_read(Dwarf_Die *type, struct variable *v)
+/* Notes the properties of a variable's type. */
+static void type_read(Dwarf_Die *type, struct variable *v)
 {
     Dwarf_Word encoding = encoding_of(type);
     Dwarf_Die target;
@@ -97,7 +94,8 @@ static unsigned type_read(Dwarf_Die *type, struct variable *v)
         v->size = 0;
     if (is_string(type)) {
         v->is_pointer = v->is_text = true;
-        return 8;
+        v->width = 8;
+        return;
     }
     v->is_pointer = tag == DW_TAG_pointer_type || tag == DW_TAG_reference_type;
     v->is_struct = tag == DW_TAG_structure_type || tag == DW_TAG_class_type ||
@@ -119,18 +117,18 @@ static unsigned type_read(Dwarf_Die *type, struct variable *v)
             of == DW_TAG_pointer_type || of == DW_TAG_reference_type;
         v->type = dwarf_diename(&v->target);
     }
-    if (v->is_pointer)
-        return v->size ? (unsigned)v->size : 8;
     v->is_signed = encoding == DW_ATE_signed || encoding == DW_ATE_signed_char;
-    return (tag != DW_TAG_base_type && tag != DW_TAG_enumeration_type) ||
-                   encoding == DW_ATE_float || size < 0 || size > 8
-               ? 0
-               : (unsigned)size;
+    if (v->is_pointer)
+        v->width = v->size ? (unsigned)v->size : 8;
+    else if ((tag == DW_TAG_base_type || tag == DW_TAG_enumeration_type) &&
+             encoding != DW_ATE_float && size > 0 && size <= 8)
+        v->width = (unsigned)size;
 }
 
 /* Reads a variable's value in memory; without memory, cuts it to its size. */
-static void value_read(struct memory *m, struct variable *v, unsigned size)
+static void value_read(struct memory *m, struct variable *v)
 {
+    const unsigned size = v->width;
     v->known =
         size && (!m || bytes_read_number(m, v->address, size, &v->value));
     if (!m && size < 8)
@@ -145,19 +143,17 @@ static bool variable_read(const struct frame *f, Dwarf_Die *die,
 {
     const char *name = dwarf_diename(die);
     Dwarf_Die type;
-    unsigned size;
     uint64_t at;
     bool is_value;
     if (!name || !type_of(die, &type))
         return false;
-    *v = (struct variable){.is_argument =
-                               dwarf_tag(die) == DW_TAG_formal_parameter};
+    *v = (struct variable){0};
     snprintf(v->name, sizeof v->name, "%s", name);
-    size = type_read(&type, v);
+    type_read(&type, v);
     if (!place_of_die(f, die, DW_AT_location, &at, &is_value))
         return true;
     *(is_value ? &v->value : &v->address) = at;
-    value_read(is_value ? NULL : f->threads->source->memory, v, size);
+    value_read(is_value ? NULL : f->threads->source->memory, v);
     return true;
 }
 
@@ -294,11 +290,10 @@ static size_t members_read(struct memory *m, Dwarf_Die *type, uint64_t base,
     int more = depth < DEPTH_MAX ? dwarf_child(type, &member) : 1;
     if (is_string(type) && count < VARIABLES_MAX) {
         struct variable *v = &to[count];
-        unsigned size;
         *v = (struct variable){.address = base};
-        size = type_read(type, v);
+        type_read(type, v);
         if (m)
-            value_read(m, v, size);
+            value_read(m, v);
         snprintf(v->name, sizeof v->name, "%.*s", (int)strcspn(before, "-"),
                  before);
         return count + 1;
@@ -309,7 +304,6 @@ static size_t members_read(struct memory *m, Dwarf_Die *type, uint64_t base,
         const char *name = dwarf_diename(&member);
         Dwarf_Attribute attribute;
         Dwarf_Word at = 0;
-        unsigned size;
         int tag = dwarf_tag(&member);
         if ((tag != DW_TAG_member && tag != DW_TAG_inheritance) ||
             dwarf_hasattr(&member, DW_AT_external) ||
@@ -326,7 +320,7 @@ static size_t members_read(struct memory *m, Dwarf_Die *type, uint64_t base,
                      before);
         else
             snprintf(v->name, sizeof v->name, "%.50s%.40s", before, name);
-        size = type_read(&inner, v);
+        type_read(&inner, v);
         if (v->is_struct) {
             char inside[VARIABLE_NAME_MAX + 2];
             snprintf(inside, sizeof inside, "%s.", v->name);
@@ -335,7 +329,7 @@ static size_t members_read(struct memory *m, Dwarf_Die *type, uint64_t base,
             continue;
         }
         if (m)
-            value_read(m, v, size);
+            value_read(m, v);
         count++;
     }
     return count;

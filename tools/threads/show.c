@@ -368,7 +368,7 @@ void show_function(const struct place *place, char to[256])
         snprintf(to, 256, "0x%llx", (unsigned long long)place->address);
 }
 
-static void place_show(FILE *to, const struct place *place)
+void show_place(FILE *to, const struct place *place)
 {
     char name[256];
     show_function(place, name);
@@ -422,7 +422,7 @@ void show_frames(FILE *to, struct threads *threads, const char *before,
             if (is_of_system(place))
                 continue;
             fputs(shown++ ? " < " : before, to);
-            place_show(to, place);
+            show_place(to, place);
         }
     }
 }
@@ -465,7 +465,7 @@ void show_taken_at(FILE *to, struct threads *threads, const struct hold *hold)
             place = place->outer;
     fprintf(to, "%s, taken at ", hold->reads ? " to read" : "");
     if (place)
-        place_show(to, place);
+        show_place(to, place);
     else
         fprintf(to, "0x%llx", (unsigned long long)hold->site);
 }

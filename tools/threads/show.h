@@ -47,6 +47,8 @@ size_t show_held(struct threads *, size_t holder, size_t *to, size_t max);
 void show_holds(struct threads *, size_t holder, char to[1024]);
 /* "transfer", or "dead+0x1234" without a symbol. */
 void show_function(const struct place *, char to[256]);
+/* Prints "transfer dead.c:11". */
+void show_place(FILE *, const struct place *);
 /* "transfer dead.c:11 < deposit dead.c:16": the innermost frames of the
  * program's own. */
 void show_site(FILE *, struct threads *, const struct thread *);

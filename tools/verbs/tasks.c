@@ -30,19 +30,12 @@ static void frames_text(struct view *view, const struct task_stack *stack)
 {
     struct threads *threads = &view->command.threads;
     const char *between = "";
-    char name[256];
     for (unsigned i = 0; i < stack->count; i++)
         for (const struct place *place = place_of(threads, stack->frames[i]);
              place; place = place->outer) {
             fputs(between, stdout);
             between = " < ";
-            show_function(place, name);
-            show_text(stdout, name);
-            if (!place->file)
-                continue;
-            putchar(' ');
-            show_text(stdout, show_base(place->file));
-            printf(":%d", place->line);
+            show_place(stdout, place);
         }
     if (!stack->whole)
         fputs(" < ...", stdout);
