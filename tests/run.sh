@@ -8,6 +8,7 @@
 #
 # A test is a program, or a script; those of tests/outside are for bash.
 #
+# TURNS=3: two thirds of them, each day others, run as `make test` runs them.
 # RUN: a command to run each with. CASE: the only case to run. AGAIN: how to run
 # one, without TEST and CASE; `make run` if not set.
 set -u
@@ -56,9 +57,12 @@ count()
         }' "$1"
 }
 
-# Runs one test and says a line of it.
+# Runs one test, in whole or short, and says a line of it.
 one()
 {
+    length=$1
+    shift
+    [ "$length" = whole ] || RECORDER_TEST_SCALE=0.1
     log=$(log_of "$1") start=$(date +%s)
     mkdir -p "${log%/*}"
     case $1 in
@@ -68,7 +72,8 @@ one()
     esac
     program=$1
     shift
-    timeout 1500 ${RUN:-} "$@" </dev/null >"$log" 2>&1
+    echo "$length" >"$log"
+    timeout 1500 ${RUN:-} "$@" </dev/null >>"$log" 2>&1
     echo "exit status $?" >>"$log"
     name=$(source_of "$program")
     # shellcheck disable=SC2046
@@ -96,6 +101,8 @@ failure()
         grep -av '^\[----\] *$\|Criterion v' | tail -n 20 | cut -c 1-400
     test=${name#tests/}
     again="    again: ${AGAIN:-make run} TEST=${test%.*}"
+    [ "$(head -n 1 "$log")" = whole ] ||
+        again=$(echo "$again" | sed 's/ RECORDER_TEST_SCALE=[^ ]*//')
     sed -n 's/^\[FAIL\] [^:]*::\([A-Za-z0-9_]*\).*/\1/p' "$log" |
         while read -r case; do
             seed=$(sed -n "s/^$case: \(SEED=[0-9]*\)$/ \1/p" "$log" | tail -n 1)
@@ -104,7 +111,7 @@ failure()
 }
 
 if [ "$1" = --one ]; then
-    one "$2"
+    one "$2" "$3"
     exit
 fi
 # What several tests compile alike (build_once() of tests/harness/build.h).
@@ -115,7 +122,9 @@ trap 'exit 130' INT TERM
 # Of the short ones one more, as some wait. xargs, as a shell's own jobs ignore
 # SIGINT, and so would the tests' programs.
 case ${RECORDER_TEST_SCALE:-1} in 0.[0-2]*) more=1 ;; *) more=0 ;; esac
-printf '%s\n' "$@" | xargs -P $(($(nproc) + more)) -I '{}' sh tests/run.sh --one '{}'
+printf '%s\n' "$@" | awk -v turns="${TURNS:-1}" -v day=$(($(date +%s) / 86400)) \
+    '{ print (NR + day) % turns ? "short" : "whole", $0 }' |
+    xargs -P $(($(nproc) + more)) -L 1 sh tests/run.sh --one
 programs=$* passed=0 failed=0 skipped=0
 for program in "$@"; do
     # shellcheck disable=SC2046
