@@ -342,8 +342,9 @@ static void text_print(const struct diff_shown *o)
 
 static void json_format(const struct compare *c, const char *key, size_t format)
 {
-    const struct compare_format *f = &c->formats[format];
-    if (format == COMPARE_NONE)
+    const struct compare_format *f =
+        format == COMPARE_NONE ? NULL : &c->formats[format];
+    if (!f)
         json_put(stdout, ",%s:null", key);
     else
         json_put(stdout,
