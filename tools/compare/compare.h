@@ -68,7 +68,7 @@ struct compare_value {
 
 /* A chain is the records of a thread, from its newest back. Back to the last
  * missing record it has all records; older records of one recorder only. */
-enum chain { CHAIN_NONE, CHAIN_OWN, CHAIN_ALL };
+enum chained { CHAIN_NONE, CHAIN_OWN, CHAIN_ALL };
 #define CHAIN_END UINT32_MAX
 struct compare_event {
     uint64_t order, ns; /* since the run's first event */
@@ -79,7 +79,7 @@ struct compare_event {
     uint32_t named;        /* the one before of its thread and name */
     uint32_t next;         /* the format that follows */
     uint8_t count;         /* of arguments */
-    uint8_t chain;         /* enum chain */
+    uint8_t chain;         /* enum chained */
 };
 
 struct compare_span {

@@ -33,7 +33,7 @@ struct end {
 
 /* Adds an event to its chain, unless the other side may have lost its like. */
 static void chain_add(struct compare *c, enum compare_side side,
-                      struct end *end, size_t event, enum chain chain)
+                      struct end *end, size_t event, enum chained chain)
 {
     struct compare_event *e = &c->of[side].events[event];
     const struct compare_format *f = &c->formats[e->format];

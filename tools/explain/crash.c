@@ -188,13 +188,13 @@ static bool is_given(struct explain *x, uint64_t start)
 static void freed_read(struct explain *x, struct value *v)
 {
     struct block *b = &v->block;
-    bool given = is_given(x, b->start);
-    b->freed |= given && stack_has(x, b->start);
+    bool given = is_given(x, v->word);
+    b->freed |= given && stack_has(x, v->word);
     v->given |= given && b->freed;
     v->used |= b->freed && x->has_bad &&
-               (x->bad - b->start < b->size ||
+               (x->bad - v->word < b->size ||
                 (x->bad >= ADDRESS_LEAST &&
-                 words_have(x, b->start, b->start + b->size, x->bad)));
+                 words_have(x, v->word, v->word + b->size, x->bad)));
 }
 
 /* Adds the value of a variable, and, to a depth, the members of its target.

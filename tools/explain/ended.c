@@ -51,53 +51,50 @@ static enum runs process_runs(const struct call *call)
 char *ended_text(struct call *call, const char **kind, int *status)
 {
     const uint64_t word = call->reader.ended;
-    const bool is_whole = call->source.owner[NOTE_WHOLE] != 0;
+    const uint64_t *owner = call->source.owner;
     char *text = NULL, oom[512];
     size_t size;
     FILE *to = need(open_memstream(&text, &size));
     enum runs runs = RUNS_NOT;
-    *kind = NULL;
+    *kind = explain_brief(call, to, false) ? "crash" : NULL;
     *status = -1;
-    if (explain_brief(call, to, false)) {
-        *kind = "crash";
-    } else if (is_whole && (runs = process_runs(call)) == RUNS) {
-        *kind = "running";
-        fprintf(to, "not yet: process %llu still runs",
-                (unsigned long long)call->source.owner[NOTE_PID]);
-    } else if (word == RECORDER_ENDED_NOT_ && is_whole && runs == RUNS_NOT &&
-               is_here(call) &&
-               death_oom(call_program(call), (int)call->source.owner[NOTE_PID],
-                         oom)) {
-        *kind = "killed";
-        fprintf(to, "SIGKILL: %s: %s",
-                strstr(oom, "cgroup")
-                    ? "the memory limit of its control group was reached"
-                    : "the machine had no memory left",
-                oom);
-    } else if (word == RECORDER_ENDED_NOT_) {
-        *kind = "unknown";
-        fprintf(to,
-                "without a note: SIGKILL, another signal, _exit(), exec() or "
-                "power; or "
-                "%s",
-                runs == RUNS_PERHAPS
-                    ? "it still runs, on another machine or in a container"
-                    : "this is a copy from before");
-    } else if (word == RECORDER_ENDED_EXIT_) {
-        *kind = "exit";
-        fputs("by exit()", to);
-    } else if (word >= RECORDER_ENDED_STATUS_ &&
-               word < RECORDER_ENDED_STATUS_ + 256) {
-        *kind = "exit";
-        *status = (int)(word - RECORDER_ENDED_STATUS_);
-        fprintf(to, "exited %d", *status);
-    }
     if (fclose(to) != 0)
         need(NULL);
     if (*kind)
         return text;
     free(text);
-    return NULL;
+    if (owner[NOTE_WHOLE] && (runs = process_runs(call)) == RUNS) {
+        *kind = "running";
+        return need_text("not yet: process %" PRIu64 " still runs",
+                         owner[NOTE_PID]);
+    }
+    if (word == RECORDER_ENDED_NOT_ && owner[NOTE_WHOLE] && runs == RUNS_NOT &&
+        is_here(call) &&
+        death_oom(call_program(call), (int)owner[NOTE_PID], oom)) {
+        *kind = "killed";
+        return need_text("SIGKILL: %s: %s",
+                         strstr(oom, "cgroup")
+                             ? "the memory limit of its control group was "
+                               "reached"
+                             : "the machine had no memory left",
+                         oom);
+    }
+    if (word == RECORDER_ENDED_NOT_) {
+        *kind = "unknown";
+        return need_text(
+            "without a note: SIGKILL, another signal, _exit(), exec() or "
+            "power; or %s",
+            runs == RUNS_PERHAPS
+                ? "it still runs, on another machine or in a container"
+                : "this is a copy from before");
+    }
+    if (word != RECORDER_ENDED_EXIT_ && word - RECORDER_ENDED_STATUS_ >= 256)
+        return NULL;
+    *kind = "exit";
+    if (word == RECORDER_ENDED_EXIT_)
+        return need_text("by exit()");
+    *status = (int)(word - RECORDER_ENDED_STATUS_);
+    return need_text("exited %d", *status);
 }
 
 /* How the program of a recording ended; equal ends are equal texts. */

@@ -308,43 +308,36 @@ static void address_text(FILE *to, struct explain *x)
         block_text(to, x);
 }
 
-/* Writes the address of a call, or the start of another address, that is a
- * text. */
-static void letters_text(FILE *to, struct explain *x)
-{
-    const struct access *a = &x->access;
-    uint64_t address = x->bad;
-    char letters[9];
-    bool is_whole =
-        a->calls &&
-        (!a->known ||
-         (a->index < 0 &&
-          bytes_read_word(x->memory, x->bad + (uint64_t)(int64_t)a->offset,
-                          &address)));
-    if (x->has_bad && crash_letters(x, address, letters))
-        fprintf(to, "%s 0x%llx \"%s\"", is_whole ? ":" : ", from",
-                (unsigned long long)address, letters);
-}
-
 static void fault_text(FILE *to, struct explain *x)
 {
+    const struct access *a = &x->access;
     const struct value *freed = freed_value(x);
-    uint64_t end;
+    uint64_t end, called = x->bad;
+    char letters[9];
     fputs(": ", to);
     if (is_stack_overflow(x, &end)) {
         overflow_text(to, x, end);
         return;
     }
-    fputs(x->access.calls || is_call(x) ? "call of "
-          : !x->access.known            ? "access to "
-          : x->access.writes            ? "write to "
-                                        : "read of ",
+    fputs(a->calls || is_call(x) ? "call of "
+          : !a->known            ? "access to "
+          : a->writes            ? "write to "
+                                 : "read of ",
           to);
     if (x->has_address) {
         address_text(to, x);
     } else { /* of SI_KERNEL */
+        /* The address of a call, or the start of another one, is a text. */
+        bool is_whole =
+            a->calls &&
+            (!a->known ||
+             (a->index < 0 &&
+              bytes_read_word(x->memory, x->bad + (uint64_t)(int64_t)a->offset,
+                              &called)));
         fputs("an address that cannot exist", to);
-        letters_text(to, x);
+        if (x->has_bad && crash_letters(x, called, letters))
+            fprintf(to, "%s 0x%llx \"%s\"", is_whole ? ":" : ", from",
+                    (unsigned long long)called, letters);
         if (freed)
             fprintf(to, "; freed heap memory: %s", freed->name);
     }

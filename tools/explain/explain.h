@@ -21,7 +21,6 @@ FLOORS (a file calls only files of lower floors)
 #pragma once
 
 #include "command.h"
-#include "ended.h"
 #include "show.h"
 
 /* ---------------------------------------------------------------- access -- */
@@ -40,7 +39,7 @@ struct access access_at(struct memory *, uint64_t pc);
 
 /* A block that malloc() gave out, by the words that glibc keeps around it. */
 struct block {
-    uint64_t start, size; /* of the part that a program uses; 0: none */
+    uint64_t size; /* of the part that a program uses; 0: none */
     bool freed;
 };
 /* The block that begins at an address. False: no block does, or it is known by
@@ -140,13 +139,14 @@ struct value {
     enum value_kind kind;
     uint64_t word;
     char name[2 * VARIABLE_NAME_MAX]; /* "s", "s->next", "rdi" */
-    char type[48];   /* of its target, or of the struct that it is in; or "" */
-    char *text;      /* of VALUE_TEXT */
-    bool is_null;    /* a null pointer, of VALUE_NUMBER */
-    bool used;       /* the faulting instruction used it */
-    bool given;      /* a block that was freed twice */
-    unsigned weight; /* the higher, the more telling: WEIGHT_SITE ... */
-    struct block block; /* of the heap at it; size 0: none */
+    char type[48]; /* of its target, or of the struct that it is in; or "" */
+    char *text;    /* of VALUE_TEXT */
+    bool is_null;  /* a null pointer, of VALUE_NUMBER */
+    bool used;     /* the faulting instruction used it */
+    bool given;    /* a block that was freed twice */
+    uint64_t records, own; /* that hold it; the last order by the thread */
+    unsigned weight;       /* the higher, the more telling: WEIGHT_SITE ... */
+    struct block block;    /* of the heap at it; size 0: none */
 };
 
 enum {
@@ -223,3 +223,13 @@ bool explain_brief(struct call *, FILE *, bool stack);
 /* Prints the innermost frames: of the system, the last one before the program's
  * own code; and the variables of the first in that code. */
 void stack_text(FILE *, struct explain *);
+
+/* ----------------------------------------------------------------- ended -- */
+
+/* Returns how the program of a recording ended, in words, or null if the
+ * recording does not tell; *kind: "crash", "exit", "running", "killed",
+ * "unknown"; *status: of exit(), else -1. The caller frees. */
+char *ended_text(struct call *, const char **kind, int *status);
+/* Returns words if the last run ended otherwise than each other; null: it did
+ * not, or an end is not known. */
+char *ended_compare(struct call *, size_t count);

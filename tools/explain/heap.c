@@ -41,20 +41,18 @@ static bool is_cached(struct memory *m, uint64_t start)
 
 bool heap_block(struct memory *m, uint64_t start, struct block *to)
 {
-    uint64_t word = m->word_bytes, size, next;
+    uint64_t word = m->word_bytes, head, size, next;
     *to = (struct block){0};
     if (start % (2 * word) || start < 65536 ||
-        !bytes_read_word(m, start - word, &size) || !is_size(m, size))
+        !bytes_read_word(m, start - word, &head) || !is_size(m, head))
         return false;
-    if (size & MAPPED) {
-        if (start % 4096 != 2 * word)
-            return false;
-        *to =
-            (struct block){start, (size & ~(uint64_t)FLAGS) - 2 * word, false};
-        return true;
+    size = head & ~(uint64_t)FLAGS;
+    if (head & MAPPED) {
+        if (start % 4096 == 2 * word)
+            to->size = size - 2 * word;
+        return to->size != 0;
     }
-    size &= ~(uint64_t)FLAGS;
-    *to = (struct block){start, size - word, false};
+    to->size = size - word;
     if (!bytes_read_word(m, start - word + size, &next) || !is_size(m, next))
         return false; /* its end was perhaps overwritten */
     to->freed = !(next & BEFORE_IN_USE) || is_cached(m, start);

@@ -43,8 +43,6 @@ struct format {
 struct search {
     struct explain *x;
     struct provenance *p;
-    uint64_t *counts; /* of records, by value; and the order of the */
-    uint64_t *own;    /* last one that the crashed thread made */
     struct hit *hits;
     size_t hits_count, hits_max;
     struct ids formats;
@@ -152,9 +150,9 @@ static void event_match(struct search *s, const struct reader_event *e,
             k++;
         if (k == count)
             continue;
-        s->counts[i]++;
+        s->x->values[i].records++;
         if (s->x->thread && e->thread && e->thread->id == s->x->thread->id)
-            s->own[i] = e->event.order;
+            s->x->values[i].own = e->event.order;
         if (s->hits_count == HITS_MAX) { /* the newer half is kept */
             memmove(s->hits, s->hits + HITS_MAX / 2,
                     HITS_MAX / 2 * sizeof *s->hits);
@@ -258,21 +256,24 @@ static uint64_t life_begin(const struct search *s, size_t value)
     return begin;
 }
 
+/* True if the crashed function made the call of a record. */
+static bool is_of_site(struct search *s, uint64_t caller)
+{
+    const struct place *of = place_of_call(&s->x->threads, caller);
+    return of && of->function &&
+           strcmp(of->function, crash_function(s->x, s->x->site)) == 0;
+}
+
 /* True if the crashed function wrote a record, before the place of the crash, as
  * one of the thread's last. */
 static bool is_of_crash(struct search *s, const struct hit *hit)
 {
-    struct threads *threads = &s->x->threads;
-    uint64_t pc = s->x->thread->frames[s->x->site];
-    const struct place *site = place_of(threads, pc);
-    const char *name = site ? site->function : NULL;
-    for (size_t i = s->p->last_count; i-- > 0 && name;) {
-        const struct shown *last = &s->p->last[i];
-        const struct place *of = place_of_call(threads, last->caller);
+    const uint64_t pc = s->x->thread->frames[s->x->site];
+    const struct shown *last = &s->p->last[s->p->last_count];
+    while (last-- > s->p->last)
         if (last->format == hit->format)
-            return last->order == hit->order && last->caller <= pc && of &&
-                   of->function && strcmp(of->function, name) == 0;
-    }
+            return last->order == hit->order && last->caller <= pc &&
+                   is_of_site(s, last->caller);
     return false;
 }
 
@@ -296,19 +297,16 @@ static bool is_sure(struct search *s, const struct hit *hit)
     return !known && hit->name && is_name(v->name, hit->name);
 }
 
-/* Adds a record that may be shown, or adds to its score, if it is one of those
- * from a place on. */
+/* Adds a record that may be shown, or adds to its score. */
 static void candidate_add(struct search *s, const struct shown *shown,
-                          double score, size_t from)
+                          double score)
 {
-    for (size_t i = from; i < s->count; i++)
-        if (s->candidates[i].order == shown->order) {
-            s->candidates[i].score += score;
-            return;
-        }
-    ARRAY_NEED(s->candidates, s->count + 1, s->max);
-    s->candidates[s->count] = *shown;
-    s->candidates[s->count++].score = score;
+    size_t i = 0;
+    while (i < s->count && s->candidates[i].order != shown->order)
+        i++;
+    if (i == s->count)
+        *array_add(s->candidates, s->count, s->max) = *shown;
+    s->candidates[i].score += score;
 }
 
 /* Adds the record of some hits, which are of one record. */
@@ -316,10 +314,9 @@ static void hits_add(struct search *s, const struct hit *hits, size_t count)
 {
     const struct hit *best = hits;
     double score = 0, most = 0;
-    struct shown shown;
     for (size_t i = 0; i < count; i++) {
         const struct value *v = &s->x->values[hits[i].value];
-        double of = v->weight * (1 + rarity(s, s->counts[hits[i].value]));
+        double of = v->weight * (1 + rarity(s, v->records));
         if (hits[i].before && s->x->in_heap)
             of *= 2;
         else if (hits[i].before || hits[i].weak)
@@ -327,7 +324,7 @@ static void hits_add(struct search *s, const struct hit *hits, size_t count)
         if (!hits[i].before &&
             (v->used || (v->block.freed && v->weight >= WEIGHT_CALLER / 2)))
             of += 400;
-        if (v->kind == VALUE_ADDRESS && hits[i].order > s->own[hits[i].value])
+        if (v->kind == VALUE_ADDRESS && hits[i].order > v->own)
             of *= LATER; /* of another thread, since this one's last */
         if (of > most) {
             most = of;
@@ -335,14 +332,15 @@ static void hits_add(struct search *s, const struct hit *hits, size_t count)
         }
         score += of / 2;
     }
-    shown = (struct shown){.order = best->order,
-                           .value = best->value,
-                           .count = s->counts[best->value],
-                           .exact = best->exact,
-                           .before = best->before,
-                           .format = best->format};
-    score += most / 2 + RARE * rarity(s, s->all[best->format].count);
-    candidate_add(s, &shown, score, s->count);
+    *array_add(s->candidates, s->count, s->max) =
+        (struct shown){.order = best->order,
+                       .value = best->value,
+                       .count = s->x->values[best->value].records,
+                       .exact = best->exact,
+                       .before = best->before,
+                       .format = best->format,
+                       .score = score + most / 2 +
+                                RARE * rarity(s, s->all[best->format].count)};
 }
 
 /* Adds the formats that came for the first time shortly before, and seldom. */
@@ -356,7 +354,7 @@ static void first_add(struct search *s)
         /* The recorder may have lost an earlier record of the format. */
         if (p->records - f->place <= NEWEST && f->count <= 2 &&
             !f->recorder->figures.overwritten)
-            candidate_add(s, &shown, FIRST * rarity(s, f->count), 0);
+            candidate_add(s, &shown, FIRST * rarity(s, f->count));
     }
 }
 
@@ -364,17 +362,11 @@ static void first_add(struct search *s)
 static void last_add(struct search *s)
 {
     const struct provenance *p = s->p;
-    struct unwind *unwind = &s->x->threads.unwind;
-    struct function site = {0}, of;
-    if (p->last_count && s->x->thread)
-        function_find(unwind, s->x->thread->frames[s->x->site], &site);
     for (size_t i = 0; i < p->last_count; i++) {
-        bool same = site.start &&
-                    function_find(unwind, p->last[i].caller - 1, &of) &&
-                    of.start == site.start;
-        double score = (LAST + same * SAME) / (double)(p->last_count - i) +
-                       rarity(s, s->all[p->last[i].format].count);
-        candidate_add(s, &p->last[i], score, 0);
+        bool same = s->x->thread && is_of_site(s, p->last[i].caller);
+        candidate_add(s, &p->last[i],
+                      (LAST + same * SAME) / (double)(p->last_count - i) +
+                          rarity(s, s->all[p->last[i].format].count));
     }
 }
 
@@ -454,8 +446,6 @@ void provenance_find(struct explain *x, struct provenance *p)
     *p = (struct provenance){.last = &p->lines[LINES_MAX]};
     if (!x->call->source.registry)
         return;
-    s.counts = need(calloc(2 * x->values_count + 1, sizeof *s.counts));
-    s.own = s.counts + x->values_count;
     reader_select(reader, &x->call->selection);
     call_take(x->call);
     reader_count(reader);
@@ -478,7 +468,6 @@ void provenance_find(struct explain *x, struct provenance *p)
         }
     ids_free(&s.formats);
     free(s.all);
-    free(s.counts);
     free(s.hits);
     free(s.candidates);
 }

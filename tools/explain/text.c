@@ -64,25 +64,20 @@ static void module_take(const char *line)
 {
     unsigned long long start, end;
     unsigned number, byte;
+    const char *path = strstr(line, ": ");
     struct module *m;
-    int at = 0;
-    if (sscanf(line, "module %x at %llx-%llx%n", &number, &start, &end, &at) <
-            3 ||
-        number >= MODULES_KEPT || start >= end)
-        return;
-    line += at;
-    at = 0;
-    sscanf(line, ", build ID %n", &at);
-    const char *id = line + at, *path = strstr(line, ": ");
-    if (!path)
+    int id = 0;
+    if (sscanf(line, "module %x at %llx-%llx, build ID %n", &number, &start,
+               &end, &id) < 3 ||
+        number >= MODULES_KEPT || start >= end || !path)
         return;
     source_module(&crash.source, start, end, 0, path + 2, strlen(path + 2),
                   false);
     m = &crash.source.modules[crash.source.modules_count - 1];
-    while (at && m->id_size < sizeof m->id && sscanf(id, "%2x", &byte) == 1) {
+    for (; id && m->id_size < sizeof m->id &&
+           sscanf(line + id, "%2x", &byte) == 1;
+         id += 2)
         m->id[m->id_size++] = (unsigned char)byte;
-        id += 2;
-    }
     crash.base[number] = start;
 }
 
@@ -147,7 +142,8 @@ static void status_add(struct notes *notes, const char *head,
 {
     const struct memory *m = &crash.kind;
     const unsigned word = m->word_bytes;
-    unsigned char status[32 + 10 * 8 + (WORDS_KEPT + 1) * 8] = {0}, info[128];
+    unsigned char status[32 + 10 * 8 + (WORDS_KEPT + 1) * 8] = {0},
+                                                          info[128] = {0};
     unsigned at = 32 + 10 * word, count = 0;
     unsigned signal = 0, code = 0;
     unsigned long long address = 0, value;
@@ -161,7 +157,6 @@ static void status_add(struct notes *notes, const char *head,
          registers += size)
         bytes_put_word(m, status + at + count++ * word, value);
     note_add(notes, m, "CORE", NT_PRSTATUS, status, at + (count + 1) * word);
-    memset(info, 0, sizeof info);
     bytes_put(m, info, signal, 4);
     bytes_put(m, info + 8, code, 4);
     bytes_put_word(m, info + (word == 8 ? 16 : 12), address);

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "array.h"
-#include "ended.h"
+#include "explain.h"
 #include "print.h"
 
 enum {
