@@ -9,12 +9,9 @@
 
 #include <elf.h>
 
-/* Of x86-64: rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi by DWARF numbers. */
-static int x86_register(unsigned number)
-{
-    static const signed char low[] = {0, 2, 1, 3, 7, 6, 4, 5};
-    return number < 8 ? low[number] : (int)number;
-}
+/* Of x86-64: rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi, r8 ... by DWARF numbers. */
+static const signed char x86_register[16] = {0, 2, 1,  3,  7,  6,  4,  5,
+                                             8, 9, 10, 11, 12, 13, 14, 15};
 
 /* Does an instruction of one opcode byte store? `extra`: bits 3 to 5 of the
  * byte after it. */
@@ -57,10 +54,10 @@ static struct access x86_operand(const unsigned char *at, unsigned rex)
     if (base == 4 && a.known) {
         unsigned index = (*at >> 3 & 7) | (rex & 2) << 2;
         base = *at++ & 7;
-        a.index = index == 4 ? -1 : x86_register(index);
+        a.index = index == 4 ? -1 : x86_register[index];
     }
     if (base != 5 || mode)
-        a.base = x86_register(base | (rex & 1) << 3);
+        a.base = x86_register[base | (rex & 1) << 3];
     if (mode == 1)
         a.offset = (signed char)*at;
     else if (mode == 2)

@@ -112,7 +112,7 @@ static bool is_text_held(const struct reader_argument *a, const struct value *v)
 static bool is_held(struct search *s, const struct reader_argument *a,
                     const struct value *v, struct hit *hit)
 {
-    struct memory *m = s->x->threads.source->memory;
+    struct memory *m = s->x->memory;
     struct block block;
     bool address = a->kind == READER_POINTER || a->kind == READER_UNSIGNED ||
                    a->kind == READER_SIGNED;
@@ -187,13 +187,11 @@ static void event_last(struct search *s, const struct reader_event *e,
     if (s->x->thread && (!e->thread || e->thread->id != s->x->thread->id))
         return;
     if (p->last_count == LAST_MAX)
-        memmove(p->last, p->last + 1, (LAST_MAX - 1) * sizeof *p->last);
-    else
-        p->last_count++;
-    p->last[p->last_count - 1] = (struct shown){.order = e->event.order,
-                                                .value = SIZE_MAX,
-                                                .format = format,
-                                                .caller = e->event.caller};
+        memmove(p->last, p->last + 1, --p->last_count * sizeof *p->last);
+    p->last[p->last_count++] = (struct shown){.order = e->event.order,
+                                              .value = SIZE_MAX,
+                                              .format = format,
+                                              .caller = e->event.caller};
 }
 
 /* ---------------------------------------------------------------- choose -- */
@@ -204,34 +202,26 @@ static double rarity(const struct search *s, uint64_t count)
     return log2((double)(s->p->records + 1) / (double)(count + !count));
 }
 
-static bool types_have(const struct variable *of, size_t count,
-                       const char *type, unsigned depth)
-{
-    struct variable members[VARIABLES_MAX];
-    for (size_t i = 0; i < count; i++) {
-        const char *name = of[i].type;
-        if ((name && strcmp(name, type) == 0) ||
-            (name && depth &&
-             types_have(members, variable_members(NULL, &of[i], members), type,
-                        depth - 1)))
-            return true;
-    }
-    return false;
-}
-
 /* True if the function that wrote a record has a variable of this type, or with a
- * pointer to it. *known: its variables are known. */
+ * pointer to it, or in a struct. *known: its variables are known. */
 static bool site_has_type(struct search *s, const struct hit *hit,
                           const char *type, bool *known)
 {
     struct threads *threads = &s->x->threads;
-    static struct variable found[VARIABLES_MAX];
+    static struct variable found[VARIABLES_MAX], members[VARIABLES_MAX];
     static const struct registers none;
     uint64_t at = hit->caller - 1;
     size_t count = variables_of(threads, at, &none, 0, found);
+    bool has = false;
     count = variables_static(threads, at, found, count);
     *known = count > 0;
-    return types_have(found, count, type, 1);
+    for (size_t i = 0; i < count && !has; i++) {
+        size_t inside = variable_members(NULL, &found[i], members);
+        has = found[i].type && strcmp(found[i].type, type) == 0;
+        for (size_t k = 0; found[i].type && k < inside; k++)
+            has |= members[k].type && strcmp(members[k].type, type) == 0;
+    }
+    return has;
 }
 
 /* The first record of a value that is of one life of its address with the last
@@ -388,16 +378,13 @@ static void lines_choose(struct search *s)
         for (size_t i = 0; i < s->count; i++) {
             struct shown *c = &s->candidates[i];
             if (c->score > 0 &&
+                (c->value != SIZE_MAX || c->first || p->lines_count < 3) &&
                 (!best || c->score > best->score ||
                  (c->score >= best->score && c->order > best->order)))
                 best = c;
         }
         if (!best)
             break;
-        if (best->value == SIZE_MAX && !best->first && p->lines_count >= 3) {
-            best->score = 0;
-            continue;
-        }
         p->lines[p->lines_count++] = *best;
         for (size_t i = 0; i < s->count; i++)
             if (s->candidates[i].format == best->format &&
