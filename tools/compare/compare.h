@@ -30,7 +30,6 @@ FLOORS (a file calls only files of lower floors)
 #include "command.h"
 #include "texts.h"
 #include "timeline.h"
-#include <string.h>
 
 enum compare_side { GOOD, BAD, SIDES };
 #define COMPARE_NONE SIZE_MAX

@@ -2,7 +2,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "compare.h"
 
-#include <inttypes.h>
 #include <math.h>
 
 #include "print.h"

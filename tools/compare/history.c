@@ -1,6 +1,5 @@
 /* history.c - all events of a side, with formats that both sides share. */
 /* SPDX-License-Identifier: MIT */
-#include "buffer.h"
 #include "compare.h"
 #include "switches.h"
 

@@ -4,8 +4,6 @@
 
 #include <math.h>
 
-#include "buffer.h"
-
 static void new_add(struct compare *c, size_t format)
 {
     const struct compare_format *f = &c->formats[format];

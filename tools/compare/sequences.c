@@ -17,8 +17,6 @@
 
 #include <math.h>
 
-#include "buffer.h"
-
 enum {
     ORDERS = 3,
     KINDS_MAX = 1 << 20, /* of an order; one with more tells nothing */

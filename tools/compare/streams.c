@@ -1,6 +1,5 @@
 /* streams.c - sequences of threads, as far as both sides kept them. */
 /* SPDX-License-Identifier: MIT */
-#include "buffer.h"
 #include "compare.h"
 
 enum { SETTLED = 8 }; /* records in a row that the other side knows */

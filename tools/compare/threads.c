@@ -4,8 +4,6 @@
 
 #include <math.h>
 
-#include "buffer.h"
-
 enum { ROLES_MAX = 512 };
 
 /* The formats of threads with one name, as bits. */

@@ -11,8 +11,6 @@
 
 #include <math.h>
 
-#include "buffer.h"
-
 enum { LEAST = 12 };
 static const double clock_ns = 100, least_ns = 1500, vary = 5, may_wait = 0.7;
 static const double lates_ns[] = {2e5, 2e6, 2e7};

@@ -14,8 +14,6 @@
 
 #include <math.h>
 
-#include "buffer.h"
-
 enum { PARTS = 64, KINDS_MAX = 1 << 16, FEW = 16, LEAST = 12 };
 
 struct kind {
