@@ -32,16 +32,14 @@ static bool place_of_die(const struct frame *f, Dwarf_Die *die, unsigned name,
         count > OPS_MAX)
         return false;
     for (size_t i = 0; i < count; i++) {
-        uint64_t base = ops[i].atom == DW_OP_fbreg  ? f->base
-                        : ops[i].atom == DW_OP_addr ? f->bias
-                                                    : 0;
+        const bool of_frame = ops[i].atom == DW_OP_fbreg;
         plain[i] = ops[i];
-        if ((ops[i].atom == DW_OP_fbreg && !f->base) ||
+        if ((of_frame && !f->base) ||
             (ops[i].atom == DW_OP_call_frame_cfa && !f->cfa))
             return false;
-        if (ops[i].atom == DW_OP_fbreg || ops[i].atom == DW_OP_addr) {
+        if (of_frame || ops[i].atom == DW_OP_addr) {
             plain[i].atom = DW_OP_constu;
-            plain[i].number += base;
+            plain[i].number += of_frame ? f->base : f->bias;
         }
     }
     f->threads->unwind.reads_left = READS_MAX;
