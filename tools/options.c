@@ -329,7 +329,7 @@ void call_names_check(const struct call *calls)
     if (!any)
         tell_of(calls)(calls->title ? NULL : calls,
                        "no recorder is named %s%s", names,
-                       offer_text(&there, ""));
+                       offer_end(&there));
     offer_free(&there);
 }
 
@@ -349,8 +349,7 @@ static void thread_check(struct call *calls, const char *text)
                 offer_add(&there, name);
         }
     tell_of(calls)(calls->title ? NULL : calls, "no thread is %s%s", text,
-                   offer_text(&there, ""));
-    offer_free(&there);
+                   offer_end(&there));
 }
 
 void call_selection_check(struct call *calls)

@@ -266,8 +266,7 @@ static const char *recorders_wrong(const char *names,
     if (!names || reader_has_named(reader, names, &there))
         return NULL;
     snprintf(wrong, sizeof wrong, "no recorder is named %.100s%s", names,
-             offer_text(&there, ""));
-    offer_free(&there);
+             offer_end(&there));
     return wrong;
 }
 

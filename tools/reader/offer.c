@@ -41,3 +41,10 @@ void offer_free(struct offer *offer)
     free(offer->names);
     *offer = (struct offer){0};
 }
+
+const char *offer_end(struct offer *offer)
+{
+    const char *text = offer_text(offer, "");
+    offer_free(offer);
+    return text;
+}

@@ -15,3 +15,6 @@ const char *offer_add(struct offer *, const char *name);
  * until the next call. */
 const char *offer_text(const struct offer *, const char *written);
 void offer_free(struct offer *);
+/* Returns the text of all, and frees the names first: for a caller that reports
+ * an error, and does not return. */
+const char *offer_end(struct offer *);
