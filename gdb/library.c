@@ -278,17 +278,16 @@ const char *recorder_gdb_set(struct recorder_gdb *library, const char *items)
 const char *recorder_gdb_tasks_open(struct recorder_gdb *library)
 {
     const struct recorder_gdb_target *target = &library->target;
-    const struct tasks_program program = {
-        .memory = &library->memory,
-        .registry = library->source.registry,
-        .symbol = target->symbol,
-        .member = target->member,
-        .variable = target->variable,
-        .is_code = target->is_code,
-        .writable = target->writable,
-        .library = target->has_library,
-        .thread = target->kernel_thread,
-        .thread_name = target->thread_name};
+    const struct tasks_program program = {.memory = &library->memory,
+                                          .registry = library->source.registry,
+                                          .symbol = target->symbol,
+                                          .member = target->member,
+                                          .variable = target->variable,
+                                          .is_code = target->is_code,
+                                          .writable = target->writable,
+                                          .library = target->has_library,
+                                          .thread = target->kernel_thread,
+                                          .thread_name = target->thread_name};
     const char *wrong;
     BEGIN(library, no_memory);
     wrong = tasks_open(&library->tasks, &program);

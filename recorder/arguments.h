@@ -22,12 +22,10 @@ RECORDER_INLINE_ uintptr_t recorder_returned_(uintptr_t order)
     E
 #define RECORDER_4_(name, check, format, a, b, c, d, ...)                      \
     RECORDER_CALL_(name, check, format,                                        \
-                   recorder_record_4_(&recorder_for_##name,                    \
-                                      RECORDER_FORMAT_(format),                \
-                                      RECORDER_GIVEN_(name, a),                \
-                                      RECORDER_GIVEN_(name, b),                \
-                                      RECORDER_GIVEN_(name, c),                \
-                                      RECORDER_GIVEN_(name, d)))
+                   recorder_record_4_(                                         \
+                       &recorder_for_##name, RECORDER_FORMAT_(format),         \
+                       RECORDER_GIVEN_(name, a), RECORDER_GIVEN_(name, b),     \
+                       RECORDER_GIVEN_(name, c), RECORDER_GIVEN_(name, d)))
 #define RECORDER_8_(name, check, format, a, b, c, d, e, f, g, h, ...)          \
     RECORDER_MORE_(name, check, format, 2, a, b, c, d, e, f, g, h,             \
                    RECORDER_NO_ARGUMENT_, RECORDER_NO_ARGUMENT_,               \
@@ -37,16 +35,15 @@ RECORDER_INLINE_ uintptr_t recorder_returned_(uintptr_t order)
     RECORDER_MORE_(name, check, format, 3, a, b, c, d, e, f, g, h, i, j, k, l)
 #define RECORDER_MORE_(name, check, format, count, a, b, c, d, e, f, g, h, i,  \
                        j, k, l)                                                \
-    RECORDER_CALL_(                                                            \
-        name, check, format,                                                   \
-        recorder_record_12_(                                                   \
-            &recorder_for_##name, RECORDER_FORMAT_(format), count,             \
-            RECORDER_GIVEN_(name, a), RECORDER_GIVEN_(name, b),                \
-            RECORDER_GIVEN_(name, c), RECORDER_GIVEN_(name, d),                \
-            RECORDER_GIVEN_(name, e), RECORDER_GIVEN_(name, f),                \
-            RECORDER_GIVEN_(name, g), RECORDER_GIVEN_(name, h),                \
-            RECORDER_GIVEN_(name, i), RECORDER_GIVEN_(name, j),                \
-            RECORDER_GIVEN_(name, k), RECORDER_GIVEN_(name, l)))
+    RECORDER_CALL_(name, check, format,                                        \
+                   recorder_record_12_(                                        \
+                       &recorder_for_##name, RECORDER_FORMAT_(format), count,  \
+                       RECORDER_GIVEN_(name, a), RECORDER_GIVEN_(name, b),     \
+                       RECORDER_GIVEN_(name, c), RECORDER_GIVEN_(name, d),     \
+                       RECORDER_GIVEN_(name, e), RECORDER_GIVEN_(name, f),     \
+                       RECORDER_GIVEN_(name, g), RECORDER_GIVEN_(name, h),     \
+                       RECORDER_GIVEN_(name, i), RECORDER_GIVEN_(name, j),     \
+                       RECORDER_GIVEN_(name, k), RECORDER_GIVEN_(name, l)))
 
 /* RECORDER_NAMED_: g++ refuses record(app::net, ...), because it makes the name
  * recorder_for_app; this adds advice before the error. */
@@ -235,8 +232,7 @@ recorder_copy_bytes_(const struct recorder *recorder, const char *string,
                      size_t size);
 #endif
 
-#define RECORDER_TOO_MANY_                                                     \
-    "record(): at most 12 arguments; use two records"
+#define RECORDER_TOO_MANY_ "record(): at most 12 arguments; use two records"
 #define RECORDER_NO_LONG_DOUBLE_                                               \
     "record(): a long double does not fit a word; cast it to double"
 #define RECORDER_NO_STRUCT_                                                    \

@@ -52,11 +52,9 @@ RECORDER_SELDOM_ bool recorder_context_parse_(const char *text, size_t size,
 }
 
 /* Records a change, in the format that suits the id; 0 and "" clear it. */
-RECORDER_CALLED_SELDOM_ uintptr_t recorder_context_(const struct recorder *recorder,
-                                             const char *trace,
-                                             const char *text,
-                                             const char *number,
-                                             struct recorder_given_ id)
+RECORDER_CALLED_SELDOM_ uintptr_t recorder_context_(
+    const struct recorder *recorder, const char *trace, const char *text,
+    const char *number, struct recorder_given_ id)
 {
     uintptr_t w[6] = {(uintptr_t) "", 0, 0, 0, 0, 0};
     const char *at = (const char *)id.word, *format = text;

@@ -90,9 +90,8 @@ recorder_move_word_(const struct recorder_moves_ *m, uintptr_t word)
     }
     return word;
 }
-RECORDER_SELDOM_ void
-recorder_move_words_(const struct recorder_moves_ *moves,
-                     struct recorder_record *r)
+RECORDER_SELDOM_ void recorder_move_words_(const struct recorder_moves_ *moves,
+                                           struct recorder_record *r)
 {
     unsigned i;
     if (recorder_is_text_(r->format))

@@ -102,9 +102,8 @@ RECORDER_SELDOM_ bool recorder_guard_begin_(void)
     int32_t other = recorder_guard_thread_();
     unsigned i;
     if (!RECORDER_OS_JUMPS_ || !recorder_guard_is_free_(other) ||
-        !__atomic_compare_exchange_n(&g->thread, &other,
-                                     recorder_os_thread_(), false,
-                                     __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+        !__atomic_compare_exchange_n(&g->thread, &other, recorder_os_thread_(),
+                                     false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
         return false;
     __builtin_memset(&action, 0, sizeof action);
     action.handler = recorder_guard_fault_;

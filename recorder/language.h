@@ -340,8 +340,7 @@ RECORDER_LOUD_
     RECORDER_UNSEEN_ __attribute__((destructor(priority), used)) static void
 #else
 #define RECORDER_LIBRARY_ false
-#define RECORDER_AT_OPEN_(priority)                                            \
-    __attribute__((unused)) RECORDER_LOCAL_ void
+#define RECORDER_AT_OPEN_(priority) __attribute__((unused)) RECORDER_LOCAL_ void
 #define RECORDER_AT_CLOSE_(priority) RECORDER_AT_OPEN_(priority)
 #endif
 /* gcc on mingw takes `printf` for the one of msvcrt, without %zu, %td, %jd. */

@@ -325,8 +325,7 @@ RECORDER_SELDOM_ long recorder_os_statx_(int fd, const char *path,
 #endif
 }
 /* True for a regular file of this user with one name. */
-RECORDER_INLINE_ bool
-recorder_os_is_own_(const struct recorder_statx_ *stat)
+RECORDER_INLINE_ bool recorder_os_is_own_(const struct recorder_statx_ *stat)
 {
     return (stat->mode & 0170000) == 0100000 && stat->links == 1 &&
            stat->user == recorder_os_user_();
@@ -450,10 +449,9 @@ RECORDER_INLINE_ void recorder_os_block_(struct recorder_signal_set_ *before)
 RECORDER_INLINE_ void recorder_os_unblock_faults_(void)
 {
     struct recorder_signal_set_ faults = {{0}};
-    faults.bits[0] = 1ul << (RECORDER_SIGSEGV_ - 1) |
-                     1ul << (RECORDER_SIGBUS_ - 1) |
-                     1ul << (RECORDER_SIGILL_ - 1) |
-                     1ul << (RECORDER_SIGFPE_ - 1);
+    faults.bits[0] =
+        1ul << (RECORDER_SIGSEGV_ - 1) | 1ul << (RECORDER_SIGBUS_ - 1) |
+        1ul << (RECORDER_SIGILL_ - 1) | 1ul << (RECORDER_SIGFPE_ - 1);
     recorder_os_mask_(RECORDER_SIG_BLOCK_ + 1 /* SIG_UNBLOCK */, &faults, NULL);
 }
 /* The largest jmp_buf is 64-bit POWER's, 656 bytes. */

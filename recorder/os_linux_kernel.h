@@ -157,9 +157,8 @@ recorder_perf_stop_set_(struct recorder_perf_event_ *event)
     char text[16] = "";
     uint64_t number = 0;
     const char *at = text;
-    if (!recorder_os_file_(
-            "/sys/kernel/tracing/events/sched/sched_switch/id", text,
-            sizeof text - 1) &&
+    if (!recorder_os_file_("/sys/kernel/tracing/events/sched/sched_switch/id",
+                           text, sizeof text - 1) &&
         !recorder_os_file_(
             "/sys/kernel/debug/tracing/events/sched/sched_switch/id", text,
             sizeof text - 1))

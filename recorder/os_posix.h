@@ -365,9 +365,8 @@ RECORDER_INLINE_ int recorder_os_append_(const char *path)
                   O_WRONLY | O_CREAT | O_APPEND | RECORDER_O_NOFOLLOW_ |
                       O_NONBLOCK | O_CLOEXEC,
                   0600);
-    if (fd < 0 ||
-        (fstat(fd, &stat) == 0 && S_ISREG(stat.st_mode) &&
-         stat.st_nlink == 1 && stat.st_uid == geteuid()))
+    if (fd < 0 || (fstat(fd, &stat) == 0 && S_ISREG(stat.st_mode) &&
+                   stat.st_nlink == 1 && stat.st_uid == geteuid()))
         return fd;
     close(fd);
     return -1;

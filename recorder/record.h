@@ -18,8 +18,7 @@ RECORDER_INLINE_ uintptr_t recorder_time_now_(void)
 {
     return recorder_order_ticks_();
 }
-RECORDER_INLINE_ uintptr_t recorder_order_new_(uintptr_t time,
-                                               uintptr_t count)
+RECORDER_INLINE_ uintptr_t recorder_order_new_(uintptr_t time, uintptr_t count)
 {
     uintptr_t order = recorder_order_by_clock_(recorder_self_(), time, 1);
     return order != UINTPTR_MAX ? order : recorder_orders_(count);
@@ -46,8 +45,7 @@ RECORDER_INLINE_ uintptr_t recorder_time_now_(void)
 {
     return recorder_time_();
 }
-RECORDER_INLINE_ uintptr_t recorder_order_new_(uintptr_t time,
-                                               uintptr_t count)
+RECORDER_INLINE_ uintptr_t recorder_order_new_(uintptr_t time, uintptr_t count)
 {
     (void)time;
     return recorder_orders_(count);

@@ -294,8 +294,7 @@ RECORDER_INLINE_ bool recorder_set_ends_(char c)
 
 /* Copies text up to the end of an item; a name ends at '=', too. Returns false
  * if it is too long. */
-RECORDER_SELDOM_ bool recorder_set_copy_(const char **from, char *to,
-                                           bool name)
+RECORDER_SELDOM_ bool recorder_set_copy_(const char **from, char *to, bool name)
 {
     const char *at = *from;
     size_t size = 0;

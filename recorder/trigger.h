@@ -445,8 +445,7 @@ RECORDER_SELDOM_ bool recorder_trigger_one_(const char *text, size_t size,
     recorder_trigger_enter_();
     recorder_action_mark_();
     if (!recorder_trigger_has_(trigger))
-        recorder_trigger_refuse_(text, size,
-                                 "no recorder has this name yet");
+        recorder_trigger_refuse_(text, size, "no recorder has this name yet");
     return true;
 }
 
@@ -508,8 +507,7 @@ recorder_trigger_ask_(void)
     recorder_trigger(recorder_os_environment_("RECORDER_TRIGGERS"));
 }
 /* Names the arguments of a trigger's condition that no record had. */
-RECORDER_SELDOM_ void
-recorder_trigger_lacks_(struct recorder_trigger_ *trigger)
+RECORDER_SELDOM_ void recorder_trigger_lacks_(struct recorder_trigger_ *trigger)
 {
     const struct recorder_condition_ *c = &trigger->condition;
     unsigned i;
@@ -520,8 +518,7 @@ recorder_trigger_lacks_(struct recorder_trigger_ *trigger)
         while (at[size])
             size++;
         if (trigger->had[RECORDER_CONDITION_TESTS_] && !trigger->had[i])
-            recorder_trigger_refuse_(at, size,
-                                     "no record had this argument");
+            recorder_trigger_refuse_(at, size, "no record had this argument");
     }
     trigger->had[RECORDER_CONDITION_TESTS_] = 0; /* each file calls it */
 }

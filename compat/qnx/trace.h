@@ -62,8 +62,7 @@ enum {
 #define RECORDER_TRACE_B_(n, severity, size, data, ...)                        \
     TraceEvent(_TRACE_WORD(n, 1, severity, _TRACE_EXC), __VA_ARGS__,           \
                (const void *)(data), (int)(size))
-#define Trace0(code, severity)                                                 \
-    RECORDER_TRACE_(1, severity, (int)(code))
+#define Trace0(code, severity) RECORDER_TRACE_(1, severity, (int)(code))
 #define Trace1(code, severity, a)                                              \
     RECORDER_TRACE_(2, severity, (int)(code), (int)(a))
 #define Trace2(code, severity, a, b)                                           \

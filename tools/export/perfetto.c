@@ -217,8 +217,7 @@ static uint64_t pid_of(const struct perfetto *p)
     return pid ? pid : 1; /* 0 is the kernel's idle thread */
 }
 
-/* Puts a process's name. Of several sources, the source's name comes
- * first. */
+/* Puts a process's name. Of several sources, the source's name comes first. */
 static void put_process_name(struct perfetto *p)
 {
     const struct call *call = p->timeline->call;

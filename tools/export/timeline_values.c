@@ -34,9 +34,8 @@ static void value_add(struct timeline *t, const char *option, size_t recorder,
     t->values =
         need(realloc(t->values, (t->values_count + 1) * sizeof *t->values));
     add = &t->values[t->values_count++];
-    *add = (struct timeline_value){.recorder = recorder,
-                                   .argument = value->argument,
-                                   .option = option};
+    *add = (struct timeline_value){
+        .recorder = recorder, .argument = value->argument, .option = option};
     add->name = need(strdup(value->name));
     add->field = value->field ? need(strdup(value->field)) : NULL;
     add->label = need(malloc(size));

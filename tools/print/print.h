@@ -93,9 +93,8 @@ void json_event(FILE *, struct call *, const struct reader_event *);
 /* ------------------------------------------------------------------- csv.c -- */
 
 /* Print one line with its CRLF: the names of the columns, with one source also
- * the names that formats give arguments; an event. The head reads
- * all events, from the first. `calls`: of these sources it is one
- * (sources.h). */
+ * the names that formats give arguments; an event. The head reads all events,
+ * from the first. `calls`: of these sources it is one (sources.h). */
 void csv_head(FILE *, struct call *calls);
 void csv_event(FILE *, const struct call *calls, struct call *,
                const struct reader_event *);

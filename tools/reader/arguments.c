@@ -128,17 +128,15 @@ static void argument_make(struct text_context *c,
         /* %.0s shows nothing that could. */
         to->changes = text_most(f, event) && text_changes(c, word, &sizes);
         to->cut = sizes.kept < sizes.shown;
-        if ((to->cut && !sizes.kept) ||
-            word == c->reader->inside->text_lost) {
+        if ((to->cut && !sizes.kept) || word == c->reader->inside->text_lost) {
             to->kind = READER_LOST;
             return;
         }
         **strings = *RECORDER_FORMAT_CHANGES_;
-        size = f->how.wide
-                   ? wide_text(c, word, *strings + to->changes,
-                               text_most(f, event), &cut)
-                   : string_read(c, word, *strings + to->changes, sizes,
-                                 text_most(f, event), &cut);
+        size = f->how.wide ? wide_text(c, word, *strings + to->changes,
+                                       text_most(f, event), &cut)
+                           : string_read(c, word, *strings + to->changes, sizes,
+                                         text_most(f, event), &cut);
         to->kind = size < 0 ? READER_POINTER : READER_STRING;
         to->changes = to->changes && size >= 0;
         if (size < 0)
@@ -298,9 +296,8 @@ static bool text_read(struct text_context *c,
         return false;
     c->reader->inside->token = 0;
     to->changes = text_changes(c, address, &sizes);
-    size = f->how.wide
-               ? wide_read(c, address, strings, most, &cut)
-               : string_read(c, address, strings, sizes, most, &cut);
+    size = f->how.wide ? wide_read(c, address, strings, most, &cut)
+                       : string_read(c, address, strings, sizes, most, &cut);
     if (size < 0)
         return false;
     to->size = (size_t)size;

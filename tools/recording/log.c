@@ -144,10 +144,9 @@ static void figures_put(struct log *log, size_t recorder,
     if (!c->begun) { /* the first look: that is no fault of the log */
         c->begun = true;
         c->before = gone > 0 ? gone : 0;
-        recorder_figures_overwritten_(&figures,
-                                      (uint64_t)(c->before + sums.seen),
-                                      (uint64_t)sums.seen, sums.heads,
-                                      r->several);
+        recorder_figures_overwritten_(
+            &figures, (uint64_t)(c->before + sums.seen), (uint64_t)sums.seen,
+            sums.heads, r->several);
         ring->kept[KEPT_OVERWRITTEN] = figures.overwritten;
         ring->kept[KEPT_SLOTS_OVERWRITTEN] = figures.slots_overwritten;
         ring->kept[KEPT_ESTIMATED] = figures.estimated;

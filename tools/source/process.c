@@ -34,8 +34,7 @@ struct process {
 static const struct shared *shared_at(struct memory *memory, uint64_t address,
                                       size_t size)
 {
-    const struct process *process =
-        (const struct process *)memory_base(memory);
+    const struct process *process = (const struct process *)memory_base(memory);
     for (size_t i = 0; i < process->shared_count; i++) {
         const struct shared *s = &process->shared[i];
         if (address - s->start < s->size &&
@@ -136,8 +135,7 @@ static const void *process_descriptor(struct memory *memory, int fd,
                                       size_t size)
 {
     static const char wanted[] = "anon_inode:[perf_event]";
-    const struct process *process =
-        (const struct process *)memory_base(memory);
+    const struct process *process = (const struct process *)memory_base(memory);
     int of = (int)syscall(SYS_pidfd_open, process->pid, 0), copy;
     char path[40], link[sizeof wanted];
     void *at = MAP_FAILED;

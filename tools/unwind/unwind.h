@@ -72,8 +72,7 @@ struct unwind {
 
 /* Finds the frames of a thread. The first address is executing; each other one
  * is inside a call that has not returned. Returns the number of frames; *whole:
- * the last is the outermost of all. `registers` are of the last frame
- * then. */
+ * the last is the outermost of all. `registers` are of the last frame then. */
 size_t unwind(struct unwind *, struct registers *, uint64_t to[FRAMES_MAX],
               bool *whole);
 void unwind_close(struct unwind *);

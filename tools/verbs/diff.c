@@ -281,10 +281,9 @@ static void times_print(const struct diff_shown *o)
         head = true;
         printf("%-8s %8.0f/%-8.0f %9s/%-9s %9s/%-9s %9s/%-9s %5s  ", t->verdict,
                t->count[GOOD] / (double)c->of[GOOD].runs_count, t->count[BAD],
-               finding_time(t->median[GOOD]),
-               finding_time(t->median[BAD]), finding_time(t->high[GOOD]),
-               finding_time(t->high[BAD]), finding_time(t->total[GOOD]),
-               finding_time(t->total[BAD]),
+               finding_time(t->median[GOOD]), finding_time(t->median[BAD]),
+               finding_time(t->high[GOOD]), finding_time(t->high[BAD]),
+               finding_time(t->total[GOOD]), finding_time(t->total[BAD]),
                finding_number(t->median[BAD] / t->median[GOOD]));
         puts(time_text(c, t));
     }

@@ -32,8 +32,7 @@ static void node_print(const struct trace_node *node, uint64_t first_ns)
                                     : time,
            indent, "", more[node->kind], name);
     if (node->records)
-        printf(" (%zu record%s)", node->records,
-               node->records == 1 ? "" : "s");
+        printf(" (%zu record%s)", node->records, node->records == 1 ? "" : "s");
     if (node->kind == TRACE_WORK)
         place_print(node);
     if (node->kind == TRACE_WORK && node->parent && node->above == TRACE_NONE)

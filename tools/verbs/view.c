@@ -88,8 +88,7 @@ static int run(struct call *call)
     struct value_option values[sizeof call->options / sizeof *call->options];
     size_t count = 0;
     const char *port_text = call_option(call, PORT);
-    uint64_t port =
-        port_text ? number_of(call, port_text, "--port", 65535) : 0;
+    uint64_t port = port_text ? number_of(call, port_text, "--port", 65535) : 0;
     struct call *calls;
     int status;
     for (int i = 0; i < call->options_count; i++)
