@@ -11,7 +11,8 @@
 PROMISES (each names the test that keeps it)
     whole       no reader sees a part of a call, or a call that was not made,
                 whatever signal handlers interrupt, and after SIGKILL
-                -> tests/inside/packed.c tests/outside/functions.c
+                -> tests/inside/packed.c tests/inside/masked.c
+                   tests/outside/functions.c
     nested      the calls of a thread nest as they did: longjmp(), exceptions,
                 cancelled threads, signal handlers and fork() cross none of them
                 -> tests/outside/functions.c
@@ -27,7 +28,7 @@ LIMITS
     * A function that the compiler inlined is recorded as a call. A function
       without code, or of a file without the flag, is not.
     * A thread without a lane (see RECORDER_FUNCTIONS_LANES) takes a slot for
-      each call: so do ports, unless they have RECORDER_ONE_PROCESSOR.
+      each call: so do ports without RECORDER_FUNCTIONS_ENTER().
     * The hooks order calls of one thread exactly. A record and a call that have
       the same time, on a machine whose clock is slower than a call, are shown
       call first.
@@ -37,7 +38,8 @@ LIMITS
       recorder_task_switch() (recorder_tasks.h), or calls of one are cut where
       another continues.
     * Functions that a port's macros call are left out of the flag, or a hook
-      calls itself: -finstrument-functions-exclude-function-list=port_.
+      calls itself: -finstrument-functions-exclude-function-list=port_. So is a
+      handler that RECORDER_FUNCTIONS_ENTER() does not mask (NMI).
     * siglongjmp() out of a handler that interrupted a hook costs one slot.
     * Triggers do not see calls, and RECORDER_TRACE(functions) above 0 prints
       none. -1 turns calls off, as `recorder set PID functions=off` does.
@@ -58,6 +60,8 @@ CONTENTS
  *                           where a word has 32 bits. Default 4096; ports: 64
  * RECORDER_FUNCTIONS_LANES  lanes: see RECORDER_LANES. Default 32, of which a
  *                           lane that no thread uses takes no memory; ports: 1
+ * RECORDER_FUNCTIONS_ENTER(), RECORDER_FUNCTIONS_LEAVE(was)  of ports with
+ *                           RECORDER_ONE_PROCESSOR: they mask interrupts
  */
 #ifndef RECORDER_FUNCTIONS_SIZE
 #define RECORDER_FUNCTIONS_SIZE RECORDER_HOSTED_OR_(4096, 64)

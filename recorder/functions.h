@@ -40,18 +40,23 @@ RECORDER_C_BEGIN_
  *           into the same word.
  *
  * The processor runs a thread and its handlers in one order, and the empty
- * assembly holds the compiler back. It is the same for the interrupts and the
- * tasks of a port with one processor: A3 is atomic there.
+ * assembly holds the compiler back. A port with one processor that masks
+ * interrupts (RECORDER_FUNCTIONS_ENTER) needs no mark:
+ *
+ *   append, masked                              open a slot
+ *   M1 newest is mine, its write the ring's     W1 to W7, as any record
+ *   M2 the first word that is 0 = the call      N1 newest = the write after W2,
+ *   M3 no word is 0 ? then it is nobody's          me, the slot: masked
+ *
+ *   M1, M2  Others run before or after both. If one drew a position after the
+ *           slot's, `write` is another, for good. Else no lap can reach the slot.
+ *   N1      Who comes between W2 and N1 opens a slot, as newest is older than
+ *           the ring's: else W6 erases the call. A late N1 has an old write.
+ *   mask    Else N1 mixes two slots, or M2 stores into a record of a later lap.
  */
 #define RECORDER_CALL_MARK_                                                    \
     ((uintptr_t)1 << RECORDER_CALL_MARK_BIT_(__SIZEOF_POINTER__))
 #define RECORDER_HOLD_() __asm__ volatile("" : : : "memory")
-
-#if defined(RECORDER_HOSTED_) || defined(RECORDER_ONE_PROCESSOR)
-#define RECORDER_CALL_PACKS_ true
-#else
-#define RECORDER_CALL_PACKS_ false
-#endif
 
 /* Sets the mark. Returns true if it was set before. */
 #if defined(RECORDER_HOSTED_) && (defined(__x86_64__) || defined(__i386__))
@@ -72,7 +77,7 @@ RECORDER_INLINE_ void recorder_call_release_(uintptr_t *word)
                      :
                      : "cc", "memory");
 }
-#elif !defined(RECORDER_ENTER)
+#else
 RECORDER_INLINE_ bool recorder_call_claim_(uintptr_t *word)
 {
     return __atomic_fetch_or(word, RECORDER_CALL_MARK_, __ATOMIC_RELAXED) &
@@ -81,20 +86,6 @@ RECORDER_INLINE_ bool recorder_call_claim_(uintptr_t *word)
 RECORDER_INLINE_ void recorder_call_release_(uintptr_t *word)
 {
     __atomic_fetch_and(word, ~RECORDER_CALL_MARK_, __ATOMIC_RELAXED);
-}
-#else
-RECORDER_INLINE_ bool recorder_call_claim_(uintptr_t *word)
-{
-    uintptr_t masked = RECORDER_ENTER(), was = recorder_get_(word);
-    recorder_put_(word, was | RECORDER_CALL_MARK_);
-    RECORDER_LEAVE(masked);
-    return was & RECORDER_CALL_MARK_;
-}
-RECORDER_INLINE_ void recorder_call_release_(uintptr_t *word)
-{
-    uintptr_t masked = RECORDER_ENTER();
-    recorder_put_(word, recorder_get_(word) & ~RECORDER_CALL_MARK_);
-    RECORDER_LEAVE(masked);
 }
 #endif
 
@@ -121,10 +112,8 @@ RECORDER_INLINE_ uintptr_t recorder_call_info_(const struct recorder_call_ *c)
 /* True if the ticks and the distance of a call fit into its words. */
 RECORDER_INLINE_ bool recorder_call_fits_(const struct recorder_call_ *c)
 {
-    return c->since >> RECORDER_CALL_TICKS_ == 0 &&
-           (c->below + (1u << (RECORDER_CALL_STACK_ - 1))) >>
-                   RECORDER_CALL_STACK_ ==
-               0;
+    uint32_t above = c->below + (1u << (RECORDER_CALL_STACK_ - 1));
+    return !(c->since >> RECORDER_CALL_TICKS_ || above >> RECORDER_CALL_STACK_);
 }
 #if __SIZEOF_POINTER__ == 8
 /* Makes the record of a first call. */
@@ -178,17 +167,14 @@ RECORDER_INLINE_ void recorder_call_first_(struct recorder_record *r,
 RECORDER_INLINE_ void recorder_call_measure_(const struct recorder_record *r,
                                              struct recorder_call_ *c)
 {
-    c->below = ((uint32_t)recorder_get_(&r->caller) - (uint32_t)c->stack) >> 2;
-    if (c->below >> 29) /* it is higher */
-        c->below |= 0xc0000000u;
+    uint32_t bytes = (uint32_t)recorder_get_(&r->caller) - (uint32_t)c->stack;
+    c->below = (uint32_t)((int32_t)bytes >> 2); /* it may be higher */
 }
 RECORDER_INLINE_ bool recorder_call_store_(struct recorder_record *r,
                                            uintptr_t base,
                                            struct recorder_call_ *c)
 {
     (void)base;
-    if (recorder_get_(&r->argument[3]))
-        return false;
     recorder_put_(&r->argument[2], c->function);
     RECORDER_HOLD_();
     recorder_put_(&r->argument[3], recorder_call_info_(c));
@@ -198,6 +184,52 @@ RECORDER_INLINE_ bool recorder_call_store_(struct recorder_record *r,
 
 /* ---------------------------------------------------------------- hooks -- */
 
+#if defined(RECORDER_ONE_PROCESSOR) && defined(RECORDER_FUNCTIONS_ENTER)
+RECORDER_ASSERT_(RECORDER_TICKETS > 1, "RECORDER_TICKETS"); /* or N1 is wrong */
+static struct {
+    uintptr_t write, writer;
+    struct recorder_record *place;
+} recorder_call_newest_;
+RECORDER_INLINE_ void recorder_call_note_(struct recorder *recorder,
+                                          const char *format,
+                                          uintptr_t function, uintptr_t stack,
+                                          uintptr_t returns)
+{
+    struct recorder_record r = {(uintptr_t)format, 0, 0, 0, {0, 0, 0, 0}};
+    struct recorder_call_ call = {function, stack, returns, 0, 0};
+    unsigned writer = recorder_writer_(recorder);
+    struct recorder_ring *ring = recorder_ring_of_(recorder, writer);
+    uintptr_t mask = recorder->mask, previous, masked;
+    if (__atomic_load_n(&recorder->trace, __ATOMIC_RELAXED) < 0)
+        return;
+    r.time = recorder_time_now_();
+    masked = RECORDER_FUNCTIONS_ENTER();
+    if (recorder_call_newest_.writer == writer &&
+        recorder_call_newest_.write == recorder_get_(&ring->write)) {
+        struct recorder_record *place = recorder_call_newest_.place;
+        call.since = r.time - place->time; RECORDER_STEP_(M1);
+        recorder_call_measure_(place, &call);
+        if (recorder_call_fits_(&call) &&
+            recorder_call_store_(place, place->caller, &call)) { /* M2 */
+            if (sizeof mask == 4 || place->argument[3]) /* M3 */
+                recorder_call_newest_.writer = 0;
+            RECORDER_FUNCTIONS_LEAVE(masked);
+            return;
+        }
+    }
+    RECORDER_FUNCTIONS_LEAVE(masked);
+    call.since = call.below = 0;
+    recorder_call_first_(&r, &call);
+    r.order = recorder_order_new_(r.time, RECORDER_CALLS_MAX_);
+    previous = recorder_positions_(ring, 1, writer);
+    recorder_write_(ring, mask, previous, writer, &r, NULL);
+    masked = RECORDER_FUNCTIONS_ENTER();
+    recorder_call_newest_.write = previous + 1; RECORDER_STEP_(N1);
+    recorder_call_newest_.writer = writer;
+    recorder_call_newest_.place = recorder_records_(ring) + (previous & mask);
+    RECORDER_FUNCTIONS_LEAVE(masked);
+}
+#else
 /* Records a call in a new slot: B1 to B3. */
 RECORDER_FUNCTION_ void recorder_call_open_(struct recorder *recorder,
                                             const char *format, uintptr_t time,
@@ -223,9 +255,8 @@ RECORDER_FUNCTION_ void recorder_call_open_(struct recorder *recorder,
         uintptr_t commit = RECORDER_LOAD_(&recorder_commits_(ring, mask)[slot],
                                           __ATOMIC_ACQUIRE);
         RECORDER_STEP_(B1);
-        if (!(RECORDER_CALL_PACKS_ && /* B2 */
-              (recorder_get_(&recorder_records_(ring)[slot].caller) &
-               RECORDER_CALL_MARK_)) &&
+        if (!(recorder_get_(&recorder_records_(ring)[slot].caller) &
+              RECORDER_HOSTED_OR_(RECORDER_CALL_MARK_, 0u)) && /* B2 */
             recorder_take_turn_(turn, commit, previous - slot)) {
             if (recorder_lap_wraps_(lap))
                 recorder_raise_(turn, previous - slot);
@@ -260,7 +291,8 @@ RECORDER_INLINE_ bool recorder_call_append_(const struct recorder *recorder,
         return false;
     RECORDER_STEP_(A3);
     if (recorder_get_(&ring->write) == write && /* A4 */
-        recorder_get_(&place->format) == (uintptr_t)format) {
+        recorder_get_(&place->format) == (uintptr_t)format &&
+        (sizeof base > 4 || !recorder_get_(&place->argument[3]))) {
         RECORDER_STEP_(A4);
         base = recorder_get_(&place->caller) & ~RECORDER_CALL_MARK_;
         call.since = time - recorder_get_(&place->time);
@@ -293,13 +325,13 @@ RECORDER_INLINE_ void recorder_call_note_(struct recorder *recorder,
     if (recorder_writer_lane_(writer) > recorder->lanes_mask)
         writer = 0;
     time = recorder_time_now_();
-    if (RECORDER_HOSTED_OR_(recorder_writer_lane_(writer),
-                            RECORDER_CALL_PACKS_) &&
+    if (RECORDER_HOSTED_OR_(recorder_writer_lane_(writer), false) &&
         recorder_call_append_(recorder, writer, format, time, function, stack,
                               returns))
         return;
     recorder_call_open_(recorder, format, time, function, stack, returns);
 }
+#endif
 /* `name` is the recorder: all hooks of a file have one format. */
 #define RECORDER_FUNCTIONS_NOTE_(name, function, returns)                      \
     recorder_call_note_(&recorder_for_##name, recorder_call_format_,           \

@@ -161,7 +161,7 @@ cost()
     tests/ports/bare-cost.sh >$out/cost.txt || return 1
     awk -F '\t' '{ print $1 ": " $2 " " $3 }
         $1 ~ /^instructions of a record, Cortex-M3/ && $2 > 60 ||
-        $1 ~ /^instructions of a call and its return/ && $2 > 210 ||
+        $1 ~ /^instructions of a call and its return/ && $2 > 140 ||
         $1 ~ /^instructions of a switch/ && $2 > 70 ||
         $1 ~ /^of a one-shot recorder/ && $2 > 78 ||
         $1 ~ /^turned off/ && $2 > 5 ||

@@ -26,9 +26,6 @@ static inline unsigned port_context(void)
 }
 
 /* ARMv6-M (Cortex-M0) has no exclusive instructions. */
-#ifdef __ARM_ARCH_6M__
-#define RECORDER_ENTER() port_mask()
-#define RECORDER_LEAVE(was) port_unmask(was)
 static inline uintptr_t port_mask(void)
 {
     uintptr_t was;
@@ -39,7 +36,12 @@ static inline void port_unmask(uintptr_t was)
 {
     __asm__ volatile("msr primask, %0" : : "r"(was) : "memory");
 }
+#ifdef __ARM_ARCH_6M__
+#define RECORDER_ENTER() port_mask()
+#define RECORDER_LEAVE(was) port_unmask(was)
 #endif
+#define RECORDER_FUNCTIONS_ENTER() port_mask()
+#define RECORDER_FUNCTIONS_LEAVE(was) port_unmask(was)
 
 /* The board has one processor, and nothing else reads while it records. */
 #define RECORDER_ONE_PROCESSOR
