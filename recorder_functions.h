@@ -38,8 +38,7 @@ LIMITS
       recorder_task_switch() (recorder_tasks.h), or calls of one are cut where
       another continues.
     * Functions that a port's macros call are left out of the flag, or a hook
-      calls itself: -finstrument-functions-exclude-function-list=port_. So is a
-      handler that RECORDER_FUNCTIONS_ENTER() does not mask (NMI).
+      calls itself: -finstrument-functions-exclude-function-list=port_.
     * siglongjmp() out of a handler that interrupted a hook costs one slot.
     * Triggers do not see calls, and RECORDER_TRACE(functions) above 0 prints
       none. -1 turns calls off, as `recorder set PID functions=off` does.
@@ -61,7 +60,7 @@ CONTENTS
  * RECORDER_FUNCTIONS_LANES  lanes: see RECORDER_LANES. Default 32, of which a
  *                           lane that no thread uses takes no memory; ports: 1
  * RECORDER_FUNCTIONS_ENTER(), RECORDER_FUNCTIONS_LEAVE(was)  of ports with
- *                           RECORDER_ONE_PROCESSOR: they mask interrupts
+ *                           RECORDER_ONE_PROCESSOR: mask all handlers with hooks
  */
 #ifndef RECORDER_FUNCTIONS_SIZE
 #define RECORDER_FUNCTIONS_SIZE RECORDER_HOSTED_OR_(4096, 64)

@@ -113,14 +113,11 @@ RECORDER_C_BEGIN_
     RECORDER_ENDS_
 #endif
 #define RECORDER_TWEAK_ENTERS_(function, tweak)                                \
-    RECORDER_IF_BODIES_(RECORDER_UNSEEN_ __attribute__((                       \
-        constructor(101))) static void function(void) {                        \
-        recorder_tweak_enter_(&tweak);                                         \
-    })
+    RECORDER_IF_BODIES_(RECORDER_UNSEEN_ __attribute__((constructor(           \
+        101))) static void function(void) { recorder_tweak_enter_(&tweak); })
 #define RECORDER_TWEAK_LEAVES_(function, tweak)                                \
-    RECORDER_IF_BODIES_(RECORDER_AT_CLOSE_(101) function(void) {               \
-        recorder_tweak_leave_(&tweak);                                         \
-    })
+    RECORDER_IF_BODIES_(RECORDER_AT_CLOSE_(101)                                \
+                            function(void) { recorder_tweak_leave_(&tweak); })
 
 /* Results of recorder_trace_set(). */
 enum {

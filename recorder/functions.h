@@ -39,9 +39,8 @@ RECORDER_C_BEGIN_
  *   A3      A handler that interrupts an append opens a slot. Else both store
  *           into the same word.
  *
- * The processor runs a thread and its handlers in one order, and the empty
- * assembly holds the compiler back. A port with one processor that masks
- * interrupts (RECORDER_FUNCTIONS_ENTER) needs no mark:
+ * The processor runs a thread and its handlers in one order, and empty assembly
+ * holds the compiler back. A port that masks them (RECORDER_FUNCTIONS_ENTER):
  *
  *   append, masked                              open a slot
  *   M1 newest is mine, its write the ring's     W1 to W7, as any record

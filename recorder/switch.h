@@ -60,9 +60,8 @@ RECORDER_C_BEGIN_
 /* Each evaluates its arguments only if it records. It has no value, because a
  * port might lack one. */
 #define RECORDER_SWITCH_(format, id, name, where, more)                        \
-    ((void)(RECORDER_IS_OFF_(switches)                                         \
-                    RECORDER_OFF_OR_(, || recorder_switch_is_full_(            \
-                                              &recorder_for_switches))         \
+    ((void)(RECORDER_IS_OFF_(switches) RECORDER_OFF_OR_(                       \
+                , || recorder_switch_is_full_(&recorder_for_switches))         \
                 ? (uintptr_t)0                                                 \
                 : recorder_returned_(recorder_record_few_(                     \
                       &recorder_for_switches, format, (uintptr_t)(name),       \

@@ -327,9 +327,8 @@ void call_names_check(const struct call *calls)
     for (const struct call *c = calls; c && !any; c = c->next)
         any = reader_has_named(&c->reader, names, &there);
     if (!any)
-        tell_of(calls)(calls->title ? NULL : calls,
-                       "no recorder is named %s%s", names,
-                       offer_end(&there));
+        tell_of(calls)(calls->title ? NULL : calls, "no recorder is named %s%s",
+                       names, offer_end(&there));
     offer_free(&there);
 }
 
@@ -411,9 +410,8 @@ void call_take(struct call *call)
     if (until && call_when(call, until, &s->until_order, &s->until_ns))
         s->until_set = true;
     if (!call->reader.recorders_count)
-        tell_of(call)(call,
-                      "has no recorders: nothing in it was compiled with "
-                      "recorder.h and without -DRECORDER_OFF");
+        tell_of(call)(call, "has no recorders: nothing in it was compiled with "
+                            "recorder.h and without -DRECORDER_OFF");
     if (since || until) {
         reader_select(&call->reader, s);
         reader_rewind(&call->reader);

@@ -200,18 +200,17 @@ struct recorder_timed {
             {0, 0, 0, 0, 0};                                                   \
         uintptr_t recorder_began_##name = (uintptr_t)recorder_tick()
 #define RECORD_TIMING_END(name, operation, unit, amount)                       \
-        struct recorder_timed recorder_timed_##name;                           \
-        if (recorder_timing_add(                                               \
-                &recorder_timing_of_##name, recorder_began_##name,             \
-                (uintptr_t)recorder_tick(), RECORDER_HZ, RECORDER_TRACE(name), \
-                (uintptr_t)(amount), &recorder_timed_##name))                  \
-            RECORD(name,                                                       \
-                   operation " %.2f " unit "/s, total %lu, %.2f loops/s, "     \
-                             "avg duration %.2f us, ",                         \
-                   recorder_timed_##name.values_per_s,                         \
-                   recorder_timed_##name.total,                                \
-                   recorder_timed_##name.loops_per_s,                          \
-                   recorder_timed_##name.average_us);                          \
+    struct recorder_timed recorder_timed_##name;                               \
+    if (recorder_timing_add(&recorder_timing_of_##name, recorder_began_##name, \
+                            (uintptr_t)recorder_tick(), RECORDER_HZ,           \
+                            RECORDER_TRACE(name), (uintptr_t)(amount),         \
+                            &recorder_timed_##name))                           \
+        RECORD(name,                                                           \
+               operation " %.2f " unit "/s, total %lu, %.2f loops/s, "         \
+                         "avg duration %.2f us, ",                             \
+               recorder_timed_##name.values_per_s,                             \
+               recorder_timed_##name.total, recorder_timed_##name.loops_per_s, \
+               recorder_timed_##name.average_us);                              \
     }
 #ifndef RECORDER_HZ
 #if RECORDER_64BIT
@@ -322,9 +321,8 @@ template <> struct recorder_1x_if<true> {
     typedef uintptr_t type;
 };
 template <typename T>
-RECORDER_INLINE_
-    typename recorder_1x_if<!recorder_1x_is_class<T>::value>::type
-    _recorder_arg(T value)
+RECORDER_INLINE_ typename recorder_1x_if<!recorder_1x_is_class<T>::value>::type
+_recorder_arg(T value)
 {
     static_assert(!recorder_is_long_double_<T>::value,
                   RECORDER_NO_LONG_DOUBLE_);
