@@ -11,11 +11,10 @@
 PROMISES (each names the test that keeps it)
     whole       no reader sees a part of a call, or a call that was not made,
                 whatever signal handlers interrupt, and after SIGKILL
-                -> tests/inside/packed.c tests/inside/masked.c
-                   tests/outside/functions.c
+                -> tests/inside/packed.c tests/outside/functions.c
     nested      the calls of a thread nest as they did: longjmp(), exceptions,
                 cancelled threads, signal handlers and fork() cross none of them
-                -> tests/outside/functions.c
+                -> tests/inside/masked.c tests/outside/functions.c
     unharmed    a call takes no lock, no memory and no system call (a thread's
                 first call excepted) and leaves errno alone
                 -> tests/inside/packed.c

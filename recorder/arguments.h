@@ -506,11 +506,10 @@ RECORDER_INLINE_ auto recorder_context_id_(int, const T &id)
      _Generic((x), float                                                       \
               : recorder_word_of_double_, double                               \
               : recorder_word_of_double_, default                              \
-              : recorder_word_of_word_)(                                       \
-         _Generic((x), float                                                   \
-                  : (x), double                                                \
-                  : (x), default                                               \
-                  : (uintptr_t)(x))))
+              : recorder_word_of_word_)(_Generic((x), float                    \
+                                                 : (x), double                 \
+                                                 : (x), default                \
+                                                 : (uintptr_t)(x))))
 #define RECORDER_CONTEXT_ID_(id)                                               \
     recorder_given_of_(RECORDER_WORD_(id),                                     \
                        _Generic((id), char *                                   \
