@@ -74,11 +74,14 @@ static size_t last_before(const struct diff_shown *o, enum compare_side side,
     return COMPARE_NONE;
 }
 
+/* The text of a record that is chosen, until it is read again: a damaged file
+ * may lack it then. */
+static char chosen[1];
+
 /* Chooses the records around a finding. */
 static void records_choose(struct diff_shown *o, const struct finding *f,
                            enum compare_side side)
 {
-    static char chosen[1];
     size_t event = f->event[side], count, which, k;
     if (event == COMPARE_NONE)
         return;
@@ -132,7 +135,8 @@ static void records_close(struct diff_shown *o)
 {
     for (enum compare_side side = GOOD; side < SIDES; side++) {
         for (size_t i = 0; i < o->c->of[side].count; i++)
-            free(o->texts[side][i]);
+            if (o->texts[side][i] != chosen)
+                free(o->texts[side][i]);
         free(o->texts[side]);
         free(o->at[side]);
     }
