@@ -56,6 +56,11 @@ Test(hooks, nuttx)
 {
     kernel("nuttx", "kernel.c hooks.c", 2);
 }
+Test(hooks, rtthread)
+{
+    kernel("rtthread", "kernel.c hooks.c", 2);
+    kernel("rtthread", "-DOLD kernel.c hooks.c", 2);
+}
 Test(hooks, zephyr)
 {
     kernel("zephyr", "kernel.c hooks.c", 2);
