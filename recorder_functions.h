@@ -59,13 +59,18 @@ CONTENTS
  * RECORDER_FUNCTIONS_LANES  lanes: see RECORDER_LANES. Default 32, of which a
  *                           lane that no thread uses takes no memory; ports: 1
  * RECORDER_FUNCTIONS_ENTER(), RECORDER_FUNCTIONS_LEAVE(was)  of ports with
- *                           RECORDER_ONE_PROCESSOR: mask all handlers with hooks
+ *                           RECORDER_ONE_PROCESSOR: mask all handlers with hooks.
+ *                           Default: RECORDER_ENTER(), if there is one
  */
 #ifndef RECORDER_FUNCTIONS_SIZE
 #define RECORDER_FUNCTIONS_SIZE RECORDER_HOSTED_OR_(4096, 64)
 #endif
 #ifndef RECORDER_FUNCTIONS_LANES
 #define RECORDER_FUNCTIONS_LANES RECORDER_HOSTED_OR_(32, 1)
+#endif
+#if defined(RECORDER_ENTER) && !defined(RECORDER_FUNCTIONS_ENTER)
+#define RECORDER_FUNCTIONS_ENTER() RECORDER_ENTER()
+#define RECORDER_FUNCTIONS_LEAVE(was) RECORDER_LEAVE(was)
 #endif
 
 /* --------------------------------------------------------------- hooks -- */

@@ -188,7 +188,7 @@ RECORDER_ASSERT_(RECORDER_TICKETS > 1, "RECORDER_TICKETS"); /* or N1 is wrong */
 static struct {
     uintptr_t write, writer;
     struct recorder_record *place;
-} recorder_call_newest_;
+} recorder_call_newest_ = {0, UINTPTR_MAX, NULL}; /* of nobody */
 RECORDER_INLINE_ void recorder_call_note_(struct recorder *recorder,
                                           const char *format,
                                           uintptr_t function, uintptr_t stack,
@@ -211,7 +211,7 @@ RECORDER_INLINE_ void recorder_call_note_(struct recorder *recorder,
         if (recorder_call_fits_(&call) &&
             recorder_call_store_(place, place->caller, &call)) { /* M2 */
             if (sizeof mask == 4 || place->argument[3]) /* M3 */
-                recorder_call_newest_.writer = 0;
+                recorder_call_newest_.writer = UINTPTR_MAX;
             RECORDER_FUNCTIONS_LEAVE(masked);
             return;
         }
