@@ -79,8 +79,9 @@ RECORDER_SELDOM_ void recorder_codes_add_id_(struct recorder_codes_ *c,
     uint32_t note[4], i, k; /* sizes of name and ID, type, "GNU" */
     unsigned char id[32];
     if (!recorder_memory_copy_all_(&elf, base, sizeof elf) ||
-        !recorder_past_((const char *)elf.ident, "\177ELF"))
-        return; /* a call of libc may need 3 KB for ld.so, the first time */
+        elf.ident[0] != 0x7f || elf.ident[1] != 'E' || elf.ident[2] != 'L' ||
+        elf.ident[3] != 'F') /* memcmp() may need 3 KB for ld.so at first */
+        return;
     for (i = 0; i < elf.headers_count && i < 64; i++) {
         at = base + elf.headers + i * sizeof h;
         if (!recorder_memory_copy_all_(&h, at, sizeof h))

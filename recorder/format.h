@@ -333,13 +333,12 @@ RECORDER_LOCAL_ void recorder_format_reset_(struct recorder_formatter_ *f)
 RECORDER_SELDOM_ void recorder_format_parse_error_(struct recorder_formatter_ *f)
 {
     uint64_t word;
-    int64_t error;
     f->varies = true;
     if (!f->arguments)
         return;
     word = recorder_format_word_(
         f, recorder_format_used_(f->at, f->next, f->used));
-    if (!recorder_error_get_(word, f->arguments->word_bytes, &error))
+    if (!recorder_has_error_(word, f->arguments->word_bytes))
         word = UINT64_MAX;
     f->how.kind = 'm';
     f->word = word;

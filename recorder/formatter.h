@@ -296,7 +296,7 @@ RECORDER_FUNCTION_ size_t recorder_format_escape_(struct recorder_formatter_ *f,
 RECORDER_SELDOM_ void recorder_format_error_(struct recorder_formatter_ *f)
 {
     const bool is_short = recorder_is_error_(f->word >> 12);
-    const int error = (int)(is_short ? f->word & 0xfff : (uint32_t)f->word);
+    const int error = recorder_error_of_(f->word);
     const char *text = NULL;
     char digit[24], *end = digit + sizeof digit, *start;
     if (f->word == UINT64_MAX)

@@ -64,14 +64,16 @@ RECORDER_INLINE_ bool recorder_is_error_(uint64_t tag)
 {
     return tag == RECORDER_ERROR_OF_LINUX_ || tag == RECORDER_ERROR_OF_OTHERS_;
 }
-/* Gets the errno of the word of %m; false: the word holds none. */
-RECORDER_INLINE_ bool recorder_error_get_(uint64_t word, unsigned word_bytes,
-                                          int64_t *error)
+/* True if the word of %m holds an errno, and which. */
+RECORDER_INLINE_ bool recorder_has_error_(uint64_t word, unsigned word_bytes)
 {
-    bool is_short = recorder_is_error_(word >> 12);
-    *error = is_short ? (int64_t)(word & 0xfff) : (int32_t)(uint32_t)word;
-    return is_short || recorder_is_error_(word >> 32) ||
+    return recorder_is_error_(word >> 12) || recorder_is_error_(word >> 32) ||
            (word_bytes <= 4 && word);
+}
+RECORDER_INLINE_ int recorder_error_of_(uint64_t word)
+{
+    return (int)(recorder_is_error_(word >> 12) ? word & 0xfff
+                                                : (uint32_t)word);
 }
 #define RECORDER_TEXT_END_ (3 + RECORDER_COPY_MAX)
 #define RECORDER_TEXT_BYTES_ (4 * sizeof(uintptr_t))

@@ -164,13 +164,13 @@ recorder_trigger_is_(const struct recorder_condition_test_ *test, unsigned type,
 {
     unsigned n = type & 15, kind = type >> 4;
     uint64_t word;
-    int64_t error;
     if (n >= 4 * count || n >= 12)
         return false;
     word = records[n / 4].argument[n % 4];
     if (kind == RECORDER_TYPE_ERROR_)
-        return recorder_error_get_(word, sizeof(uintptr_t), &error) &&
-               recorder_condition_number_is_(test, 'd', (uint64_t)error);
+        return recorder_has_error_(word, sizeof(uintptr_t)) &&
+               recorder_condition_number_is_(
+                   test, 'd', (uint64_t)(int64_t)recorder_error_of_(word));
     if (kind < RECORDER_TYPE_REAL_) {
         unsigned unused = 64 - (8u << kind % 4);
         word <<= unused;

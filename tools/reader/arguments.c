@@ -187,10 +187,10 @@ static bool error_make(const struct reader *reader,
                        struct reader_argument *to)
 {
     if (event->missing_arguments >> i & 1 ||
-        !recorder_error_get_(event->argument[i], reader->memory->word_bytes,
-                             &to->integer))
+        !recorder_has_error_(event->argument[i], reader->memory->word_bytes))
         return false;
     to->kind = READER_SIGNED;
+    to->integer = recorder_error_of_(event->argument[i]);
     to->word = (uint64_t)to->integer;
     return true;
 }
