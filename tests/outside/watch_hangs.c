@@ -159,6 +159,7 @@ Test(watch_hangs, deaths)
         {"s6", "CRASH by SIGABRT"},     {"s8", "CRASH by SIGFPE"},
         {"s13", "CRASH by SIGPIPE"},    {"null", "CRASH by SIGSEGV"},
         {"thread", "CRASH by SIGSEGV"}, {"killed", "KILLED by SIGKILL"},
+        {"cpu", "KILLED by SIGKILL of (the kernel|an unknown sender)"},
         {"e0", "ended with status 0"},  {"s15", "ended by SIGTERM"}};
     enum { GOOD = 2, ENDS = COUNT(ends) };
     char pids[1024] = "--hang 1s", text[128];

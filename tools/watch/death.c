@@ -132,6 +132,11 @@ bool death_sender(struct watcher *w, int pid, int number, char to[128])
     if (!line || !strstr(line, name) ||
         strstr(line, name) > line + strcspn(line, "\n"))
         return false;
+    dash = strstr(line, " code=128 "); /* SI_KERNEL */
+    if (dash && dash < line + strcspn(line, "\n")) {
+        strcpy(to, "the kernel");
+        return true;
+    }
     line += strspn(line, " ");
     dash = strstr(line, " [");
     while (dash && dash > line && *dash != '-')
