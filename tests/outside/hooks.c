@@ -7,6 +7,27 @@ TestSuite(hooks, .init = build_begin, .fini = build_end, .timeout = 300);
 
 #define HOOKS TEST_ROOT "/tests/hooks/"
 
+/* The recorder and the kernel, which runs now, have the same counts. */
+static void counts_agree(const char *name, const char *how, unsigned ended)
+{
+    char *counted;
+    build_must("./kernel \"" RECORDER " sched \\$PID --json >json\" | "
+               "sort");
+    counted = strdup(build_text);
+    build_must(
+        "sed -n \"s/^{.thread.:.\\([^\\\"]*\\).*.runs.:\\([0-9]*\\).*"
+        ".blocked.:\\([0-9]*\\),.preempted.:\\([0-9]*\\).*/"
+        "\\1 \\2 \\3 \\4/p; s/^{.interrupt.:.\\([^\\\"]*\\).*"
+        ".count.:\\([0-9]*\\).*/\\1 \\2/p\" json | sort");
+    cr_expect(strlen(counted) > 50 && strcmp(build_text, counted) == 0,
+              "%s, %s: the recorder says\n%s and the kernel\n%s", name,
+              how, build_text, counted);
+    free(counted);
+    build_must("grep -c \"\\\"state\\\":\\\"ended\\\"\" json");
+    cr_expect_eq((unsigned)atoi(build_text), ended, "%s: %s", name,
+                 build_text);
+}
+
 /* Goal: `recorder sched` agrees with the kernel's own counts of threads and
  * interrupts. Method: our simulation, with the names that the hooks need,
  * chooses threads by chance, 3,000 times; it is read while it lives, because
@@ -15,28 +36,13 @@ static void kernel(const char *name, const char *files, unsigned ended)
 {
     static const char *const compilers[] = {
         "gcc -std=gnu11 -O2", "gcc -std=gnu11 -O0", "clang -std=gnu11 -O2"};
-    char *counted;
     for (size_t i = 0; i < sizeof compilers / sizeof *compilers; i++) {
         if (!sampled((unsigned)i) || (i == 2 && !build_has("clang")))
             continue;
         build_must("cd " HOOKS "%s && %s " BUILD_WARNINGS BUILD_INCLUDE
                    "-I" TEST_ROOT "/hooks -I. %s -o $OLDPWD/kernel",
                    name, compilers[i], files);
-        build_must("./kernel \"" RECORDER " sched \\$PID --json >json\" | "
-                   "sort");
-        counted = strdup(build_text);
-        build_must(
-            "sed -n \"s/^{.thread.:.\\([^\\\"]*\\).*.runs.:\\([0-9]*\\).*"
-            ".blocked.:\\([0-9]*\\),.preempted.:\\([0-9]*\\).*/"
-            "\\1 \\2 \\3 \\4/p; s/^{.interrupt.:.\\([^\\\"]*\\).*"
-            ".count.:\\([0-9]*\\).*/\\1 \\2/p\" json | sort");
-        cr_expect(strlen(counted) > 50 && strcmp(build_text, counted) == 0,
-                  "%s, %s: the recorder says\n%s and the kernel\n%s", name,
-                  compilers[i], build_text, counted);
-        free(counted);
-        build_must("grep -c \"\\\"state\\\":\\\"ended\\\"\" json");
-        cr_expect_eq((unsigned)atoi(build_text), ended, "%s: %s", name,
-                     build_text);
+        counts_agree(name, compilers[i], ended);
     }
 }
 
@@ -60,6 +66,16 @@ Test(hooks, rtthread)
 {
     kernel("rtthread", "kernel.c hooks.c", 2);
     kernel("rtthread", "-DOLD kernel.c hooks.c", 2);
+}
+Test(hooks, embassy)
+{
+    build_needs("rustc");
+    build_must("gcc -O2 " BUILD_WARNINGS BUILD_INCLUDE "-I" TEST_ROOT "/hooks -c "
+               HOOKS "embassy/hooks.c && awk "
+               "\"/^\\140\\140\\140/ { on = /rust/; next } on\" " TEST_ROOT
+               "/hooks/embassy.md >trace.rs && PWD=$PWD rustc -O -D warnings "
+               "-C link-arg=hooks.o -o kernel " HOOKS "embassy/executor.rs");
+    counts_agree("embassy", "rustc", 2);
 }
 Test(hooks, zephyr)
 {
