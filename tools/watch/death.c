@@ -111,29 +111,30 @@ void death_lines(struct watcher *w)
         append(w->signals_text, sizeof w->signals_text, text, (size_t)got);
 }
 
-/* Finds the last line of the kernel's with a text; null: none. */
-static char *line_with(char *text, const char *what)
+/* Copies the last line of the kernel's with a text. False: there is none. */
+static bool line_with(const char *text, const char *what, char to[512])
 {
-    char *found = NULL, *at = text;
+    const char *found = NULL, *at = text;
     while ((at = strstr(at, what)))
         found = at++;
     while (found && found > text && found[-1] != '\n')
         found--;
-    return found;
+    if (found)
+        snprintf(to, 512, "%.*s", (int)strcspn(found, "\n"), found);
+    return found != NULL;
 }
 
 bool death_sender(struct watcher *w, int pid, int number, char to[128])
 {
-    char name[64], *line, *dash;
+    char name[64], text[512], *line = text, *dash;
     death_lines(w);
     snprintf(name, sizeof name, " pid=%d grp=", pid);
-    line = line_with(w->signals_text, name);
-    snprintf(name, sizeof name, " sig=%d ", number);
-    if (!line || !strstr(line, name) ||
-        strstr(line, name) > line + strcspn(line, "\n"))
+    if (!line_with(w->signals_text, name, text))
         return false;
-    dash = strstr(line, " code=128 "); /* SI_KERNEL */
-    if (dash && dash < line + strcspn(line, "\n")) {
+    snprintf(name, sizeof name, " sig=%d ", number);
+    if (!strstr(line, name))
+        return false;
+    if (strstr(line, " code=128 ")) { /* SI_KERNEL */
         strcpy(to, "the kernel");
         return true;
     }
@@ -215,12 +216,9 @@ static void core_find(struct watched *p, bool is_there)
 static bool kernel_words(struct watcher *w, const struct watched *p,
                          const char *before, char to[512])
 {
-    char what[64], *line;
+    char what[64];
     snprintf(what, sizeof what, before, p->pid);
-    line = line_with(w->kernel_text, what);
-    if (line)
-        snprintf(to, 512, "%.*s", (int)strcspn(line, "\n"), line);
-    return line != NULL;
+    return line_with(w->kernel_text, what, to);
 }
 
 bool death_oom(const char *name, int pid, char to[512])

@@ -298,15 +298,14 @@ void incident_keep(struct watcher *w, struct watched *p, const char *verdict,
                    bool died)
 {
     pid_t child;
-    bool kept = true;
     fflush(NULL);
     child = fork();
-    if (child == 0)
-        kept = incident_write(w, p, verdict, died);
-    if (child < 0 || !kept)
+    if (child == 0 && incident_write(w, p, verdict, died))
+        _exit(0);
+    if (child <= 0)
         watch_say(p, "no incident could be kept: %s", strerror(errno));
     if (child == 0)
-        _exit(!kept);
+        _exit(1);
     w->incidents += child > 0;
 }
 
