@@ -358,9 +358,11 @@ const group = number => String(number).replace(/\B(?=(\d{3})+$)/g, '\u2009');
 // The least step whose texts have room.
 function rulerStep() {
   const each = (view.to - view.from) / (width - LABELS);
-  return [60, 90, 120].map(room => [room, clockStep(each * room)]).find(
-    ([room, step]) => pen.measureText(clockTick(view.to, step)).width + 12 <
-      room)?.[1] ?? clockStep(each * 150);
+  for (const room of [60, 90, 120]) {
+    const step = clockStep(each * room);
+    if (pen.measureText(clockTick(view.to, step)).width + 12 < room) return step;
+  }
+  return clockStep(each * 150);
 }
 function drawRuler() {
   const step = rulerStep(), shift = clockShift(step);
