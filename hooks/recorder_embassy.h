@@ -12,7 +12,7 @@
 #ifndef RECORDER_EMBASSY_NAME /* of a task, by its number */
 #define RECORDER_EMBASSY_NAME(task) "task"
 #endif
-#ifndef RECORDER_EMBASSY_NESTED /* the executor of main, and those in interrupts */
+#ifndef RECORDER_EMBASSY_NESTED /* executors: one of main, one an interrupt */
 #define RECORDER_EMBASSY_NESTED 4
 #endif
 
@@ -55,8 +55,8 @@ void recorder_embassy_end(uint32_t task)
 /* Notes why a task that is polled will leave; false: it is not polled. */
 static bool recorder_embassy_leaves_(uint32_t task, int reason)
 {
-    for (unsigned i = 0; i < recorder_embassy_depth_ &&
-                         i < RECORDER_EMBASSY_NESTED; i++)
+    for (unsigned i = 0;
+         i < recorder_embassy_depth_ && i < RECORDER_EMBASSY_NESTED; i++)
         if (recorder_embassy_[i].task == task) {
             recorder_embassy_[i].reason = reason;
             return true;

@@ -8,9 +8,9 @@ compares an argument by its conversion: %d by its length and with a sign; %u,
 %x and %p without; %f as a double, where words have 4 bytes as a float; %s as a
 text; %c as a number or a text. FIELD is the name that a format gives an
 argument, "bytes=%d", or its place, 1 to 12; of a format that gives the name id
-to several, the second is id_2. The number of %m is errno, after the arguments. OP is one of > < >= <= = == != &
-(one of these bits is set) and ~ or =~ (a regular expression; not in the
-program).
+to several, the second is id_2. %m is an argument named errno, after the others.
+OP is one of > < >= <= = == != & (one of these bits is set) and ~ or =~ (a
+regular expression; not in the program).
 VALUE is a number (number.h) or a text, which may be in quotes. A condition
 never holds for a record without such an argument, or whose argument is no
 number where VALUE is one.

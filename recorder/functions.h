@@ -45,11 +45,11 @@ RECORDER_C_BEGIN_
  *   append, masked                              open a slot
  *   M1 newest is mine, its write the ring's     W1 to W7, as any record
  *   M2 the first word that is 0 = the call      N1 newest = the write after W2,
- *   M3 no word is 0 ? then it is nobody's          me, the slot: masked
+ *   M3 no word is 0 ? then it is no thread's       me, the slot: masked
  *
- *   M1, M2  Others run before or after both. If one drew a position after the
- *           slot's, `write` is another, for good. Else no lap can reach the slot.
- *   N1      Who comes between W2 and N1 opens a slot, as newest is older than
+ *   M1, M2  Other hooks run before or after both. If one drew a position after
+ *           the slot's, `write` is another, for good. Else no lap reaches it.
+ *   N1      A hook between W2 and N1 opens a slot, as newest is older than
  *           the ring's: else W6 erases the call. A late N1 has an old write.
  *   mask    Else N1 mixes two slots, or M2 stores into a record of a later lap.
  */
@@ -188,7 +188,7 @@ RECORDER_ASSERT_(RECORDER_TICKETS > 1, "RECORDER_TICKETS"); /* or N1 is wrong */
 static struct {
     uintptr_t write, writer;
     struct recorder_record *place;
-} recorder_call_newest_ = {0, UINTPTR_MAX, NULL}; /* of nobody */
+} recorder_call_newest_ = {0, UINTPTR_MAX, NULL}; /* no thread's */
 RECORDER_INLINE_ void recorder_call_note_(struct recorder *recorder,
                                           const char *format,
                                           uintptr_t function, uintptr_t stack,

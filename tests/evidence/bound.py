@@ -2,8 +2,8 @@
 
 The bound is the longest path through the control-flow graph that llvm-objdump
 shows. A loop around an exclusive store, or around a swap with interrupts off,
-counts once: it repeats only if an interrupt comes between load and store. The loop of tickets counts
-RECORDER_TICKETS times; any other loop is an error.
+counts once: it repeats only if an interrupt comes between load and store. The
+loop of tickets counts RECORDER_TICKETS times; any other loop is an error.
 """
 import os
 import re

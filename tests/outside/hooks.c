@@ -20,8 +20,8 @@ static void counts_agree(const char *name, const char *how, unsigned ended)
         "\\1 \\2 \\3 \\4/p; s/^{.interrupt.:.\\([^\\\"]*\\).*"
         ".count.:\\([0-9]*\\).*/\\1 \\2/p\" json | sort");
     cr_expect(strlen(counted) > 50 && strcmp(build_text, counted) == 0,
-              "%s, %s: the recorder says\n%s and the kernel\n%s", name,
-              how, build_text, counted);
+              "%s, %s: the recorder says\n%s and the kernel\n%s", name, how,
+              build_text, counted);
     free(counted);
     build_must("grep -c \"\\\"state\\\":\\\"ended\\\"\" json");
     cr_expect_eq((unsigned)atoi(build_text), ended, "%s: %s", name,
@@ -70,9 +70,9 @@ Test(hooks, rtthread)
 Test(hooks, embassy)
 {
     build_needs("rustc");
-    build_must("gcc -O2 " BUILD_WARNINGS BUILD_INCLUDE "-I" TEST_ROOT "/hooks -c "
-               HOOKS "embassy/hooks.c && awk "
-               "\"/^\\140\\140\\140/ { on = /rust/; next } on\" " TEST_ROOT
+    build_must("gcc -O2 " BUILD_WARNINGS BUILD_INCLUDE "-I" TEST_ROOT "/hooks "
+               "-c " HOOKS "embassy/hooks.c && "
+               "awk \"/^\\140\\140\\140/ { on = /rust/; next } on\" " TEST_ROOT
                "/hooks/embassy.md >trace.rs && PWD=$PWD rustc -O -D warnings "
                "-C link-arg=hooks.o -o kernel " HOOKS "embassy/executor.rs");
     counts_agree("embassy", "rustc", 2);
