@@ -457,7 +457,7 @@ RECORDER_FUNCTION_ void recorder_summarize_(struct recorder_batch_ *batch,
                                             const struct recorder *recorder,
                                             struct recorder_summary_ *to)
 {
-    uintptr_t lane, slot, written = 0, whole = 0, records = 0;
+    uintptr_t lane, slot, written = 0, whole = 0, records = 0, next;
     struct recorder_batch_ all = *batch; /* from the oldest record on */
     struct recorder_figures_ *figures = &to->figures;
     uintptr_t from, several = 0;
@@ -473,7 +473,8 @@ RECORDER_FUNCTION_ void recorder_summarize_(struct recorder_batch_ *batch,
     for (lane = 0; lane < figures->lanes; lane++) {
         const struct recorder_ring *ring =
             recorder_lane_(recorder, (unsigned)lane);
-        written += recorder_get_(&ring->write) - recorder_get_(&ring->given_up);
+        next = recorder_get_(&ring->write) + figures->size;
+        written += next - figures->size - recorder_get_(&ring->given_up);
         figures->lost += recorder_get_(&ring->lost);
         several |= recorder_get_(&ring->several);
         for (slot = 0;
@@ -484,6 +485,9 @@ RECORDER_FUNCTION_ void recorder_summarize_(struct recorder_batch_ *batch,
                 recorder_get_(&recorder_commits_(ring, recorder->mask)[slot]);
             bool counts = from && recorder_get_(&r->order) - batch->end >= from;
             bool begins = recorder_is_head_(recorder_get_(&r->format));
+            written -= recorder_is_open_(
+                &recorder_turns_(ring, recorder->mask)[slot], commit,
+                recorder_commit_lap_(next - 1 - slot, recorder->mask));
             if (commit == 0 || (commit & RECORDER_BUSY_))
                 continue;
             whole++;

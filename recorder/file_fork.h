@@ -27,18 +27,16 @@ RECORDER_INLINE_ void recorder_fork_keep_(struct recorder_recording_ *file,
     const uintptr_t *word = recorder_commits_(ring, mask) + slot;
     const struct recorder_turn *turn = recorder_turns_(ring, mask) + slot;
     const uintptr_t *from = &recorder_records_(ring)[slot].format;
-    uintptr_t *to = &open->record.format, commit, distance;
+    uintptr_t *to = &open->record.format, commit;
     unsigned i, tries = 0;
     open->lap = (next - 1 - slot) & ~mask;
     do {
         commit = __atomic_load_n(word, __ATOMIC_ACQUIRE);
-        distance = recorder_commit_lap_(open->lap, mask) -
-                   recorder_commit_turn_(commit & ~(uintptr_t)RECORDER_BUSY_);
         open->turn.gave_up = recorder_get_(&turn->gave_up);
         open->turn.highest = recorder_get_(&turn->highest);
         if (!(commit & RECORDER_BUSY_) &&
-            ((intptr_t)distance <= 0 ||
-             open->turn.gave_up == distance >> RECORDER_THREAD_BITS_))
+            !recorder_is_open_(&open->turn, commit,
+                               recorder_commit_lap_(open->lap, mask)))
             return;
         for (i = 0; i < sizeof open->record / sizeof *to; i++)
             to[i] = recorder_get_(from + i);

@@ -323,6 +323,19 @@ RECORDER_INLINE_ uintptr_t recorder_look_(const struct recorder_ring *ring,
     return again == commit ? commit : 0;
 }
 
+/* True if a slot's lap with these bits in the commit word, or one before, has a
+ * writer that is in the call, or was stopped there. */
+RECORDER_INLINE_ bool recorder_is_open_(const struct recorder_turn *turn,
+                                        uintptr_t commit, uintptr_t lap)
+{
+    uintptr_t whole = recorder_commit_turn_(commit) & ~(uintptr_t)RECORDER_BUSY_;
+    intptr_t distance = (intptr_t)(lap - whole);
+    if (commit & RECORDER_BUSY_)
+        return distance >= 0;
+    return distance > 0 && recorder_get_(&turn->gave_up) !=
+                               (uintptr_t)distance >> RECORDER_THREAD_BITS_;
+}
+
 RECORDER_INLINE_ uintptr_t recorder_orders_(uintptr_t count)
 {
     uintptr_t *at = recorder_home_.order;

@@ -546,6 +546,21 @@ Test(command, clear_shows_what_it_clears)
     cr_assert_eq(command("dump --clear 1 --last 3"), 2);
 }
 
+/* Goal: a record that its thread has begun is neither kept nor overwritten, and
+ * the heading counts all others. Method: a thread stops at each step of a record,
+ * in a ring with room and in a full one; the program's own dump, the command and
+ * a recording are read there. */
+Test(command, a_record_that_was_begun)
+{
+    build_must("gcc -O2 " BUILD_WARNINGS BUILD_INCLUDE "-o unfinished "
+               BUILD_PROGRAMS "/unfinished.c -lpthread");
+    build_must("./unfinished \"" RECORDER " save \\$1 -o saved && for i in \\$1 "
+               "saved; do " RECORDER " dump --names \\$2 \\$i || exit; done\" >out "
+               "&& awk \"/^at / { whole = \\$5 } /^DUMPING / { n++; sum = \\$5 + "
+               "\\$7; if (sum != whole) print whole, \\$0 } END { print n }\" out");
+    cr_assert_str_eq(build_text, "48\n"); /* 3 of each of 8 steps, twice */
+}
+
 /* Goal: a recording holds all that a dump of the process shows, by itself. */
 Test(command, save)
 {

@@ -214,8 +214,9 @@ static unsigned long own_count(const char *what)
     return strtoul(build_text, NULL, 10);
 }
 
-/* A dump's records of the program have no gap, and its heading counts the
- * others: those overwritten before, and during the read. */
+/* The heading of a dump counts the program's records that it lacks: those that
+ * were overwritten before the read, and those during it (MISSED), which may be
+ * newer than the oldest that was read. */
 static void own_must_be_counted(void)
 {
     unsigned long first = own_number("head"), last = own_number("tail");
@@ -224,10 +225,13 @@ static void own_must_be_counted(void)
         cr_expect_eq(missed, 64, "%lu", missed);
         return;
     }
-    cr_expect_eq(kept, last - first + 1, "%lu: %lu to %lu", kept, first, last);
+    cr_expect(last - first + 1 - kept <= missed, "%lu and %lu: %lu to %lu",
+              kept, missed, first, last);
     cr_expect_eq(own_count("OVERWRITTEN") + missed + kept, last,
                  "%lu and %lu of %lu", kept, missed, last);
-    cr_expect(last < 64 || kept + missed == 64, "%lu and %lu", kept, missed);
+    /* The oldest record's slot may be that of one that was begun. */
+    cr_expect(last < 64 || kept + missed == 64 || kept + missed == 63,
+              "%lu and %lu", kept, missed);
 }
 
 /* Goal: a library that is closed and opened all the time harms no reader.

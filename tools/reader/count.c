@@ -17,6 +17,7 @@ struct late {
     uint64_t slots, heads; /* records after the take's end */
     uint64_t handed;       /* positions that were handed out after that end */
     uint64_t missed;       /* positions before, whose records are overwritten */
+    uint64_t unfinished;   /* positions before, whose records are not whole */
 };
 
 /* Returns by how many positions a commit word is older than the ring's next
@@ -30,23 +31,30 @@ static uint64_t commit_age(const struct reader *reader, const struct lane *lane,
     return word_signed(reader->memory, age) > 0 ? age >> bits : 0;
 }
 
-/* Counts the positions that a program's ring held at the take's end, `handed`
- * positions ago, and that the program overwrote before the reader copied them:
- * their slots have later records, or are zero as the reader skipped them. */
-static uint64_t lane_overtaken(const struct reader *reader,
-                               const struct lane *lane, uint64_t handed)
+/* Looks at the positions that a program's ring held at the take's end, `handed`
+ * positions ago. Missed are those that the program overwrote before the reader
+ * copied them: their slots have later records, or are zero as the reader
+ * skipped them. Unfinished are those whose writers are in the call. */
+static void lane_look(struct reader *reader, const struct lane *lane,
+                      uint64_t handed, struct late *late)
 {
     uint64_t size = lane_size(lane), max = word_max(reader->memory);
-    uint64_t end = lane->write - handed, held = end & max;
-    uint64_t gone = 0, skipped = 0;
-    for (held = held < size ? held : size; held; held--)
-        switch (position_look(reader, lane, (end - held + size) & max)) {
+    uint64_t end = lane->write - handed, held = end & max, position;
+    uint64_t gone = 0, skipped = 0, unfinished = 0;
+    for (held = held < size ? held : size; held; held--) {
+        position = (end - held + size) & max;
+        switch (position_look(reader, lane, position)) {
         case FOUND: break;
         case GONE: gone++; break;
-        case NOT_YET: /* skipped; or the slot's first writer is stopped */
-            skipped += commit_of(reader, lane, (end - held) & (size - 1)) == 0;
+        case NOT_YET: /* a zero: skipped; or the slot's first writer is there */
+            if (commit_of(reader, lane, position & (size - 1)) == 0)
+                skipped++;
+            else
+                unfinished += !position_gave_up(reader, lane, position);
         }
-    return gone ? gone + skipped : 0;
+    }
+    late->missed += gone ? gone + skipped : 0;
+    late->unfinished += gone ? unfinished : unfinished + skipped;
 }
 
 static void lane_count(struct reader *reader, const struct lane *lane,
@@ -92,10 +100,11 @@ static void lane_count(struct reader *reader, const struct lane *lane,
             newer = true;
         }
     }
-    if (reader->memory->live && lane->records) {
-        late->handed += handed;
-        late->missed += lane_overtaken(reader, lane, handed);
-    }
+    if (!reader->memory->live)
+        handed = 0;
+    late->handed += handed;
+    if (lane->records)
+        lane_look(reader, lane, handed, late);
     if (newer)
         r->newest_ns = reader_time(reader, newest);
     if (oldest < *low) {
@@ -179,8 +188,8 @@ void reader_count(struct reader *reader)
             lane_count(reader, lane, &low, &high, &late);
         }
         if (!reader->memory->live)
-            late = (struct late){0};
-        late.handed += late.missed;
+            late = (struct late){.unfinished = late.unfinished};
+        late.handed += late.missed + late.unfinished;
         recorder_figures_overwritten_(
             &r->figures,
             r->recorded > late.handed ? r->recorded - late.handed : 0,

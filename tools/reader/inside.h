@@ -325,6 +325,9 @@ bool slot_is_newest(const struct reader *, const struct lane *, uint64_t slot,
                     uint64_t commit);
 enum found position_look(const struct reader *, const struct lane *,
                          uint64_t position);
+/* True if a position that is NOT_YET in its slot was given up, and all others
+ * since the slot's record. */
+bool position_gave_up(struct reader *, const struct lane *, uint64_t position);
 /* True if a key's record begins an event or a text. False: it continues one, or
  * more must be read to decide. */
 bool key_begins(const struct reader *, const struct key *);

@@ -236,6 +236,24 @@ enum found position_look(const struct reader *reader, const struct lane *lane,
     return word_signed(m, (commit & ~mask) - wanted) > 0 ? GONE : NOT_YET;
 }
 
+bool position_gave_up(struct reader *reader, const struct lane *lane,
+                      uint64_t position)
+{
+    struct memory *m = reader->memory;
+    unsigned bits = thread_bits(m);
+    uint64_t size = lane_size(lane), slot = position & (size - 1), laps;
+    uint64_t commit = commit_of(reader, lane, slot);
+    unsigned char gave_up[8];
+    laps = (commit_wanted(reader, lane, position) - (commit >> bits << bits)) &
+           word_max(m);
+    return !(commit & 1) &&
+           bytes_read(m,
+                      lane->address + ring_turns_at(reader, size) +
+                          slot * 2 * m->word_bytes,
+                      gave_up, m->word_bytes) &&
+           bytes_word(m, gave_up) == laps >> bits;
+}
+
 /* ------------------------------------------------------------------ copy -- */
 
 /* Reads at most PIECE slots from `slot` on into the lane's copy. Marks a slot
