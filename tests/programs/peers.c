@@ -99,6 +99,20 @@ static void by_lockf(int i)
         exit(1);
 }
 
+/* Takes locks of other files and gives them back, all the time. */
+static void by_changes(int i)
+{
+    int file[8];
+    char name[8];
+    for (int k = 0; k < 8; k++) {
+        snprintf(name, sizeof name, "file_%d", 8 * i + k);
+        file[k] = open(name, O_CREAT | O_RDWR, 0600);
+    }
+    for (;; usleep(50))
+        for (int k = 0; k < 16; k++)
+            flock(file[k & 7], k < 8 ? LOCK_EX : LOCK_UN);
+}
+
 static void (*way)(int);
 static void *other(void *unused)
 {
@@ -188,7 +202,8 @@ int main(int argc, char **argv)
         void (*way)(int);
     } ways[] = {{"flock", by_flock},   {"range", by_range},
                 {"mutex", by_mutex},   {"stream", by_stream},
-                {"holder", by_holder}, {"lockf", by_lockf}};
+                {"holder", by_holder}, {"lockf", by_lockf},
+                {"changes", by_changes}};
     begin();
     for (size_t i = 0; i < sizeof ways / sizeof *ways && argc > 2; i++)
         if (strcmp(argv[1], ways[i].name) == 0)

@@ -15,11 +15,12 @@
 
 /* A line of /proc/locks or of fdinfo. */
 struct line {
-    unsigned long long number; /* of the lock; its waits have the same */
+    unsigned long long number; /* of the lock; its waits, below it, have the
+                                * same */
     bool is_wait;
     char kind[16]; /* FLOCK, POSIX, OFDLCK */
     int pid;       /* of the process; of an OFD lock, -1 */
-    unsigned major, minor;
+    unsigned major, minor; /* UINT_MAX: any */
     unsigned long long inode, start;
 };
 
@@ -40,24 +41,33 @@ static bool line_read(const char *text, struct line *line)
 }
 
 /* Finds the first line in a list of locks with the same kind and inode as
- * another line, and with the same values where `like` has values. */
+ * another line, and with the same values where `like` has values. Of a wait,
+ * finds the lock above it: both are of one reading, as the numbers and places
+ * of all lines change when any lock of the machine comes or goes. */
 static bool line_find(const char *path, const struct line *like,
                       struct line *found)
 {
     char text[512];
+    struct line line;
     bool is_found = false;
     FILE *file = fopen(path, "re");
     if (!file)
         return false;
-    while (!is_found && fgets(text, sizeof text, file))
-        is_found = line_read(text, found) && found->is_wait == like->is_wait &&
-                   strcmp(found->kind, like->kind) == 0 &&
-                   found->inode == like->inode &&
-                   (!like->number || found->number == like->number) &&
-                   (like->pid <= 0 || found->pid == like->pid) &&
-                   (like->start == ULLONG_MAX || found->start == like->start);
+    while (!is_found && fgets(text, sizeof text, file)) {
+        if (!line_read(text, &line))
+            continue;
+        if (!line.is_wait)
+            *found = line;
+        is_found = line.is_wait == like->is_wait &&
+                   strcmp(line.kind, like->kind) == 0 &&
+                   line.inode == like->inode &&
+                   (like->major == UINT_MAX || (line.major == like->major &&
+                                                line.minor == like->minor)) &&
+                   (like->pid <= 0 || line.pid == like->pid) &&
+                   (like->start == ULLONG_MAX || line.start == like->start);
+    }
     fclose(file);
-    return is_found;
+    return is_found && found->number == line.number;
 }
 
 static void holder_add(struct wait *wait, int32_t process)
@@ -95,7 +105,6 @@ static void holders_find(struct wait *wait, const struct line *lock)
     char name[17];
     int *all, has;
     size_t count;
-    like.number = 0; /* each list counts for itself */
     like.pid = 0;
     count = programs_all(&all);
     for (size_t i = 0; i < count; i++) {
@@ -147,12 +156,18 @@ static unsigned long long range_start(struct threads *threads,
     return bytes_number(m, bytes + 8, 8);
 }
 
+/* A list of more than a page is read in several parts, between which a line may
+ * be passed over. */
+enum { LOOKS = 3 };
+
 void file_lock_find(struct threads *threads, struct thread *thread)
 {
     struct wait *wait = &thread->wait;
     enum wait_kind kind = WAIT_NONE;
     const char *name = kind_of(thread, &kind);
-    struct line like = {.is_wait = true, .pid = threads->source->pid}, lock;
+    struct line like = {
+        .is_wait = true, .pid = threads->source->pid, .major = UINT_MAX};
+    struct line lock;
     struct stat file;
     char path[64];
     wait->processes_count = 0;
@@ -170,17 +185,9 @@ void file_lock_find(struct threads *threads, struct thread *thread)
     like.start = range_start(threads, thread);
     if (strcmp(name, "OFDLCK") == 0)
         like.pid = 0;
-    if (!line_find("/proc/locks", &like, &lock))
-        return;
-    like = (struct line){
-        .number = lock.number, .inode = lock.inode, .start = ULLONG_MAX};
-    snprintf(like.kind, sizeof like.kind, "%s", name);
-    if (!line_find("/proc/locks", &like, &lock)) {  /* of another kind, which */
-        snprintf(like.kind, sizeof like.kind, "%s", /* conflicts, too */
-                 strcmp(name, "POSIX") == 0 ? "OFDLCK" : "POSIX");
-        if (!line_find("/proc/locks", &like, &lock))
+    for (int i = 0; !line_find("/proc/locks", &like, &lock); i++)
+        if (i == LOOKS)
             return;
-    }
     if (strcmp(lock.kind, "POSIX") == 0)
         holder_add(wait, lock.pid);
     else
