@@ -614,8 +614,8 @@ int fleet_agent(void)
     nice_be();
     if (pthread_create(&shipper, NULL, spool_ship, &hub) != 0)
         give_up("no thread");
-    say("agent of %s on %s: %zu processes with recorders", options.service,
-        options.host, state.processes);
+    say_at("info", "agent of %s on %s: %zu processes with recorders",
+           options.service, options.host, state.processes);
     service_notify("READY=1");
     for (;;) {
         uint64_t now = now_ns();

@@ -25,9 +25,12 @@ extern struct options options;
  * or above INT64_MAX. */
 bool quantity(const char *text, const char *units, const uint64_t *each,
               uint64_t *to);
-/* Writes a message on stderr; give_up() then exits with 1. The tools' fail() is
- * another function, which cannot be linked beside a fail() of ours. */
-void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Writes a message on stderr, of the level "info", "warning" or "error", which
+ * --log-json shows; give_up() then exits with 1. The tools' fail() is another
+ * function, which cannot be linked beside a fail() of ours. */
+void say_at(const char *level, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+#define say(...) say_at("warning", __VA_ARGS__)
 _Noreturn void give_up(const char *format, ...)
     __attribute__((format(printf, 1, 2)));
 void say_seldom(uint64_t *said_ns, const char *format, ...) /* once a minute */

@@ -37,7 +37,7 @@ static void hub_connected(natsConnection *connection, void *context)
     char url[256] = "";
     (void)context;
     natsConnection_GetConnectedUrl(connection, url, sizeof url);
-    say("%s: connected", *url ? url : options.server);
+    say_at("info", "%s: connected", *url ? url : options.server);
 }
 
 static void hub_lost(natsConnection *connection, void *context)
@@ -51,8 +51,8 @@ void hub_given_up(natsConnection *connection)
 {
     const char *text = NULL;
     natsConnection_GetLastError(connection, &text);
-    say("%s: the connection is given up: %s", options.server,
-        text && *text ? text : "?");
+    say_at("error", "%s: the connection is given up: %s", options.server,
+           text && *text ? text : "?");
     _exit(1);
 }
 

@@ -17,20 +17,21 @@ void texts_unlock(void)
     pthread_mutex_unlock(&texts_mutex);
 }
 
-static void log_json(const char *text)
+static void log_json(const char *level, const char *text)
 {
     char date[32] = "?";
     time_t now = time(NULL);
     struct tm tm;
     if (gmtime_r(&now, &tm))
         strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", &tm);
-    json_put(stderr, "{'time':%s,'service':%s,'host':%s,'message':%s}\n", date,
-             options.service, options.host, text);
+    json_put(stderr,
+             "{'time':%s,'level':%s,'service':%s,'host':%s,'message':%s}\n",
+             date, level, options.service, options.host, text);
     fflush(stderr);
 }
 
 /* Escapes the message: parts of it may come from other hosts. */
-static void say_all(const char *format, va_list arguments)
+static void say_all(const char *level, const char *format, va_list arguments)
 {
     char text[1024];
     size_t size;
@@ -39,17 +40,17 @@ static void say_all(const char *format, va_list arguments)
     fflush(stdout);
     texts_lock();
     if (options.log_json)
-        log_json(text);
+        log_json(level, text);
     else
         fprintf(stderr, "recorder-fleet: %s\n", text_shown(text, &size));
     texts_unlock();
 }
 
-void say(const char *format, ...)
+void say_at(const char *level, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    say_all(format, arguments);
+    say_all(level, format, arguments);
     va_end(arguments);
 }
 
@@ -57,7 +58,7 @@ void give_up(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    say_all(format, arguments);
+    say_all("error", format, arguments);
     va_end(arguments);
     exit(1);
 }
@@ -70,6 +71,6 @@ void say_seldom(uint64_t *said_ns, const char *format, ...)
         return;
     *said_ns = now_ns();
     va_start(arguments, format);
-    say_all(format, arguments);
+    say_all("warning", format, arguments);
     va_end(arguments);
 }

@@ -113,8 +113,8 @@ Test(fleet, pinned_snapshots_survive_expiry)
                      " unpin shop $(cat a) " HUB);
 }
 
-/* Goal: a message of --log-json is a line of JSON that has the agent's names.
- * Method: the first message of an agent. */
+/* Goal: a message of --log-json is a line of JSON that has the agent's names and
+ * a level. Method: an agent begins, and loses its hub. */
 Test(fleet, log_as_json)
 {
     hub_start("");
@@ -122,8 +122,10 @@ Test(fleet, log_as_json)
     build_must(
         "python3 -c \"import json, sys; [print(*json.loads(i).values()) "
         "for i in sys.stdin]\" <web1.log >said; cat said web1.log; grep "
-        "\"^20.*Z shop web1 agent of shop on web1: 0 processes\" said && "
+        "\"^20.*Z info shop web1 agent of shop on web1: 0 processes\" said && "
         "grep \"\\\"host\\\":\\\"web1\\\",\\\"message\\\":\" web1.log");
+    build_must("kill $(cat hub); " UNTIL(
+        "grep -q \"level.*warning.*the connection is lost\" web1.log"));
 }
 
 /* Goal: Alertmanager's JSON freezes, as docs/fleet-operate.md shows it. Method:
