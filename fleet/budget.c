@@ -8,9 +8,6 @@
 */
 #include "fleet.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 enum { CLAIM_MS = 500, PEOPLE_MAX = 60, ALONE_MAX = 12 };
 static const unsigned STREAM_FULL = 10077;
 

@@ -4,11 +4,8 @@
 
 #include <nats/nats.h>
 #include <sqlite3.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <time.h>
+
+#include "libc.h"
 
 struct options {
     const char *server, *ca, *cert, *key, *creds, *nkey, *service, *host,

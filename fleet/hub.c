@@ -2,11 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "fleet.h"
 
-#include <errno.h>
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 enum { SERVERS_MAX = 32, JSON_MAX = 4 << 20 };
 

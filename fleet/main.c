@@ -3,13 +3,7 @@
 #include "fleet.h"
 #include "recorder.h"
 
-#include <ctype.h>
-#include <errno.h>
 #include <getopt.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "recorder/regex.h"
 

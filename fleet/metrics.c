@@ -7,10 +7,6 @@
 */
 #include "fleet.h"
 
-#include <errno.h>
-#include <inttypes.h>
-#include <string.h>
-
 static uint64_t values[METRICS];
 /* `divisor`: 1e9 for values in ns, which are printed in seconds. */
 static const struct row {

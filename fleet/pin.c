@@ -8,9 +8,6 @@
 */
 #include "fleet.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* Returns null, or why a recording cannot be read. */
 static const char *object_pin(struct hub *hub, const struct object *o)
 {

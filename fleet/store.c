@@ -12,13 +12,7 @@
 */
 #include "fleet.h"
 
-#include <errno.h>
-#include <inttypes.h>
 #include <openssl/evp.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <zstd.h>
 
 enum {

@@ -2,8 +2,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "compare.h"
 
-#include <ctype.h>
-
 /* A word that an argument's name is, or ends with after a `_`; or that comes
  * before its conversion. */
 static const char *const names[] = {

@@ -100,8 +100,7 @@ static void add(struct lines *l, uint32_t minor, const char *text)
         return;
     }
     entry->file = l->file;
-    if (asprintf(&entry->text, "%s: %s", l->name, text) < 0)
-        entry->text = NULL;
+    entry->text = need_text("%s: %s", l->name, text);
 }
 
 static void codes_line(struct lines *l, const char *line)

@@ -57,7 +57,6 @@ static char *environment_of(int pid, const char *name)
 char *program_without_file(int pid, const struct reader *reader)
 {
     char *path, *why = NULL;
-    int size = -1;
     if (reader->file_asked == RECORDER_FILE_FULL_)
         return strdup("the file of RECORDER_FILE had no room for all libraries "
                       "that the program opened: it lacks formats and recorders "
@@ -66,22 +65,20 @@ char *program_without_file(int pid, const struct reader *reader)
         return NULL;
     path = environment_of(pid, "RECORDER_FILE");
     if (path && *path && reader->file_asked == RECORDER_FILE_NOBODY_)
-        size = asprintf(&why,
-                        "RECORDER_FILE=%s in its environment is not read: no "
+        why = need_text("RECORDER_FILE=%s in its environment is not read: no "
                         "file of the program includes recorder_dump.h, or only "
                         "with RECORDER_NO_FILE; recorder save %d makes a file "
                         "of its rings",
                         path, pid);
     else if (path && *path)
-        size = asprintf(
-            &why,
+        why = need_text(
             "RECORDER_FILE=%s in its environment made no "
             "recording: its stderr says why, unless it %shas more "
             "rights than its caller; recorder save %d makes a file "
             "of its rings",
             path, strstr(path, "%p") ? "" : "is a child of fork() or ", pid);
     free(path);
-    return size < 0 ? NULL : why;
+    return why;
 }
 
 static int by_number(const void *a, const void *b)

@@ -2,11 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "compare.h"
 
-#include <errno.h>
-#include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "array.h"
 #include "explain.h"

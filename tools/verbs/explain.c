@@ -4,8 +4,6 @@
 #include "print.h"
 #include "watch.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 
 /* ------------------------------------------------------------------ text -- */

@@ -4,11 +4,6 @@
 #include "filters.h"
 #include "show.h"
 
-#include <errno.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { OPTION_SLOWEST = OPTION_OWN, OPTION_SEQ };
 
 /* The number of an option, above 0; 0: it was not given. */

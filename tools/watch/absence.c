@@ -185,11 +185,8 @@ char *absence_due(struct absence *a, const char *text, uint64_t now)
             return NULL;
         a->said = a->for_ns; /* without `for`, each time is reported */
     }
-    if (asprintf(&line, "%s: %llu records\n", text,
-                 (unsigned long long)(a->kind == ABSENCE_SILENT ? 0 : count)) <
-        0)
-        line = NULL;
-    return need(line);
+    return need_text("%s: %" PRIu64 " records\n", text,
+                     a->kind == ABSENCE_SILENT ? 0 : count);
 }
 
 /* ---------------------------------------------------------------- figures -- */

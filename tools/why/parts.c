@@ -3,9 +3,6 @@
 #include "array.h"
 #include "why.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum { DEPTH_MAX = 16, TIMED_OUT = 110, OWNER_DIED = 130 };
 
 /* A thread whose time is taken apart, and the one that waits for it. */

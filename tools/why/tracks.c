@@ -4,9 +4,6 @@
 #include "buffer.h"
 #include "why.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum {
     FAULT_NS = 8000,      /* rarer page faults are no reason */
     FAULT_ENDS_NS = 50000 /* of a page fault, after its wait */

@@ -4,10 +4,6 @@
 #include "show.h"
 #include "why.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 static void thread_text(FILE *to, const struct why_track *track)
 {
     if (track->lane->number)
