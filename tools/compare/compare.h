@@ -207,6 +207,12 @@ void history_close(struct history *);
 /* After all: pairs formats of two builds. */
 void history_pair_formats(struct compare *);
 
+/* The i-th argument of an event. */
+static inline const struct compare_value *history_value(const struct history *h,
+                                                        size_t event, size_t i)
+{
+    return &h->values[h->events[event].values + i];
+}
 static inline size_t history_run(const struct history *h, size_t event)
 {
     return h->threads[h->events[event].thread].run;
@@ -290,11 +296,13 @@ void finding_add(struct compare *, struct finding, ...);
 
 /* The probability that a Poisson variable of that mean is `count` or more. */
 double statistics_poisson(double count, double mean);
+/* The same of that many new kinds in `of_b`. `kinds[i]`: how many were seen 1 + i
+ * times in `of_a`: by these, the number of new ones to expect in `of_b` more,
+ * biased up (Good 1953, Efron and Thisted). */
+double statistics_unseen(size_t count, const size_t kinds[3], double of_a,
+                         double of_b);
 /* None of `of_b`, where there were `a` of `of_a`: Fisher's exact test. */
 double statistics_none(double a, double of_a, double of_b);
-/* `kinds[i]`: how many kinds were seen 1 + i times in `of_a`: the number of new
- * kinds to expect in `of_b` more, biased up (Good 1953, Efron and Thisted). */
-double statistics_unseen(const size_t kinds[3], double of_a, double of_b);
 
 struct rule_row {
     const char *name;     /* "new", "order": as the output has it */
@@ -327,10 +335,10 @@ struct level {
 };
 /* False: there are too few points to tell. */
 bool level_of(const struct points *, struct level *);
-/* The level of a format's watched events: 1 where an argument is a word (`what`),
- * or, if `argument` is -1, where that format follows; else 0. */
-bool level_where(const struct compare *, enum compare_side, size_t format,
-                 int argument, uint64_t what, struct level *);
 /* How many thresholds of a rule apart two levels are: >= 1 is a difference. */
 double rule_size(enum rule, const struct level *good, const struct level *bad,
                  double unit);
+/* The same of the levels of a format's watched events: 1 where an argument is a
+ * word (`what`), or, if `argument` is -1, where that format follows; else 0. */
+double rule_size_where(const struct compare *, enum rule, size_t format,
+                       int argument, uint64_t what, struct level to[SIDES]);

@@ -70,8 +70,7 @@ static const struct compare_value *value_of(const struct exact *x,
                                             enum compare_side side,
                                             size_t event, unsigned argument)
 {
-    const struct history *h = &x->c->of[side ? x->with : GOOD];
-    return &h->values[h->events[event].values + argument];
+    return history_value(&x->c->of[side ? x->with : GOOD], event, argument);
 }
 
 /* Is an argument the same in two records? Names are, unless one is null. */

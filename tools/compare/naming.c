@@ -118,7 +118,7 @@ enum naming value_naming(const struct compare *c, enum compare_side side,
 {
     const struct history *h = &c->of[side];
     const struct compare_event *e = &h->events[event];
-    const struct compare_value *v = &h->values[e->values + argument];
+    const struct compare_value *v = history_value(h, event, argument);
     enum naming naming = c->formats[e->format].naming[argument];
     if (v->naming)
         return v->naming;

@@ -101,16 +101,15 @@ double statistics_none(double a, double of_a, double of_b)
                lgamma(of_a + 1));
 }
 
-double statistics_unseen(const size_t kinds[3], double of_a, double of_b)
+double statistics_unseen(size_t count, const size_t kinds[3], double of_a,
+                         double of_b)
 {
     /* A place that has shown no variety at all in n looks: how often it shows
      * some in n more, by our judgement: one in 200, more after few looks. */
     const double surprise = 0.005, few = 0.5;
-    if (of_a <= 0)
-        return of_b;
-    return surprise + of_b / of_a *
-                          ((double)kinds[0] + (double)kinds[1] / 2 +
-                           (double)kinds[2] / 4 + few / of_a);
+    double seldom = (double)kinds[0] + (double)kinds[1] / 2 +
+                    (double)kinds[2] / 4 + few / of_a;
+    return statistics_poisson((double)count, surprise + of_b / of_a * seldom);
 }
 
 void points_add(struct points *p, double x, size_t event, size_t run)
@@ -213,26 +212,6 @@ bool level_of(const struct points *p, struct level *l)
     return true;
 }
 
-bool level_where(const struct compare *c, enum compare_side side, size_t format,
-                 int argument, uint64_t what, struct level *to)
-{
-    const struct history *h = &c->of[side];
-    const size_t *at = &c->listed_at[side][format];
-    struct points p = {0};
-    bool known;
-    for (size_t i = at[0]; i < at[1]; i++) {
-        size_t event = c->listed[side][i], k = (size_t)argument;
-        const struct compare_event *e = &h->events[event];
-        bool is = argument < 0
-                      ? e->next == what
-                      : k < e->count && h->values[e->values + k].word == what;
-        points_add(&p, is, event, history_run(h, event));
-    }
-    known = level_of(&p, to);
-    free(p.at);
-    return known;
-}
-
 /* By how much the mean of a side may be off: by chance, as if points did not
  * depend on each other, and by as much as blocks vary beyond that. */
 static double noise_of(double wander, double chance, double blocks,
@@ -277,4 +256,29 @@ double rule_size(enum rule rule, const struct level *good,
         return 0;
     return fmin(fabs(by) / (r->effect * unit + 1e-300),
                 noise > 0 ? fabs(by) / sqrt(noise) : 1e9);
+}
+
+double rule_size_where(const struct compare *c, enum rule rule, size_t format,
+                       int argument, uint64_t what, struct level to[SIDES])
+{
+    for (enum compare_side side = GOOD; side < SIDES; side++) {
+        const struct history *h = &c->of[side];
+        const size_t *at = &c->listed_at[side][format];
+        struct points p = {0};
+        bool known;
+        for (size_t i = at[0]; i < at[1]; i++) {
+            size_t event = c->listed[side][i], k = (size_t)argument;
+            const struct compare_event *e = &h->events[event];
+            bool is =
+                argument < 0
+                    ? e->next == what
+                    : k < e->count && history_value(h, event, k)->word == what;
+            points_add(&p, is, event, history_run(h, event));
+        }
+        known = level_of(&p, &to[side]);
+        free(p.at);
+        if (!known)
+            return 0;
+    }
+    return rule_size(rule, &to[GOOD], &to[BAD], 1);
 }

@@ -88,7 +88,7 @@ static void values_count(struct compare *c, enum compare_side side,
     const struct compare_event *e = &h->events[event];
     const struct compare_event *before = &h->events[e->before];
     for (unsigned k = 0; k < before->count && !table->full; k++) {
-        const struct compare_value *v = &h->values[before->values + k];
+        const struct compare_value *v = history_value(h, e->before, k);
         uint32_t f[ORDERS] = {before->format, (uint32_t)v->word, v->kind};
         if (v->kind != READER_REAL && v->word < VALUES_MAX &&
             value_naming(c, side, e->before, k) == NAMING_NONE)
@@ -194,9 +194,8 @@ static void unseen_find(struct compare *c, const struct table tables[ORDERS],
             !c->formats[t->next].watched[GOOD] ||
             !is_forbidden(c, tables, order, t))
             continue;
-        p = statistics_poisson(
-            (double)x->unseen,
-            statistics_unseen(x->kinds, x->count[GOOD], x->count[BAD]));
+        p = statistics_unseen(x->unseen, x->kinds, x->count[GOOD],
+                              x->count[BAD]);
         q = statistics_none(t->count[BAD], x->count[BAD], x->count[GOOD]);
         if (p > 0.03 && q > 1e-4)
             continue;
@@ -235,10 +234,7 @@ static void share_find(struct compare *c, size_t after, uint32_t next,
         fabs(bad[0] / bad[1] - good[0] / good[1]) <
             rule_rows[RULE_SHARE].effect)
         return;
-    for (enum compare_side side = GOOD; side < SIDES; side++)
-        if (!level_where(c, side, after, -1, next, &level[side]))
-            return;
-    size = rule_size(RULE_SHARE, &level[GOOD], &level[BAD], 1);
+    size = rule_size_where(c, RULE_SHARE, after, -1, next, level);
     if (size < 1)
         return;
     f = finding_of(c, RULE_SHARE, size, next, good[0] / good[1],

@@ -116,11 +116,10 @@ static void alone_add(struct compare *c, enum compare_side side,
 void threads_find(struct compare *c)
 {
     for (size_t role = 0; role < c->roles_count; role++) {
-        struct part good = part_of(&c->of[GOOD], role);
-        struct part bad = part_of(&c->of[BAD], role);
-        if (good.last == COMPARE_NONE && bad.last != COMPARE_NONE)
-            alone_add(c, BAD, &bad);
-        else if (good.last != COMPARE_NONE && bad.last == COMPARE_NONE)
-            alone_add(c, GOOD, &good);
+        struct part of[SIDES] = {part_of(&c->of[GOOD], role),
+                                 part_of(&c->of[BAD], role)};
+        for (enum compare_side side = GOOD; side < SIDES; side++)
+            if (of[side].last != COMPARE_NONE && of[!side].last == COMPARE_NONE)
+                alone_add(c, side, &of[side]);
     }
 }

@@ -96,7 +96,7 @@ static void value_add(struct subject *s, enum compare_side side, size_t part,
                       size_t event)
 {
     const struct history *h = &s->c->of[side];
-    struct compare_value v = h->values[h->events[event].values + s->argument];
+    struct compare_value v = *history_value(h, event, s->argument);
     enum naming naming;
     if (v.kind == READER_LOST)
         return;
@@ -143,6 +143,13 @@ static void subject_close(struct subject *s)
 static const char *subject_text(const struct subject *s)
 {
     return finding_argument(s->c, s->format, s->argument);
+}
+
+/* The value in an event of BAD. */
+static const char *event_value(const struct subject *s, size_t event)
+{
+    return finding_value(s->c,
+                         history_value(&s->c->of[BAD], event, s->argument));
 }
 
 /* Lists the first few values that GOOD had: "0, 1, 2". */
@@ -199,18 +206,14 @@ static bool odd_find(struct subject *s)
 {
     double bad = s->odd[BAD] / s->count[BAD];
     double good = s->odd[GOOD] / s->count[GOOD];
-    const struct history *h = &s->c->of[BAD];
     struct finding f;
     if (s->odd[BAD] <= 0 || (good > 0 && bad < good + 0.1))
         return false;
     f = subject_finding(s, RULE_NAN, 1, good, bad);
     f.event[BAD] = s->first_odd[BAD];
-    finding_add(
-        s->c, f, subject_text(s),
-        finding_value(s->c,
-                      &h->values[h->events[f.event[BAD]].values + s->argument]),
-        finding_share(bad, 1), s->count[BAD], finding_share(good, 1),
-        s->count[GOOD]);
+    finding_add(s->c, f, subject_text(s), event_value(s, f.event[BAD]),
+                finding_share(bad, 1), s->count[BAD], finding_share(good, 1),
+                s->count[GOOD]);
     return true;
 }
 
@@ -267,8 +270,7 @@ static bool unseen_find(struct subject *s)
     }
     if (!most || s->count[GOOD] < LEAST)
         return false;
-    p = statistics_poisson(
-        (double)kinds, statistics_unseen(seen, s->parts[GOOD], s->parts[BAD]));
+    p = statistics_unseen(kinds, seen, s->parts[GOOD], s->parts[BAD]);
     q = statistics_none(fmin(parts, s->parts[BAD]), s->parts[BAD],
                         s->parts[GOOD]);
     if ((double)seen[0] > s->parts[GOOD] / 20 && s->known > 1)
@@ -322,12 +324,8 @@ static void parts_find(struct subject *s)
     }
     if (!kind || is_renamed(s, kind))
         return;
-    if (!level_where(s->c, GOOD, s->format, (int)s->argument, kind->value.word,
-                     &level[GOOD]) ||
-        !level_where(s->c, BAD, s->format, (int)s->argument, kind->value.word,
-                     &level[BAD]))
-        return;
-    size = rule_size(RULE_PART, &level[GOOD], &level[BAD], 1);
+    size = rule_size_where(s->c, RULE_PART, s->format, (int)s->argument,
+                           kind->value.word, level);
     if (size < 1)
         return;
     f = subject_finding(s, RULE_PART, size, level[GOOD].mean, level[BAD].mean);
@@ -345,15 +343,12 @@ static bool stuck_find(struct subject *s)
 {
     double size = s->stuck[BAD] / (s->stuck[GOOD] + 1);
     struct finding f;
-    struct compare_value v;
-    const struct history *h = &s->c->of[BAD];
     if (size < rule_rows[RULE_STUCK].effect || s->stuck[BAD] < 16 ||
         s->stuck[BAD] < s->count[BAD] / 10 || s->known < FEW)
         return false;
     f = subject_finding(s, RULE_STUCK, size, s->stuck[GOOD], s->stuck[BAD]);
     f.event[BAD] = s->stuck_at[BAD];
-    v = h->values[h->events[f.event[BAD]].values + s->argument];
-    finding_add(s->c, f, subject_text(s), finding_value(s->c, &v), f.bad,
+    finding_add(s->c, f, subject_text(s), event_value(s, f.event[BAD]), f.bad,
                 f.good);
     return true;
 }

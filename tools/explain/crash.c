@@ -168,17 +168,12 @@ static bool words_have(struct explain *x, uint64_t at, uint64_t end,
     return false;
 }
 
-/* True if the system's functions that crashed have a word on the stack. */
-static bool stack_has(struct explain *x, uint64_t word)
-{
-    return words_have(x, x->sp, x->site_sp, word);
-}
-
 /* The word before a block, with which its header begins: in a double free, free()
  * has its address, and no other function. */
 static bool is_given(struct explain *x, uint64_t start)
 {
-    return x->freed_twice && stack_has(x, start - 2 * x->memory->word_bytes);
+    return x->freed_twice &&
+           words_have(x, x->sp, x->site_sp, start - 2 * x->memory->word_bytes);
 }
 
 /* Notes whether the crash used a freed block: the bad address is in it, or was
@@ -189,7 +184,7 @@ static void freed_read(struct explain *x, struct value *v)
 {
     struct block *b = &v->block;
     bool given = is_given(x, v->word);
-    b->freed |= given && stack_has(x, v->word);
+    b->freed |= given && words_have(x, x->sp, x->site_sp, v->word);
     v->given |= given && b->freed;
     v->used |= b->freed && x->has_bad &&
                (x->bad - v->word < b->size ||

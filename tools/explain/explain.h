@@ -179,19 +179,24 @@ void ending_message(struct explain *);
 
 enum { LINES_MAX = 6, LAST_MAX = 4, OTHERS_MAX = 4 };
 
+/* A record, and the value of the crash that it holds. */
+struct hit {
+    uint64_t order, caller;
+    size_t value; /* SIZE_MAX: none */
+    size_t format;
+    const struct reader_thread *thread;
+    const char *name; /* of the argument, or null */
+    bool exact;       /* the value itself, or its block's start */
+    bool before;      /* the block before the value's */
+    bool weak;        /* a number, by its type or by itself */
+};
 /* A record that is shown. */
 struct shown {
-    uint64_t order;
-    size_t value;   /* that it holds; SIZE_MAX: none */
-    uint64_t count; /* of records that hold it */
-    bool exact;     /* the value itself, or its block's start */
-    bool before;    /* the block before the value's */
-    bool first;     /* of a format that never came before */
-    bool sure; /* the value was used, and its name or type is the record's */
-    size_t format;
+    struct hit hit;
+    bool first; /* of a format that never came before */
+    bool sure;  /* the value was used, and its name or type is the record's */
     double score;
-    uint64_t caller; /* of a last record: its return address */
-    char *line;      /* without a newline */
+    char *line; /* without a newline */
 };
 /* Another thread that recorded a value of the crash: the last of these records,
  * and how many there are. */

@@ -5,8 +5,6 @@
 #include "explain.h"
 #include "print.h"
 
-#include "recorder/format.h"
-
 #include <math.h>
 
 enum {
@@ -26,14 +24,6 @@ enum {
 static const double AGAIN = 0.6; /* of a format that is shown already */
 static const double LATER = 1.5; /* of another thread's record, the later one */
 
-/* A record that holds a value. */
-struct hit {
-    uint64_t order, caller;
-    size_t value, format;
-    const struct reader_thread *thread;
-    const char *name; /* of the argument, or null */
-    bool exact, before, weak;
-};
 /* A format: the first record of it, and how many there are. */
 struct format {
     uint64_t order, place, count;
@@ -90,16 +80,13 @@ static bool is_number_held(const struct reader_argument *a,
     return a->name ? is_type(v->type, a->name) : v->word >= UNNAMED_LEAST;
 }
 
-/* True if the text of a record, without its mark, is one of the crash. */
+/* True if the text of a record is one of the crash. */
 static bool is_text_held(const struct reader_argument *a, const struct value *v)
 {
-    size_t mark = sizeof RECORDER_FORMAT_CHANGES_ - 1;
     const char *text = a->text;
     size_t size = a->text_size;
     if (a->kind != READER_STRING || !text)
         return false;
-    if (a->changes && size >= mark)
-        text += mark, size -= mark;
     if (size > 6 && !memcmp(text + size - 3, "...", 3))
         size -= 3; /* cut off */
     else if (a->cut && size > 6)
@@ -139,6 +126,7 @@ static void event_match(struct search *s, const struct reader_event *e,
 {
     struct reader_argument arguments[12];
     unsigned count = reader_arguments(&s->x->call->reader, e, arguments);
+    reader_unmark(arguments, count);
     for (size_t i = 0; count && i < s->x->values_count; i++) {
         struct hit hit = {.order = e->event.order,
                           .caller = e->event.caller,
@@ -188,10 +176,10 @@ static void event_last(struct search *s, const struct reader_event *e,
         return;
     if (p->last_count == LAST_MAX)
         memmove(p->last, p->last + 1, --p->last_count * sizeof *p->last);
-    p->last[p->last_count++] = (struct shown){.order = e->event.order,
-                                              .value = SIZE_MAX,
-                                              .format = format,
-                                              .caller = e->event.caller};
+    p->last[p->last_count++].hit = (struct hit){.order = e->event.order,
+                                                .caller = e->event.caller,
+                                                .value = SIZE_MAX,
+                                                .format = format};
 }
 
 /* ---------------------------------------------------------------- choose -- */
@@ -261,9 +249,9 @@ static bool is_of_crash(struct search *s, const struct hit *hit)
     const uint64_t pc = s->x->thread->frames[s->x->site];
     const struct shown *last = &s->p->last[s->p->last_count];
     while (last-- > s->p->last)
-        if (last->format == hit->format)
-            return last->order == hit->order && last->caller <= pc &&
-                   is_of_site(s, last->caller);
+        if (last->hit.format == hit->format)
+            return last->hit.order == hit->order && hit->caller <= pc &&
+                   is_of_site(s, hit->caller);
     return false;
 }
 
@@ -292,7 +280,7 @@ static void candidate_add(struct search *s, const struct shown *shown,
                           double score)
 {
     size_t i = 0;
-    while (i < s->count && s->candidates[i].order != shown->order)
+    while (i < s->count && s->candidates[i].hit.order != shown->hit.order)
         i++;
     if (i == s->count)
         *array_add(s->candidates, s->count, s->max) = *shown;
@@ -323,12 +311,7 @@ static void hits_add(struct search *s, const struct hit *hits, size_t count)
         score += of / 2;
     }
     *array_add(s->candidates, s->count, s->max) =
-        (struct shown){.order = best->order,
-                       .value = best->value,
-                       .count = s->x->values[best->value].records,
-                       .exact = best->exact,
-                       .before = best->before,
-                       .format = best->format,
+        (struct shown){.hit = *best,
                        .score = score + most / 2 +
                                 RARE * rarity(s, s->all[best->format].count)};
 }
@@ -340,7 +323,8 @@ static void first_add(struct search *s)
     for (size_t i = 0; i < s->formats.count && p->records >= NEW_LEAST; i++) {
         const struct format *f = &s->all[i];
         struct shown shown = {
-            .order = f->order, .value = SIZE_MAX, .first = true, .format = i};
+            .hit = {.order = f->order, .value = SIZE_MAX, .format = i},
+            .first = true};
         /* The recorder may have lost an earlier record of the format. */
         if (p->records - f->place <= NEWEST && f->count <= 2 &&
             !f->recorder->figures.overwritten)
@@ -353,10 +337,11 @@ static void last_add(struct search *s)
 {
     const struct provenance *p = s->p;
     for (size_t i = 0; i < p->last_count; i++) {
-        bool same = s->x->thread && is_of_site(s, p->last[i].caller);
+        const struct hit *hit = &p->last[i].hit;
+        bool same = s->x->thread && is_of_site(s, hit->caller);
         candidate_add(s, &p->last[i],
                       (LAST + same * SAME) / (double)(p->last_count - i) +
-                          rarity(s, s->all[p->last[i].format].count));
+                          rarity(s, s->all[hit->format].count));
     }
 }
 
@@ -378,25 +363,23 @@ static void lines_choose(struct search *s)
         for (size_t i = 0; i < s->count; i++) {
             struct shown *c = &s->candidates[i];
             if (c->score > 0 &&
-                (c->value != SIZE_MAX || c->first || p->lines_count < 3) &&
+                (c->hit.value != SIZE_MAX || c->first || p->lines_count < 3) &&
                 (!best || c->score > best->score ||
-                 (c->score >= best->score && c->order > best->order)))
+                 (c->score >= best->score && c->hit.order > best->hit.order)))
                 best = c;
         }
         if (!best)
             break;
         p->lines[p->lines_count++] = *best;
         for (size_t i = 0; i < s->count; i++)
-            if (s->candidates[i].format == best->format &&
-                s->candidates[i].value == best->value)
+            if (s->candidates[i].hit.format == best->hit.format &&
+                s->candidates[i].hit.value == best->hit.value)
                 s->candidates[i].score *= AGAIN;
         best->score = 0;
     }
     for (size_t i = 0; i < p->lines_count; i++)
-        for (size_t k = 0; k < s->hits_count; k++)
-            if (s->hits[k].order == p->lines[i].order &&
-                s->hits[k].value == p->lines[i].value)
-                p->lines[i].sure = is_sure(s, &s->hits[k]);
+        p->lines[i].sure =
+            p->lines[i].hit.value != SIZE_MAX && is_sure(s, &p->lines[i].hit);
 }
 
 /* The other threads that recorded values which the crash used, or that the
@@ -447,7 +430,7 @@ void provenance_find(struct explain *x, struct provenance *p)
         for (size_t i = 0, size; i < LINES_MAX + LAST_MAX; i++) {
             struct shown *of = &p->lines[i];
             const char *line;
-            if (of->order != e.event.order || of->line)
+            if (of->hit.order != e.event.order || of->line)
                 continue;
             line = reader_line(reader, &e, NULL, &size);
             of->line =

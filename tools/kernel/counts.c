@@ -18,13 +18,6 @@ struct counts {
     size_t count, max;
 };
 
-/* The number after a name in a status; 0: there is none. */
-static uint64_t number_after(const char *status, const char *name)
-{
-    const char *at = strstr(status, name);
-    return at ? strtoull(at + strlen(name), NULL, 10) : 0;
-}
-
 /* Reads the counts of a thread from /proc; false: the thread has ended. */
 static bool thread_counts_read(int pid, struct thread_counts *to)
 {
@@ -32,8 +25,8 @@ static bool thread_counts_read(int pid, struct thread_counts *to)
     if (!proc_name(pid, to->id, to->name) ||
         !proc_text(pid, to->id, "status", text, sizeof text))
         return false;
-    to->blocked = number_after(text, "\nvoluntary_ctxt_switches:");
-    to->preempted = number_after(text, "\nnonvoluntary_ctxt_switches:");
+    to->blocked = proc_number(text, "\nvoluntary_ctxt_switches:");
+    to->preempted = proc_number(text, "\nnonvoluntary_ctxt_switches:");
     proc_text(pid, to->id, "schedstat", text, sizeof text);
     to->timed = sscanf(text, "%" SCNu64 " %" SCNu64 " %" SCNu64, &to->run_ns,
                        &to->wait_ns, &to->runs) == 3;

@@ -5,29 +5,17 @@
 #include "proc.h"
 #include "reader.h"
 
-/* The innermost of "NSpid: 4711 12 1" in a thread's status; 0: unknown. */
-static int32_t id_inside(int pid, int32_t id)
-{
-    char text[8192], *at;
-    proc_text(pid, id, "status", text, sizeof text);
-    at = strstr(text, "\nNSpid:");
-    if (!at)
-        return 0;
-    at += 7;
-    at[strcspn(at, "\n")] = '\0';
-    at = strrchr(at, '\t');
-    return at ? (int32_t)atoi(at + 1) : 0;
-}
-
 static void threads_read(struct namespace *namespace)
 {
     int32_t *ids;
     size_t count = proc_threads(namespace->pid, &ids);
     namespace->threads_count = 0;
     for (size_t i = 0; i < count; i++) {
+        char text[8192];
+        proc_text(namespace->pid, ids[i], "status", text, sizeof text);
         *array_add(namespace->threads, namespace->threads_count,
-                   namespace->threads_max) = (struct namespace_thread){
-            .ours = ids[i], .id = id_inside(namespace->pid, ids[i])};
+                   namespace->threads_max) =
+            (struct namespace_thread){.ours = ids[i], .id = proc_inside(text)};
     }
     free(ids);
 }

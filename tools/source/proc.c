@@ -49,6 +49,23 @@ const char *proc_stat(int pid, int thread, int field, char text[2048])
     return at ? at + 1 : "";
 }
 
+uint64_t proc_number(const char *text, const char *name)
+{
+    const char *at = strstr(text, name);
+    return at ? strtoull(at + strlen(name), NULL, 10) : 0;
+}
+
+int32_t proc_inside(const char *status)
+{
+    const char *line = strstr(status, "\nNSpid:"), *end;
+    if (!line)
+        return 0;
+    end = line + 1 + strcspn(line + 1, "\n");
+    while (isdigit((unsigned char)end[-1]))
+        end--;
+    return (int32_t)strtol(end, NULL, 10);
+}
+
 /* The pidfd has the status after the parent has it, since Linux 6.15. */
 static bool status_after(int pidfd, int *status, bool *core)
 {

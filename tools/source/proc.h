@@ -14,6 +14,10 @@ bool proc_name(int pid, int thread, char to[17]);
 /* Reads /proc/PID/stat, of a thread unless that is 0, and returns the text from
  * a field on, which are counted from 1; "": it has ended. */
 const char *proc_stat(int pid, int thread, int field, char text[2048]);
+/* The number after a name in a text of lines "Name: 12"; 0: none. */
+uint64_t proc_number(const char *text, const char *name);
+/* The innermost id of "NSpid: 4711 12 1" in a thread's status; 0: unknown. */
+int32_t proc_inside(const char *status);
 /* Reads the wait status of an ended process, whose parent may wait for it
  * at the same time, and whether it wrote a core file. `may_read`: its stat has
  * no 0 in place of a secret. False: unknown. */

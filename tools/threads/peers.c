@@ -125,10 +125,8 @@ static int piece_find(int32_t pid, uint64_t address, struct piece *piece)
 static int32_t process_by_thread(int32_t id)
 {
     char text[4096];
-    const char *at;
     proc_text(id, 0, "status", text, sizeof text);
-    at = strstr(text, "\nTgid:");
-    return at ? atoi(at + 6) : 0;
+    return (int32_t)proc_number(text, "\nTgid:");
 }
 
 /* The thread of an id in one of the added processes. */

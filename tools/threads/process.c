@@ -5,37 +5,21 @@
 
 #include <sys/syscall.h>
 
-/* Returns the text after "\nName:" in a status; null: no match. */
-static const char *status_field(const char *status, const char *name)
-{
-    const char *at = strstr(status, name);
-    return at ? at + strlen(name) : NULL;
-}
-
-/* The last of several numbers in a line. */
-static int32_t line_last(const char *line)
-{
-    const char *end = line + strcspn(line, "\n");
-    while (end > line && end[-1] >= '0' && end[-1] <= '9')
-        end--;
-    return (int32_t)strtol(end, NULL, 10);
-}
-
 /* Reads the state, the innermost id, and the number of context switches. */
 static bool status_read(const struct threads *threads, struct thread *thread)
 {
     char text[8192];
-    const char *state, *ids, *waits, *preempted;
-    if (!proc_text(threads->source->pid, thread->id, "status", text, sizeof text))
+    const char *state;
+    if (!proc_text(threads->source->pid, thread->id, "status", text,
+                   sizeof text))
         return false;
-    state = status_field(text, "\nState:\t");
-    ids = status_field(text, "\nNSpid:\t");
-    waits = status_field(text, "\nvoluntary_ctxt_switches:");
-    preempted = status_field(text, "\nnonvoluntary_ctxt_switches:");
-    thread->state = state ? *state : '?';
-    thread->inside = ids ? line_last(ids) : thread->id;
-    thread->switches = (waits ? strtoull(waits, NULL, 10) : 0) +
-                       (preempted ? strtoull(preempted, NULL, 10) : 0);
+    state = strstr(text, "\nState:\t");
+    thread->state = state ? state[strlen("\nState:\t")] : '?';
+    thread->inside = proc_inside(text);
+    if (!thread->inside)
+        thread->inside = thread->id;
+    thread->switches = proc_number(text, "\nvoluntary_ctxt_switches:") +
+                       proc_number(text, "\nnonvoluntary_ctxt_switches:");
     return true;
 }
 
@@ -48,7 +32,8 @@ static bool call_read(const struct threads *threads, struct thread *thread)
     char text[256];
     uint64_t sp, pc, *a = thread->arguments;
     thread->in_call = thread->has_registers = false;
-    if (!proc_text(threads->source->pid, thread->id, "syscall", text, sizeof text))
+    if (!proc_text(threads->source->pid, thread->id, "syscall", text,
+                   sizeof text))
         return false;
     thread->in_call =
         sscanf(text,

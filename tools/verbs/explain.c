@@ -12,18 +12,19 @@
 static void value_text(FILE *to, const struct explain *x,
                        const struct shown *shown)
 {
+    const struct hit *hit = &shown->hit;
     const struct value *v;
-    if (shown->value == SIZE_MAX) {
+    if (hit->value == SIZE_MAX) {
         fprintf(to, "   <- perhaps: %s\n",
                 shown->first ? "of a kind that never came before"
                              : "one of the thread's last records");
         return;
     }
-    v = &x->values[shown->value];
+    v = &x->values[hit->value];
     fprintf(to, "   <- %s%s", shown->sure ? "" : "perhaps ",
-            shown->before                              ? "the block before "
-            : shown->exact || v->kind != VALUE_ADDRESS ? ""
-                                                       : "the block of ");
+            hit->before                              ? "the block before "
+            : hit->exact || v->kind != VALUE_ADDRESS ? ""
+                                                     : "the block of ");
     show_text(to, v->name);
     if (v->kind == VALUE_ADDRESS)
         fprintf(to, " = 0x%llx", (unsigned long long)v->word);
@@ -37,7 +38,7 @@ static void provenance_text(FILE *to, const struct explain *x,
 {
     bool has = false;
     for (size_t i = 0; i < p->lines_count; i++)
-        has |= p->lines[i].value != SIZE_MAX;
+        has |= p->lines[i].hit.value != SIZE_MAX;
     if (!p->records || !x->thread)
         return;
     fprintf(to,
@@ -103,17 +104,17 @@ static void shown_json(const char *name, const struct explain *x,
     for (size_t i = 0; i < count; i++) {
         fputs(i ? "," : "", stdout);
         json_put(stdout, "{'order':%llu,'line':%s",
-                 (unsigned long long)of[i].order, of[i].line);
+                 (unsigned long long)of[i].hit.order, of[i].line);
         if (x) {
             const struct value none = {.name = ""}, *v = &none;
-            if (of[i].value != SIZE_MAX)
-                v = &x->values[of[i].value];
+            if (of[i].hit.value != SIZE_MAX)
+                v = &x->values[of[i].hit.value];
             json_put(stdout,
                      ",'value':%s,'word':'0x%llx','sure':%hhd,'exact':%hhd,"
                      "'freed':%hhd,'records':%llu",
                      v->name, (unsigned long long)v->word, of[i].sure,
-                     of[i].exact, v->block.freed,
-                     (unsigned long long)of[i].count);
+                     of[i].hit.exact, v->block.freed,
+                     (unsigned long long)v->records);
         }
         putchar('}');
     }

@@ -268,9 +268,9 @@ static void look(struct records *watch)
             struct when *when = &watch->whens[i];
             bool meets = where_matches(when->where, reader, &event);
             if (when->absence.kind) {
-                if (meets || (*when->condition->names &&
-                              reader_is_named(event.recorder,
-                                              when->condition->names)))
+                if (meets ||
+                    (*when->condition->names &&
+                     reader_is_named(event.recorder, when->condition->names)))
                     absence_note(&when->absence, reader, &event, meets,
                                  recorder_clock_ns_(RECORDER_MONOTONIC_));
                 continue;
@@ -409,8 +409,7 @@ static int processes_watch(struct call *call)
         else
             conditions[count++] = value;
     }
-    w.targets_count = targets_read(call, OPTION_UNIT, w.targets,
-                                   sizeof w.targets / sizeof *w.targets);
+    targets_read(&w, OPTION_UNIT);
     if (!w.targets_count)
         misuse(call, "PID, NAME or --unit UNIT is missing");
     snprintf(inside, sizeof inside, "%s/.", w.folder ? w.folder : "");

@@ -233,8 +233,8 @@ bool figure_is(const struct figure *f, int pid, uint64_t *value)
     } else {
         if (!proc_text(pid, 0, "status", text, sizeof text))
             return false;
-        *value = *f->name == 'r' ? number_after(text, "\nVmRSS:") * 1024
-                                 : number_after(text, "\nThreads:");
+        *value = *f->name == 'r' ? proc_number(text, "\nVmRSS:") * 1024
+                                 : proc_number(text, "\nThreads:");
     }
     return f->less ? *value < f->limit : *value > f->limit;
 }

@@ -153,7 +153,7 @@ uint64_t death_ooms(int pid)
     char text[1024];
     return watch_group(pid, "memory", "memory.oom_control", "memory.events",
                        text, sizeof text)
-               ? number_after(text, "oom_kill ")
+               ? proc_number(text, "oom_kill ")
                : 0;
 }
 

@@ -47,17 +47,9 @@ static bool lasts(const struct watched *p)
     return false;
 }
 
-/* How often a thread waited. It does not change while the thread hangs. */
-static uint64_t waits_of(int pid, int thread)
-{
-    char text[4096];
-    proc_text(pid, thread, "status", text, sizeof text);
-    return number_after(text, "\nvoluntary_ctxt_switches:");
-}
-
 void hang_again(struct watched *p, int hung, uint64_t mark, enum verdict is)
 {
-    bool same = hung >= 0 && waits_of(p->pid, hung ? hung : p->pid) == mark &&
+    bool same = hung >= 0 && look_waits(p->pid, hung ? hung : p->pid) == mark &&
                 (hung || p->stopped_ns);
     if (hung < 0)
         queues_look(p, p->look_ns);
@@ -84,7 +76,7 @@ verdict_is(struct state *s, enum verdict is, int hung, int64_t since,
     va_end(list);
     s->p->hung = hung;
     if (hung >= 0)
-        s->p->hung_mark = waits_of(s->p->pid, hung ? hung : s->p->pid);
+        s->p->hung_mark = look_waits(s->p->pid, hung ? hung : s->p->pid);
     s->p->hung_ns = since;
     s->p->hung_verdict = is;
     return is;
@@ -128,7 +120,7 @@ static enum verdict stopped_judge(struct state *s)
     if (s->now - p->stopped_ns < s->w->hang_ns)
         return VERDICT_NONE;
     proc_text(p->pid, 0, "status", text, sizeof text);
-    tracer = (int)number_after(text, "\nTracerPid:");
+    tracer = (int)proc_number(text, "\nTracerPid:");
     if (tracer && p->state == 't') {
         proc_name(tracer, 0, who);
         return verdict_is(s, VERDICT_PERHAPS, 0, p->stopped_ns,

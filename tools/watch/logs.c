@@ -50,8 +50,7 @@ int logs_follow(struct call *call, int unit_option, int (*one)(struct call *))
     const char *folder = call_option(call, 'o');
     size_t count = 1;
     w.call = call;
-    w.targets_count = targets_read(call, unit_option, w.targets,
-                                   sizeof w.targets / sizeof *w.targets);
+    targets_read(&w, unit_option);
     if ((mkdir(folder, 0700) != 0 && errno != EEXIST) || chdir(folder) != 0)
         fail(call, "%s: %s", folder, strerror(errno));
     command_stops();

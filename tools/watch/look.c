@@ -43,12 +43,6 @@ bool watch_group(int pid, const char *controller, const char *file_1,
     return false;
 }
 
-uint64_t number_after(const char *text, const char *name)
-{
-    const char *at = strstr(text, name);
-    return at ? strtoull(at + strlen(name), NULL, 10) : 0;
-}
-
 /* Notes how long a thread rested in a place. */
 static void rest_note(struct watched *p, uint64_t place, int64_t ns)
 {
@@ -108,14 +102,18 @@ static void rest_find(struct watcher *w, struct watched *p, struct task *t)
                    p->rests[i].longest_ns >= w->hang_ns;
 }
 
+uint64_t look_waits(int pid, int thread)
+{
+    char text[4096];
+    proc_text(pid, thread, "status", text, sizeof text);
+    return proc_number(text, "\nvoluntary_ctxt_switches:");
+}
+
 /* Notes since when a thread that used the processor runs without a wait. */
 static void busy_look(struct watched *p, struct task *t, int64_t now)
 {
-    char text[4096];
-    uint64_t waits;
-    if (!proc_text(p->pid, t->id, "status", text, sizeof text))
-        return;
-    waits = number_after(text, "\nvoluntary_ctxt_switches:");
+    char text[2048];
+    uint64_t waits = look_waits(p->pid, t->id);
     t->slept |= t->waits && waits != t->waits;
     if (waits != t->waits || !t->busy_ns) {
         t->busy_ns = now;
@@ -135,8 +133,8 @@ static void task_look(struct watcher *w, struct watched *p, struct task *t,
         run = strtoull(text, &at, 10);
         wanted = run + strtoull(at, NULL, 10); /* it waited for a processor */
     } else if (proc_text(p->pid, t->id, "status", text, sizeof text)) {
-        run = number_after(text, "\nvoluntary_ctxt_switches:") +
-              number_after(text, "\nnonvoluntary_ctxt_switches:");
+        run = proc_number(text, "\nvoluntary_ctxt_switches:") +
+              proc_number(text, "\nnonvoluntary_ctxt_switches:");
     } else {
         return;
     }

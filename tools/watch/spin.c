@@ -57,8 +57,7 @@ enum verdict spin_find(struct watched *p, struct task *t, char to[512])
         common = i ? k : count;
         usleep(100000);
     }
-    if (proc_text(p->pid, t->id, "status", text[1], sizeof text[1]))
-        t->waits = number_after(text[1], "\nvoluntary_ctxt_switches:");
+    t->waits = look_waits(p->pid, t->id);
     if (!common) /* it stopped without a wait */
         return VERDICT_NONE;
     proc_name(p->pid, t->id, name);

@@ -34,10 +34,9 @@ static int target_next(const struct target *t, int *pids, size_t count,
     return 0;
 }
 
-size_t targets_read(struct call *call, int unit_option, struct target *to,
-                    size_t max)
+void targets_read(struct watcher *w, int unit_option)
 {
-    size_t count = 0;
+    const struct call *call = w->call;
     for (int i = 0; i < call->arguments_count + call->options_count; i++) {
         int k = i - call->arguments_count;
         struct target t = {0};
@@ -49,14 +48,13 @@ size_t targets_read(struct call *call, int unit_option, struct target *to,
         t.pid = (int)strtol(t.text, &end, 10);
         if (t.is_unit || *end || t.pid <= 0)
             t.pid = 0;
-        if (!*t.text || count == max)
+        if (!*t.text || w->targets_count == TARGETS_MAX)
             misuse(call,
                    *t.text ? "%s: more than 64 targets"
                            : "%s: no process has an empty name",
                    t.text);
-        to[count++] = t;
+        w->targets[w->targets_count++] = t;
     }
-    return count;
 }
 
 struct watched *watched_new(int pid)

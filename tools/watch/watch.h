@@ -104,6 +104,7 @@ struct target {
     int pid; /* 0: a name or unit */
 };
 
+enum { TARGETS_MAX = 64 };
 struct watcher {
     struct call *call;
     const char *folder; /* null: nothing is kept */
@@ -114,7 +115,7 @@ struct watcher {
     char *const *conditions; /* --when, null-terminated */
     struct figure figures[16];
     size_t figures_count;
-    struct target targets[64];
+    struct target targets[TARGETS_MAX];
     size_t targets_count;
     struct watched **all;
     size_t count, max, incidents;
@@ -134,8 +135,6 @@ bool watch_text(const char *path, char *to, size_t size);
 /* Reads a file of a process's control group, of version 1 or 2. */
 bool watch_group(int pid, const char *controller, const char *file_1,
                  const char *file_2, char *to, size_t size);
-/* The number after a name in a text of lines "Name: 12"; 0: none. */
-uint64_t number_after(const char *text, const char *name);
 /* Runs the command with these arguments, at most `seconds` long; its output goes
  * to `path`, or at most `size` bytes of it to `to`. Its status; -1: it did not
  * end, or not well. */
@@ -156,12 +155,13 @@ void targets_scan(struct watcher *);
 /* Null: it has ended. */
 struct watched *watched_new(int pid);
 void watched_free(struct watched *);
-/* Reads targets of a call: arguments from the first, and --unit. */
-size_t targets_read(struct call *, int unit_option, struct target *to,
-                    size_t max);
+/* Reads the targets of the watcher's call: its arguments, and --unit. */
+void targets_read(struct watcher *, int unit_option);
 
 /* look.c: looks at all threads. False: the process has ended. */
 bool look_take(struct watcher *, struct watched *, int64_t now);
+/* How often a thread waited; 0: unknown. Constant while the thread hangs. */
+uint64_t look_waits(int pid, int thread);
 /* queues.c: looks at all queues. Returns the one whose bytes wait, or null. */
 const struct queue *queues_look(struct watched *, int64_t now);
 /* The words for it. */
