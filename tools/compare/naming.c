@@ -130,7 +130,6 @@ enum naming value_naming(const struct compare *c, enum compare_side side,
 
 /* --------------------------------------------------------------- handles -- */
 
-/* An argument of a format. */
 struct argument {
     size_t format;
     unsigned which;

@@ -135,7 +135,6 @@ static void sums_add(struct sums *s, double mean, double spread)
     }
 }
 
-/* Adds the blocks of one run. */
 static void run_add(struct level *l, struct sums *s, const struct point *at,
                     size_t count)
 {

@@ -179,7 +179,6 @@ static bool is_forbidden(const struct compare *c,
                9;
 }
 
-/* Finds transitions that came in BAD, and never in GOOD. */
 static void unseen_find(struct compare *c, const struct table tables[ORDERS],
                         int order)
 {

@@ -145,7 +145,6 @@ static const char *subject_text(const struct subject *s)
     return finding_argument(s->c, s->format, s->argument);
 }
 
-/* The value in an event of BAD. */
 static const char *event_value(const struct subject *s, size_t event)
 {
     return finding_value(s->c,

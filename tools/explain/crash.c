@@ -127,7 +127,6 @@ bool crash_letters(const struct explain *x, uint64_t address, char to[9])
     return count == 8;
 }
 
-/* Adds a text that a variable points to, or has. */
 static void text_add(struct explain *x, const struct variable *v,
                      unsigned weight)
 {
@@ -156,7 +155,6 @@ static bool is_bad(const struct explain *x, const struct variable *v)
     return x->bad || !x->address || variable_member(v, x->address, &member);
 }
 
-/* True if one of the words from an address on has a value. */
 static bool words_have(struct explain *x, uint64_t at, uint64_t end,
                        uint64_t value)
 {

@@ -16,7 +16,8 @@ enum {
     PAGE = 4096,
     NEAR = 1 << 20,
     FAR = 1 << 30,
-    RED_ZONE = 128 /* below the stack pointer, of x86-64 */
+    RED_ZONE = 128, /* below the stack pointer, of x86-64 */
+    TEXT_MAX = 400
 };
 
 static bool has_memory(struct explain *x, uint64_t address)

@@ -234,7 +234,6 @@ static uint64_t life_begin(const struct search *s, size_t value)
     return begin;
 }
 
-/* True if the crashed function made the call of a record. */
 static bool is_of_site(struct search *s, uint64_t caller)
 {
     const struct place *of = place_of_call(&s->x->threads, caller);

@@ -163,7 +163,6 @@ static void status_add(struct notes *notes, const char *head,
     note_add(notes, m, "CORE", NT_SIGINFO, info, sizeof info);
 }
 
-/* Finds the modules, and the kind of the program. */
 static void modules_take(const struct call *call)
 {
     const char *program = call_option(call, 'e');

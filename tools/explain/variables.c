@@ -82,7 +82,6 @@ static bool is_string(Dwarf_Die *type)
     return name && strncmp(name, "basic_string<char", 17) == 0;
 }
 
-/* Notes the properties of a variable's type. */
 static void type_read(Dwarf_Die *type, struct variable *v)
 {
     Dwarf_Word encoding = encoding_of(type);

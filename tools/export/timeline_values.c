@@ -62,8 +62,7 @@ void timeline_values_open(struct timeline *t, const char *option)
                 value_add(t, option, i, &value, matches > 1);
         }
     if (matches == 0)
-        (t->call->title ? warn : fail)(
-            t->call, "--value %s: no recorder has that name", option);
+        (t->call->title ? warn : fail)(t->call, VALUE_UNKNOWN, option);
     value_close(&value);
 }
 

@@ -19,6 +19,7 @@ void value_close(struct value_option *);
  * none. */
 unsigned value_place(const char *field, unsigned argument,
                      const struct reader_argument *, unsigned count);
+#define VALUE_UNKNOWN "--value %s: no recorder has that name"
 /* Reports a value that no record of the recorder has, and ends the command,
  * unless another source may have the value. */
 void value_lacks(const struct call *, bool another, const char *recorder,

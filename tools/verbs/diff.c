@@ -74,7 +74,6 @@ static size_t last_before(const struct diff_shown *o, enum compare_side side,
  * may lack it then. */
 static char chosen[1];
 
-/* Chooses the records around a finding. */
 static void records_choose(struct diff_shown *o, const struct finding *f,
                            enum compare_side side)
 {
@@ -266,7 +265,6 @@ static void exact_print(const struct diff_shown *o, const struct finding *f)
     others_print(o, f);
 }
 
-/* Prints the spans and steps that have a verdict, or all. */
 static void times_print(const struct diff_shown *o)
 {
     const struct compare *c = o->c;

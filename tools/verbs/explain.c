@@ -153,7 +153,6 @@ static void all_json(struct explain *x, const struct provenance *p)
 
 /* ------------------------------------------------------------------ verb -- */
 
-/* Prints the answer, cut to 30 lines. */
 static void answer(struct explain *x, const struct provenance *p)
 {
     enum { ANSWER_MAX = 30 };

@@ -307,8 +307,6 @@ static void switches_show(struct call *call, const char *thread)
     shown_close(&shown);
     switches_free(&s);
     timeline_close(&timeline);
-    if (ferror(stdout))
-        fail(NULL, "stdout: %s", strerror(errno));
 }
 
 /* ------------------------------------------------------------------ verb -- */

@@ -102,8 +102,7 @@ void view_pack_warn(const struct view_pack *pack)
             seen |= number && pack->series[number - 1].seen;
         }
         if (!matches)
-            (pack->calls ? warn : fail)(pack->call,
-                                        "--value %s: no recorder has that name",
+            (pack->calls ? warn : fail)(pack->call, VALUE_UNKNOWN,
                                         value->names);
         else if (!seen)
             value_lacks(pack->call, pack->calls, value->names, value->field,

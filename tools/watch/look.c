@@ -43,7 +43,6 @@ bool watch_group(int pid, const char *controller, const char *file_1,
     return false;
 }
 
-/* Notes how long a thread rested in a place. */
 static void rest_note(struct watched *p, uint64_t place, int64_t ns)
 {
     struct rest *shortest = p->rests;

@@ -51,7 +51,6 @@ static const struct queue *queue_of(const struct queue *all, size_t count,
     return NULL;
 }
 
-/* Lists the queues of a process. */
 static struct queue *queues_list(struct watched *p, size_t *count)
 {
     char path[64], target[64];

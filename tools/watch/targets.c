@@ -5,7 +5,6 @@
 
 #include <sys/syscall.h>
 
-/* True if a process is in the control group of a unit. */
 static bool is_of_unit(int pid, const char *unit)
 {
     char text[4096], part[256];

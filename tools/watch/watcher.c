@@ -24,7 +24,6 @@ void watch_say(const struct watched *p, const char *format, ...)
 
 /* --------------------------------------------------------------- verdicts -- */
 
-/* Says a verdict, and keeps its incident. */
 static void verdict_act(struct watcher *w, struct watched *p, enum verdict is,
                         const char *words, bool died)
 {
@@ -38,7 +37,6 @@ static void verdict_act(struct watcher *w, struct watched *p, enum verdict is,
         incident_keep(w, p, text, died);
 }
 
-/* A process has ended: notes how, and forgets it. */
 static void death_act(struct watcher *w, size_t i)
 {
     struct watched *p = w->all[i];
@@ -91,7 +89,6 @@ static void conditions_act(struct watcher *w, struct watched *p)
     conditions_start(w, p);
 }
 
-/* Acts for figures that are beyond their limits. */
 static void figures_act(struct watcher *w, struct watched *p, int64_t now)
 {
     for (size_t i = 0; i < w->figures_count; i++) {
