@@ -457,7 +457,8 @@ RECORDER_FUNCTION_ void recorder_summarize_(struct recorder_batch_ *batch,
                                             const struct recorder *recorder,
                                             struct recorder_summary_ *to)
 {
-    uintptr_t lane, slot, written = 0, whole = 0, records = 0, next;
+    uintptr_t lane, slot, written = 0, whole = 0, records = 0;
+    uintptr_t mask = recorder->mask;
     struct recorder_batch_ all = *batch; /* from the oldest record on */
     struct recorder_figures_ *figures = &to->figures;
     uintptr_t from, several = 0;
@@ -466,28 +467,27 @@ RECORDER_FUNCTION_ void recorder_summarize_(struct recorder_batch_ *batch,
     to->recorder = recorder;
     to->name = recorder->name;
     to->trace = __atomic_load_n(&recorder->trace, __ATOMIC_RELAXED);
-    figures->size = recorder->mask + 1;
+    figures->size = mask + 1;
     figures->lanes = recorder->lanes_mask + 1;
     figures->kept = figures->slots_kept = figures->lost = 0;
     figures->missed = figures->left_out = 0;
     for (lane = 0; lane < figures->lanes; lane++) {
         const struct recorder_ring *ring =
             recorder_lane_(recorder, (unsigned)lane);
-        next = recorder_get_(&ring->write) + figures->size;
-        written += next - figures->size - recorder_get_(&ring->given_up);
+        uintptr_t next = recorder_get_(&ring->write);
+        written += next - recorder_get_(&ring->given_up);
         figures->lost += recorder_get_(&ring->lost);
         several |= recorder_get_(&ring->several);
-        for (slot = 0;
-             slot < figures->size && !recorder_batch_stops_(batch, slot);
+        for (slot = 0; slot <= mask && !recorder_batch_stops_(batch, slot);
              slot++) {
             const struct recorder_record *r = &recorder_records_(ring)[slot];
             uintptr_t commit =
-                recorder_get_(&recorder_commits_(ring, recorder->mask)[slot]);
+                recorder_get_(&recorder_commits_(ring, mask)[slot]);
             bool counts = from && recorder_get_(&r->order) - batch->end >= from;
             bool begins = recorder_is_head_(recorder_get_(&r->format));
             written -= recorder_is_open_(
-                &recorder_turns_(ring, recorder->mask)[slot], commit,
-                recorder_commit_lap_(next - 1 - slot, recorder->mask));
+                &recorder_turns_(ring, mask)[slot], commit,
+                recorder_commit_lap_(next + mask - slot, mask));
             if (commit == 0 || (commit & RECORDER_BUSY_))
                 continue;
             whole++;
