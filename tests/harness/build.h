@@ -113,7 +113,7 @@ build_once(const char *format, ...)
         key = (key ^ (unsigned char)*at) * 1099511628211u;
     snprintf(made, sizeof made, "%s/%016" PRIx64, built, key);
     build_must("( flock 9; test -d %s || { rm -rf %s.new && mkdir %s.new &&"
-               " cd %s.new && %s && mv %s.new %s; } ) 9>%s.lock && cp %s/* .",
+               " cd %s.new && %s && mv %s.new %s; } ) 9>%s.lock && cp -f %s/* .",
                made, made, made, made, line, made,
                made, made, made);
 }
