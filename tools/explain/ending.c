@@ -192,6 +192,9 @@ static bool is_call(const struct explain *x)
     return x->has_address && x->address == x->pc;
 }
 
+#define WORD_LETTERS                                                           \
+    "_0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
 /* The names of pointers that may be the null pointer. */
 enum { NULLS_MAX = 16 };
 struct nulls {
@@ -200,7 +203,41 @@ struct nulls {
     unsigned count;
     uint64_t addresses[NULLS_MAX]; /* of the pointers that are in memory */
     char text[4 * VARIABLE_NAME_MAX];
+    char line[512]; /* of the source: only names in it count; "": all do */
 };
+
+/* Reads the source line of the crash; "" if its file is not here. */
+static void line_read(struct explain *x, char *line, int max)
+{
+    const struct place *p =
+        place_of(&x->threads, x->thread->frames[x->site]);
+    int fd = p && p->file ? regular_open(p->file) : -1;
+    FILE *from = fd < 0 ? NULL : need(fdopen(fd, "r"));
+    for (int i = 0; from && i < p->line; i++)
+        if (!fgets(line, max, from))
+            *line = '\0';
+    if (from)
+        fclose(from);
+}
+
+/* True if a line has all words of a name: node and next of "node->next". */
+static bool line_has(const char *line, const char *name)
+{
+    const char *at, *word = name;
+    size_t size;
+    for (; *(word += strspn(word, "->.*[]()")); word += size) {
+        size = strcspn(word, "->.*[]()");
+        for (at = line; *at; at += strspn(at, WORD_LETTERS)) {
+            at += strcspn(at, WORD_LETTERS);
+            if (strspn(at, WORD_LETTERS) == size &&
+                strncmp(at, word, size) == 0)
+                break;
+        }
+        if (!*at)
+            return false;
+    }
+    return true;
+}
 
 /* Adds the name of a pointer with the value null, if a member of its target has
  * the offset, or with an unknown value, if a member begins there. */
@@ -222,28 +259,24 @@ static void null_add(struct nulls *n, const struct variable *v)
     n->count++;
     if (n->offset && !v->known && !v->address && member.address != n->offset)
         return;
-    if (!strstr(n->text, name))
+    if (!strstr(n->text, name) && (!*n->line || line_has(n->line, name)))
         snprintf(n->text + at, sizeof n->text - at, "%s%s", at ? " or " : "",
                  name);
     if (n->count <= NULLS_MAX)
         n->addresses[n->count - 1] = v->address;
 }
 
-/* "offset 8 of a null pointer: node->next"; of several pointers,
- * or if a pointer has no known value, `perhaps`. */
-static void null_text(FILE *to, struct explain *x, uint64_t offset)
+/* Finds the pointers that may be the null pointer. */
+static void nulls_find(struct explain *x, struct nulls *n)
 {
     static struct variable members[VARIABLES_MAX];
-    struct nulls n = {.offset = offset, .calls = is_call(x)};
-    if (offset)
-        fprintf(to, "offset %llu of ", (unsigned long long)offset);
-    fputs("a null pointer", to);
+    n->count = 0;
     for (size_t i = 0; i < x->variables_count; i++)
-        if (x->variables[i].known || offset)
-            null_add(&n, &x->variables[i]);
+        if (x->variables[i].known || n->offset)
+            null_add(n, &x->variables[i]);
         else
-            n.count += x->variables[i].is_pointer &&
-                       x->variables[i].to_function == n.calls;
+            n->count += x->variables[i].is_pointer &&
+                        x->variables[i].to_function == n->calls;
     for (size_t i = 0; i < x->variables_count; i++) {
         const struct variable *v = &x->variables[i];
         size_t count = 0;
@@ -251,7 +284,24 @@ static void null_text(FILE *to, struct explain *x, uint64_t offset)
             (v->is_pointer && v->known && v->value >= NULL_MOST))
             count = variable_members(x->memory, v, members);
         for (size_t k = 0; k < count; k++)
-            null_add(&n, &members[k]);
+            null_add(n, &members[k]);
+    }
+}
+
+/* "offset 8 of a null pointer: node->next"; of several pointers,
+ * or if a pointer has no known value, `perhaps`, and if the source line is here,
+ * only those in it. */
+static void null_text(FILE *to, struct explain *x, uint64_t offset)
+{
+    struct nulls n = {.offset = offset, .calls = is_call(x)};
+    if (offset)
+        fprintf(to, "offset %llu of ", (unsigned long long)offset);
+    fputs("a null pointer", to);
+    line_read(x, n.line, sizeof n.line);
+    nulls_find(x, &n);
+    if (!*n.text && *n.line) {
+        *n.line = '\0';
+        nulls_find(x, &n);
     }
     if (*n.text)
         fprintf(to, "%s%s", n.count > 1 ? ", perhaps " : ": ", n.text);
