@@ -20,7 +20,6 @@ FLOORS (a file calls only files of lower floors)
 */
 #pragma once
 
-#include "command.h"
 #include "show.h"
 
 /* ---------------------------------------------------------------- access -- */

@@ -3,7 +3,6 @@
 #include "array.h"
 #include "buffer.h"
 #include "explain.h"
-#include "print.h"
 
 #include <math.h>
 

@@ -98,8 +98,7 @@ bool explain_brief(struct call *call, FILE *to, bool stack)
     }
     crash_find(x);
     ending = ending_text(x);
-    fputs(stack ? "CRASH " : "", to);
-    show_text(to, ending);
+    text_put(to, stack ? "CRASH %s" : "%s", ending);
     if (x->thread) {
         size_t which = (size_t)(x->thread - x->threads.all);
         fputs("; thread ", to);
@@ -146,8 +145,7 @@ static bool value_show(FILE *to, const struct explain *x, const char *before,
          variable_text(x->memory, v, text));
     if (!v->known && !has)
         return false;
-    fputs(before, to);
-    show_text(to, name);
+    text_put(to, "%s%s", before, name);
     if (v->known)
         fprintf(to,
                 v->is_pointer  ? "=0x%llx"
@@ -161,9 +159,7 @@ static bool value_show(FILE *to, const struct explain *x, const char *before,
             size--;
         strcpy(text + size, "...");
     }
-    fputs(v->known ? " \"" : "=\"", to);
-    show_text(to, text);
-    putc('"', to);
+    text_put(to, v->known ? " \"%s\"" : "=\"%s\"", text);
     return true;
 }
 

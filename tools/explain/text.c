@@ -204,8 +204,7 @@ void text_take(struct call *call)
 void text_last(FILE *to)
 {
     for (size_t i = 0; i < crash.last_count; i++) {
-        fputs(i ? "  " : "\nThe last records of the text:\n  ", to);
-        show_text(to, crash.last[i]);
-        putc('\n', to);
+        fputs(i ? "" : "\nThe last records of the text:\n", to);
+        text_put(to, "  %s\n", crash.last[i]);
     }
 }

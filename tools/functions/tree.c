@@ -151,8 +151,7 @@ static void row_print(const struct row *row)
     if (row->state == ROW_RETURNED)
         table_time(row->length_ns, text);
     printf(" %10s %*s", text, (int)(2 * depth), "");
-    table_column(stdout, row->name, 0);
-    puts(marks[row->state]);
+    text_put(stdout, "%s%s\n", row->name, marks[row->state]);
 }
 
 static void row_json(const struct tree *tree, const struct row *row)
@@ -238,8 +237,7 @@ static void counts_print(struct trees *trees, const struct tree *tree,
         printf(" %9" PRIu64 " %10s %10s ", count->calls,
                count->returned ? table_time(count->total, total) : "-",
                count->returned ? table_time(count->own, own) : "-");
-        table_column(stdout, count->name, 0);
-        putchar('\n');
+        text_put(stdout, "%s\n", count->name);
     }
     free(counts);
 }
@@ -270,9 +268,8 @@ bool tree_show(struct call *call, bool counts, bool json)
     for (size_t i = 0; i < trees.ids.count; i++) {
         struct tree *tree = &trees.all[i];
         if (!counts && !json) {
-            printf(i ? "\n" : "");
-            table_column(stdout, tree->title, 0);
-            printf("\n%14s %10s CALL\n", "TIME", "LENGTH");
+            text_put(stdout, i ? "\n%s\n" : "%s\n", tree->title);
+            printf("%14s %10s CALL\n", "TIME", "LENGTH");
         }
         if (counts)
             counts_print(&trees, tree, width, json);

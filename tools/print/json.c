@@ -93,23 +93,31 @@ static void json_conversion(FILE *file, const char *at, size_t size,
         fprintf(file, format, va_arg(*arguments, int));
 }
 
-void json_put_to(FILE *file, bool in_html, const char *format, ...)
+void put_to(FILE *file, enum put as, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
     for (; *format; format++) {
-        size_t size = 2 + strspn(format + 1, "0123456789.hlz");
+        size_t size = 2 + strspn(format + 1, "-*0123456789.hlz");
         const char *text;
+        int width;
         if (*format != '%') {
-            putc_unlocked(*format == '\'' ? '"' : *format, file);
+            bool quotes = *format == '\'' && as != PUT_SHOWN;
+            putc_unlocked(quotes ? '"' : *format, file);
             continue;
         }
-        if (format[1] != 's')
+        if (format[size - 1] != 's') {
             json_conversion(file, format, size, &arguments);
-        else if ((text = va_arg(arguments, const char *)))
-            json_string(file, text, strlen(text), in_html);
-        else
+        } else if (as == PUT_SHOWN) {
+            width = format[1] != '-' ? 0 : atoi(format + 2);
+            if (format[1] == '-' && format[2] == '*')
+                width = va_arg(arguments, int);
+            table_column(file, va_arg(arguments, const char *), width);
+        } else if ((text = va_arg(arguments, const char *))) {
+            json_string(file, text, strlen(text), as == PUT_HTML);
+        } else {
             fputs("null", file);
+        }
         format += size - 1;
     }
     va_end(arguments);

@@ -77,9 +77,13 @@ void json_text(FILE *, const char *text);
 void json_member(FILE *, const char *name, const char *text);
 /* Prints JSON by a format of printf(), in which ' is a quotation mark, %s a
  * text as json_text() writes it, and %hhd true or false. */
-#define json_put(file, ...) json_put_to(file, false, __VA_ARGS__)
-__attribute__((format(printf, 3, 4))) void json_put_to(FILE *, bool in_html,
-                                                       const char *format, ...);
+#define json_put(file, ...) put_to(file, PUT_JSON, __VA_ARGS__)
+/* Prints texts by a format of printf(), in which %s is a text of the program,
+ * escaped, and %-*s a column, as table_column() writes them. */
+#define text_put(file, ...) put_to(file, PUT_SHOWN, __VA_ARGS__)
+enum put { PUT_JSON, PUT_HTML /* JSON in a page */, PUT_SHOWN };
+__attribute__((format(printf, 3, 4))) void put_to(FILE *, enum put,
+                                                  const char *format, ...);
 /* Prints a member of stdout: `,"name":12`; null if the number is unknown. */
 void json_count(const char *name, uint64_t number, bool known);
 /* Prints an argument: a number, a string or null. */

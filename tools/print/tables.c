@@ -121,8 +121,7 @@ static void recorders(FILE *to, const struct reader *reader, bool slots)
                                 overwritten),
                     (unsigned long long)r->figures.lost, state);
         }
-        table_column(to, r->description, 0);
-        putc('\n', to);
+        text_put(to, "%s\n", r->description);
     }
 }
 
@@ -133,7 +132,7 @@ static void recorders_left_out(FILE *to, const struct reader *reader)
         const struct reader_recorder *r = reader->recorders[i];
         if (!r->chosen || !(r->figures.missed || r->figures.left_out))
             continue;
-        table_column(to, r->shown, 0);
+        text_put(to, "%s", r->shown);
         if (r->figures.missed)
             fprintf(to, ": %llu slots missed%s",
                     (unsigned long long)r->figures.missed,
@@ -153,13 +152,11 @@ void table_threads(FILE *to, const struct reader *reader)
         const struct reader_thread *t = &reader->threads[i];
         if (t->is_free)
             continue;
-        fprintf(to, "%-6u %8d  ", t->number, (int)t->id);
-        table_column(to, t->name, 15);
-        fprintf(to, " %s\n",
-                t->is_task                                          ? "task"
-                : t->known && t->alive                              ? "alive"
-                : t->known || reader->ended >= RECORDER_ENDED_EXIT_ ? "ended"
-                                                                    : "?");
+        text_put(to, "%-6u %8d  %-15s %s\n", t->number, (int)t->id, t->name,
+                 t->is_task                                          ? "task"
+                 : t->known && t->alive                              ? "alive"
+                 : t->known || reader->ended >= RECORDER_ENDED_EXIT_ ? "ended"
+                                                                     : "?");
     }
 }
 
@@ -174,10 +171,8 @@ static void tweaks(FILE *to, const struct reader *reader)
     fprintf(to, "%-*s %8s  DESCRIPTION\n", width, "TWEAK", "VALUE");
     for (size_t i = 0; i < reader->tweaks_count; i++) {
         const struct reader_tweak *t = &reader->tweaks[i];
-        table_column(to, t->name ? t->name : "?", width);
-        fprintf(to, " %8lld  ", (long long)t->value);
-        table_column(to, t->description ? t->description : "", 0);
-        putc('\n', to);
+        text_put(to, "%-*s %8lld  %s\n", width, t->name ? t->name : "?",
+                 (long long)t->value, t->description ? t->description : "");
     }
 }
 

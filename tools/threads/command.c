@@ -1,6 +1,5 @@
 /* command.c - opens the threads of the source that the command was given. */
 /* SPDX-License-Identifier: MIT */
-#include "command.h"
 #include "show.h"
 
 void show_open(struct call *call, struct threads *threads, bool stop)

@@ -1,7 +1,6 @@
 /* list.c - all threads in words: their actions and stacks. */
 /* SPDX-License-Identifier: MIT */
 #include "array.h"
-#include "print.h"
 #include "show.h"
 
 bool show_chosen(const struct thread *thread, const char *wanted)
@@ -21,15 +20,10 @@ bool show_chosen(const struct thread *thread, const char *wanted)
 
 static void place_text(FILE *to, const struct place *place)
 {
+    const char *file = place->file ? place->file : place->module;
     char name[256];
     show_function(place, name);
-    fputs("    ", to);
-    table_column(to, name, 30);
-    fputs("  ", to);
-    if (place->file || place->module)
-        show_text(to, show_base(place->file ? place->file : place->module));
-    else
-        putc('?', to);
+    text_put(to, "    %-30s  %s", name, file ? show_base(file) : "?");
     if (place->file)
         fprintf(to, ":%d", place->line);
     putc('\n', to);
@@ -44,11 +38,12 @@ static void stack_text(FILE *to, struct threads *threads,
             place_text(to, place);
     if (thread->frames_count == FRAMES_MAX)
         fprintf(to, "    ... (more than %d)\n", FRAMES_MAX);
-    else if (thread->missing) {
-        fputs("    ... (its caller is in ", to);
-        show_text(to, thread->missing);
-        fputs(", a file that was not found: --sysroot DIR)\n", to);
-    } else if (thread->frames_count && !thread->whole)
+    else if (thread->missing)
+        text_put(to,
+                 "    ... (its caller is in %s, a file that was not found: "
+                 "--sysroot DIR)\n",
+                 thread->missing);
+    else if (thread->frames_count && !thread->whole)
         fputs("    ... (its caller is unknown)\n", to);
 }
 
@@ -98,8 +93,7 @@ static void group_text(FILE *to, struct threads *threads, const size_t *group,
         if (lines[i].count > 1)
             fprintf(to, "%zu threads: ", lines[i].count);
         show_threads(to, threads, lines[i].which, lines[i].count);
-        show_text(to, lines[i].words);
-        putc('\n', to);
+        text_put(to, "%s\n", lines[i].words);
         free(lines[i].words);
         free(lines[i].which);
     }

@@ -1,7 +1,6 @@
 /* locks.c - the locks that threads wait for, in words. */
 /* SPDX-License-Identifier: MIT */
 #include "array.h"
-#include "print.h"
 #include "recorded.h"
 #include "show.h"
 

@@ -1,7 +1,6 @@
 /* show.c - threads, stacks and deadlocks in words. */
 /* SPDX-License-Identifier: MIT */
 #include "show.h"
-#include "print.h"
 #include "proc.h"
 #include "recorded.h"
 
@@ -21,11 +20,6 @@ void show_numbers(struct threads *threads, struct reader *reader)
             memcpy(threads->all[at].name, row->name,
                    sizeof threads->all[at].name);
     }
-}
-
-void show_text(FILE *to, const char *text)
-{
-    table_column(to, text, 0);
 }
 
 /* ----------------------------------------------------------------- waits -- */
@@ -372,12 +366,9 @@ void show_place(FILE *to, const struct place *place)
 {
     char name[256];
     show_function(place, name);
-    show_text(to, name);
-    if (!place->file)
-        return;
-    putc(' ', to);
-    show_text(to, show_base(place->file));
-    fprintf(to, ":%d", place->line);
+    text_put(to, "%s", name);
+    if (place->file)
+        text_put(to, " %s:%d", show_base(place->file), place->line);
 }
 
 /* True for a place in a header or a library of the system. Users look for their
@@ -477,8 +468,7 @@ void show_taken(FILE *to, struct threads *threads, const struct thread *thread)
     for (unsigned i = 0; past && i < past->holds_count; i++) {
         const struct wait wait = {.object = past->holds[i].object};
         show_object(threads, &wait, object);
-        fputs(i ? ", and " : "holds ", to);
-        show_text(to, object);
+        text_put(to, i ? ", and %s" : "holds %s", object);
         show_taken_at(to, threads, &past->holds[i]);
     }
 }
@@ -508,10 +498,8 @@ void show_threads(FILE *to, const struct threads *threads, const size_t *which,
         if (last != first)
             fprintf(to, "-%d", (int)last->id);
         after = next < count ? &threads->all[which[next]] : NULL;
-        if (*first->name && (!after || strcmp(after->name, first->name) != 0)) {
-            putc(' ', to);
-            show_text(to, first->name);
-        }
+        if (*first->name && (!after || strcmp(after->name, first->name) != 0))
+            text_put(to, " %s", first->name);
     }
 }
 
@@ -556,7 +544,7 @@ void show_deadlocks(FILE *to, struct threads *threads)
             if (t->past && t->past->holds_count)
                 fputs("; ", to);
             show_wait(threads, t, words);
-            show_text(to, words);
+            text_put(to, "%s", words);
             show_site(to, threads, t);
             putc('\n', to);
         }

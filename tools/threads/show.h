@@ -6,12 +6,12 @@
 
 #include "contention.h"
 #include "order.h"
+#include "print.h"
 #include "threads.h"
 
 /* command.c: opens the call's source and its threads, with their numbers in the
  * program's registry, if it has one; on an error, prints it and exits with
  * 1. */
-struct call;
 void show_open(struct call *, struct threads *, bool stop);
 /* The same for a call whose source is open. */
 void show_opened(struct call *, struct threads *, bool stop);
@@ -19,8 +19,6 @@ void show_opened(struct call *, struct threads *, bool stop);
 /* Gives threads the numbers that they have in the program's own records. */
 void show_numbers(struct threads *, struct reader *);
 
-/* Prints a text of the program, escaped. */
-void show_text(FILE *, const char *text);
 /* The name of a file without its folders. */
 const char *show_base(const char *path);
 /* The kind of an object that is waited for: "mutex". */

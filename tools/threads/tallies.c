@@ -1,6 +1,5 @@
 /* tallies.c - tables of waits, and circles of locks, in words. */
 /* SPDX-License-Identifier: MIT */
-#include "print.h"
 #include "recorded.h"
 #include "show.h"
 
@@ -246,8 +245,11 @@ static void locks_names(FILE *to, struct threads *threads,
     for (unsigned i = 0; i < circle->count; i++) {
         char name[256];
         object_text(threads, held_of(&circle->takings[i])->object, name);
-        fputs(i == 0 ? "" : i + 1 == circle->count ? " and " : ", ", to);
-        show_text(to, name);
+        text_put(to, "%s%s",
+                 i == 0                   ? ""
+                 : i + 1 == circle->count ? " and "
+                                          : ", ",
+                 name);
     }
 }
 
@@ -278,16 +280,12 @@ void show_circle(FILE *to, struct threads *threads, const struct circle *circle)
         const struct hold *held = held_of(taking);
         char thread[64], name[256];
         past_name(threads, past, thread);
-        fputs("  ", to);
-        show_text(to, thread);
-        fputs(" took ", to);
         object_text(threads, taking->chain->object, name);
-        show_text(to, name);
-        fputs(taking->chain->reads ? " to read at " : " at ", to);
+        text_put(to, "  %s took %s%s at ", thread, name,
+                 taking->chain->reads ? " to read" : "");
         place_show(to, threads, "", taking->chain->stack, taking->chain->site);
-        fputs(", holding ", to);
         object_text(threads, held->object, name);
-        show_text(to, name);
+        text_put(to, ", holding %s", name);
         show_taken_at(to, threads, held);
         putc('\n', to);
     }

@@ -1,7 +1,6 @@
 /* tree.c - recorded threads in words, each below its maker. */
 /* SPDX-License-Identifier: MIT */
 #include "array.h"
-#include "print.h"
 #include "recorded.h"
 #include "show.h"
 
@@ -117,10 +116,8 @@ static void made_show(struct tree *tree, const struct thread *thread,
     char start[300], time[32];
     start_words(tree->threads, past, start);
     fprintf(tree->to, "%*s", indent, "");
-    show_text(tree->to, start);
-    if (count > 1)
-        fputs(" and the like", tree->to);
-    fprintf(tree->to, ", made by T%u", past->maker);
+    text_put(tree->to, "%s%s, made by T%u", start,
+             count > 1 ? " and the like" : "", past->maker);
     if (past->made_ns >= 0) /* NS_UNKNOWN is below */
         fprintf(tree->to, "%s%s after the start",
                 count > 1 ? ", the first " : " ",
@@ -141,9 +138,7 @@ static void group_show(struct tree *tree, const size_t *group, size_t count,
         fprintf(tree->to, "%zu threads: ", count);
     show_threads(tree->to, threads, group, count);
     does_words(threads, thread, words);
-    fputs("  ", tree->to);
-    show_text(tree->to, words);
-    putc('\n', tree->to);
+    text_put(tree->to, "  %s\n", words);
     if (thread->frames_count && !thread->ended) {
         unsigned from = wait_frames(threads, thread);
         fprintf(tree->to, "%*s", indent + 3, "");

@@ -2,7 +2,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "../../run/events.h"
 #include "buffer.h"
-#include "print.h"
 #include "show.h"
 
 /* The last addresses with their names, and waits with their beginnings. A

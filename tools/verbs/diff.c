@@ -6,7 +6,6 @@
 
 #include "array.h"
 #include "explain.h"
-#include "print.h"
 
 enum {
     OPTION_CONTEXT = OPTION_OWN,
@@ -147,11 +146,10 @@ static void head_print(const struct compare *c)
             const struct compare_run *run = &h->runs[i];
             size_t end = i + 1 < h->runs_count ? h->runs[i + 1].threads
                                                : h->threads_count;
-            printf("%s%s ", side || i ? "; " : "", names[side]);
-            table_column(stdout, run->call->name, 0);
-            printf(": %zu records, %zu threads, %s", run->end - run->first,
-                   end - run->threads,
-                   finding_time((double)run->timeline.length_ns));
+            text_put(stdout, "%s%s %s: %zu records, %zu threads, %s",
+                     side || i ? "; " : "", names[side], run->call->name,
+                     run->end - run->first, end - run->threads,
+                     finding_time((double)run->timeline.length_ns));
         }
     }
     putchar('\n');

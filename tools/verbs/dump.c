@@ -6,7 +6,6 @@
 
 #include "explain.h"
 #include "labels.h"
-#include "print.h"
 #include "sources.h"
 
 enum {

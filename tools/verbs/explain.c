@@ -1,7 +1,6 @@
 /* explain.c - recorder explain: why did a program crash. */
 /* SPDX-License-Identifier: MIT */
 #include "explain.h"
-#include "print.h"
 #include "watch.h"
 
 #include <sys/wait.h>
@@ -21,11 +20,11 @@ static void value_text(FILE *to, const struct explain *x,
         return;
     }
     v = &x->values[hit->value];
-    fprintf(to, "   <- %s%s", shown->sure ? "" : "perhaps ",
-            hit->before                              ? "the block before "
-            : hit->exact || v->kind != VALUE_ADDRESS ? ""
-                                                     : "the block of ");
-    show_text(to, v->name);
+    text_put(to, "   <- %s%s%s", shown->sure ? "" : "perhaps ",
+             hit->before                              ? "the block before "
+             : hit->exact || v->kind != VALUE_ADDRESS ? ""
+                                                      : "the block of ",
+             v->name);
     if (v->kind == VALUE_ADDRESS)
         fprintf(to, " = 0x%llx", (unsigned long long)v->word);
     if (v->block.freed)
@@ -52,11 +51,9 @@ static void provenance_text(FILE *to, const struct explain *x,
     }
     for (size_t i = 0; i < p->others_count; i++) {
         const struct other *o = &p->others[i];
-        fprintf(to, "%s T%u ", i ? "," : "Other threads with them:",
-                (unsigned)o->thread->number);
-        show_text(to, o->thread->name);
-        fprintf(to, " (%llu, last %llu)", (unsigned long long)o->count,
-                (unsigned long long)o->order);
+        text_put(to, "%s T%u %s (%" PRIu64 ", last %" PRIu64 ")",
+                 i ? "," : "Other threads with them:", o->thread->number,
+                 o->thread->name, o->count, o->order);
     }
     if (p->others_count)
         putc('\n', to);
@@ -65,18 +62,14 @@ static void provenance_text(FILE *to, const struct explain *x,
 static void all_text(FILE *to, struct explain *x, const struct provenance *p)
 {
     char *ending = ending_text(x), holds[1024];
-    show_text(to, call_program(x->call));
-    fprintf(to, ": ");
-    show_text(to, ending);
+    text_put(to, "%s: %s\n", call_program(x->call), ending);
     free(ending);
-    putc('\n', to);
     if (x->thread) {
         size_t which = (size_t)(x->thread - x->threads.all);
         show_holds(&x->threads, which, holds);
         fprintf(to, "thread ");
         show_threads(to, &x->threads, &which, 1);
-        show_text(to, holds);
-        putc('\n', to);
+        text_put(to, "%s\n", holds);
         stack_text(to, x);
     }
     provenance_text(to, x, p);

@@ -2,7 +2,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "explain.h"
 #include "labels.h"
-#include "print.h"
 #include "sources.h"
 
 enum { OPTION_SLOTS = OPTION_OWN, OPTION_SIZES, OPTION_RATES, OPTION_INTERVAL };
@@ -91,19 +90,13 @@ static void list_title(const struct call *call)
     char clock[64];
     if (!call->title)
         return;
-    fputs("SOURCE ", stdout);
-    table_column(stdout, call->title, 0);
-    fputs(": ", stdout);
-    table_column(stdout, call->name, 0);
-    fputs(", program ", stdout);
-    table_column(stdout, call_program(call), 0);
-    printf(", pid %llu", (unsigned long long)call->reader.pid);
+    text_put(stdout, "SOURCE %s: %s, program %s, pid %" PRIu64, call->title,
+             call->name, call_program(call), call->reader.pid);
     if (sources_clock(call, clock))
         printf(", clock %s", clock);
-    for (size_t i = 0; i < call->labels_count; i++) {
-        printf(", %s=", call->labels[i].name);
-        table_column(stdout, call->labels[i].value, 0);
-    }
+    for (size_t i = 0; i < call->labels_count; i++)
+        text_put(stdout, ", %s=%s", call->labels[i].name,
+                 call->labels[i].value);
     putchar('\n');
 }
 

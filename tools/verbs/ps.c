@@ -132,9 +132,7 @@ static char *names_of(const struct reader *reader)
     size_t size, count = reader->recorders_count;
     FILE *to = need(open_memstream(&text, &size));
     for (size_t i = 0; i < count && (i < SHOWN || count == SHOWN + 1); i++) {
-        if (i)
-            fputs(", ", to);
-        table_column(to, reader->recorders[i]->name, 0);
+        text_put(to, i ? ", %s" : "%s", reader->recorders[i]->name);
     }
     if (count > SHOWN + 1)
         fprintf(to, ", and %zu more", count - SHOWN);
@@ -155,7 +153,7 @@ static void line_show(const struct found *found, const struct figures *f,
     printf(" %12s %10" PRIu64 " %12s  %-*s  ", rate, f->kept, span, names_width,
            names);
     free(names);
-    table_column(stdout, f->recording ? f->recording : "-", 0);
+    text_put(stdout, "%s", f->recording ? f->recording : "-");
     if (f->unheeded)
         printf(" (recorder list %d says why)", found->pid);
     putchar('\n');
@@ -179,9 +177,7 @@ static void json_show(const struct found *found, const struct figures *f)
 
 static void brief_show(const struct found *found)
 {
-    printf("%d ", found->pid);
-    table_column(stdout, found->program, 0);
-    putchar('\n');
+    text_put(stdout, "%d %s\n", found->pid, found->program);
 }
 
 /* Shows all, and closes each after its line. */

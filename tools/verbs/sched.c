@@ -156,8 +156,7 @@ static void table_cpus(struct call *call, const struct switches *s)
             put_percent(s, cpu->off_ns, cpu->offs, 7);
             put_time(cpu->off_longest, cpu->off_longest, 10);
             where = off_where(call, cpu);
-            putchar(' ');
-            table_column(stdout, where ? where : "-", 0);
+            text_put(stdout, " %s", where ? where : "-");
         }
         putchar('\n');
     }

@@ -1,7 +1,6 @@
 /* tasks.c - recorder tasks: the tasks of schedulers inside a program. */
 /* SPDX-License-Identifier: MIT */
 #include "array.h"
-#include "print.h"
 #include "recorder/regex.h"
 #include "show.h"
 #include "stacks.h"
@@ -22,7 +21,7 @@ static void title_text(const struct tasks *tasks, size_t i)
 {
     char title[64];
     task_title(tasks, &tasks->all[i], title);
-    show_text(stdout, title);
+    text_put(stdout, "%s", title);
 }
 
 /* "yield fibers.c:62 < f fibers.c:122", with inlined functions. */
@@ -54,7 +53,7 @@ static void thread_text(struct view *view, size_t i)
         thread.wait.holders_count = thread.wait.readers = 0;
     }
     show_wait(threads, &thread, text);
-    show_text(stdout, text);
+    text_put(stdout, "%s", text);
     if (holder == TASK_NONE)
         return;
     fputs(" of task ", stdout);
@@ -83,16 +82,13 @@ static void node_text(struct view *view, size_t node)
     title_text(tasks, node);
     if (tasks->all[node].running) {
         task_waits(tasks, &tasks->all[node], text);
-        printf(" runs on ");
-        show_text(stdout, text);
+        text_put(stdout, " runs on %s", text);
     } else {
         task_object(tasks, &tasks->all[node], text);
-        printf(" waits for ");
-        show_text(stdout, text);
+        text_put(stdout, " waits for %s", text);
         if (tasks->all[node].owner == TASK_NONE) {
             task_thread(tasks, tasks->all[node].owner_thread, 0, text);
-            fputs(" of ", stdout);
-            show_text(stdout, text);
+            text_put(stdout, " of %s", text);
         } else if (tasks->all[node].owner_at != tasks->all[node].object) {
             fputs(" of task ", stdout);
             title_text(tasks, tasks->all[node].owner);
@@ -219,9 +215,8 @@ static void branch_text(struct tree *tree, size_t task, int depth)
     printf("%*s", 4 * (depth < DEEP ? depth : DEEP), "");
     title_text(tasks, task);
     if (tasks->all[task].object && depth) {
-        fputs(" waits for ", stdout);
         task_object(tasks, &tasks->all[task], object);
-        show_text(stdout, object);
+        text_put(stdout, " waits for %s", object);
     }
     if (tasks->all[task].in_deadlock)
         fputs("  (deadlock)", stdout);

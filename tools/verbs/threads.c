@@ -1,6 +1,5 @@
 /* threads.c - recorder threads: waits, stacks, and locks with their holders. */
 /* SPDX-License-Identifier: MIT */
-#include "print.h"
 #include "recorded.h"
 #include "show.h"
 

@@ -10,18 +10,16 @@ enum { INDENT_MAX = 40 };
 /* "web1/front.4711 worker" */
 static void place_print(const struct trace_node *node)
 {
-    fputs("  ", stdout);
-    table_column(stdout, node->of->title ? node->of->title : node->of->name, 0);
-    putchar(' ');
-    table_column(stdout, node->thread, 0);
+    text_put(stdout, "  %s %s",
+             node->of->title ? node->of->title : node->of->name, node->thread);
 }
 
 static void node_print(const struct trace_node *node, uint64_t first_ns)
 {
     static const char *const more[] = {"", "> ", ""};
     char start[32], time[32];
-    int indent = node->depth > INDENT_MAX / 2 ? INDENT_MAX
-                                              : 2 * (int)node->depth;
+    int indent =
+        node->depth > INDENT_MAX / 2 ? INDENT_MAX : 2 * (int)node->depth;
     size_t size = strlen(node->name);
     const char *name = text_shown(node->name, &size);
     table_time_exact(node->start_ns - first_ns, start);

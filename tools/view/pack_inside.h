@@ -64,7 +64,8 @@ FILE *rows_next(struct rows *);
 /* Writes the new rows as member `name`, if there are any, and forgets them. */
 void rows_write(struct rows *, FILE *to, const char *name);
 /* json_put(), with texts as the place in a page or a stream wants them. */
-#define pack_print(pack, to, ...) json_put_to(to, (pack)->in_html, __VA_ARGS__)
+#define pack_print(pack, to, ...)                                              \
+    put_to(to, (pack)->in_html ? PUT_HTML : PUT_JSON, __VA_ARGS__)
 /* Ends a row, with the number of its source if there are several. */
 void pack_row_end(const struct view_pack *, FILE *to);
 

@@ -64,10 +64,10 @@ static void write_sources(const struct view_page *page, FILE *to)
         char clock[64];
         fputs(next, to);
         next = ",";
-        json_put_to(to, true,
-                    "{'title':%s,'program':%s,'pid':'%" PRIu64 "','clock':%s}",
-                    c->title, call_program(c), c->reader.pid,
-                    sources_clock(c, clock) ? clock : "");
+        put_to(to, PUT_HTML,
+               "{'title':%s,'program':%s,'pid':'%" PRIu64 "','clock':%s}",
+               c->title, call_program(c), c->reader.pid,
+               sources_clock(c, clock) ? clock : "");
     }
     if (page->call->title)
         fputc(']', to);
@@ -81,9 +81,9 @@ static void write_about(struct view_page *page, FILE *to)
     if (page->call->title)
         fprintf(to, "\"%zu sources\"", sources_count(page->call));
     else
-        json_put_to(to, true, "%s", page->call->name);
+        put_to(to, PUT_HTML, "%s", page->call->name);
     fputs(",\"program\":", to);
-    json_put_to(to, true, "%s", call_program(page->call));
+    put_to(to, PUT_HTML, "%s", call_program(page->call));
     json_put(
         to, ",'live':%hhd,'pid':'%" PRIu64 "','start':'%" PRIu64 "','block':%d",
         page->live, reader->pid,

@@ -1,6 +1,5 @@
 /* words.c - parts as text and as JSON. */
 /* SPDX-License-Identifier: MIT */
-#include "print.h"
 #include "show.h"
 #include "why.h"
 
@@ -8,7 +7,7 @@ static void thread_text(FILE *to, const struct why_track *track)
 {
     if (track->lane->number)
         fprintf(to, "T%u ", track->lane->number);
-    show_text(to, track->lane->name);
+    text_put(to, "%s", track->lane->name);
 }
 
 /* "waited for mutex table held by T2 flusher, at main why.c:9" */
@@ -26,8 +25,7 @@ static void wait_text(FILE *to, const struct why *w, const struct why_row *row)
         recorded_frames(w->threads, row->of->stack, 0, frames);
     char object[256];
     if (row->of->call) {
-        fputs("waited in ", to);
-        show_text(to, row->of->call);
+        text_put(to, "waited in %s", row->of->call);
         fprintf(to,
                 row->of->asked ? ", returned %" PRId64 " of %" PRIu64
                                : ", returned %" PRId64,
@@ -36,8 +34,7 @@ static void wait_text(FILE *to, const struct why *w, const struct why_row *row)
             fprintf(to, ", %s", strerror(row->of->result));
     } else {
         show_object(w->threads, &of, object);
-        fprintf(to, "waited for %s ", show_kind(of.kind));
-        show_text(to, object);
+        text_put(to, "waited for %s %s", show_kind(of.kind), object);
     }
     if (row->other) {
         fputs(acts[of.kind] ? acts[of.kind] : " held by ", to);
@@ -176,8 +173,7 @@ void why_show(struct why *w, const struct why_span *span, bool json)
         rows_json(w, &row);
         puts("}");
     } else {
-        show_text(stdout, title);
-        fputs(", ", stdout);
+        text_put(stdout, "%s, ", title);
         thread_text(stdout, track);
         printf(": %s, records %" PRIu64 " to %" PRIu64 "\n",
                table_time(span->ns, time), span->order, span->end_order);
@@ -234,7 +230,7 @@ void why_compare(struct why *w, const struct why_span *first, bool json)
         rows_json(w, &row);
         puts("}");
     } else {
-        show_text(stdout, first->name);
+        text_put(stdout, "%s", first->name);
         printf(": %zu spans, usually %s, slowest 1 %% from %s on\n", count,
                table_time(median, times[0]), table_time(slowest, times[1]));
         puts("    MORE      USUAL    SLOWEST  RECORDS         REASON");
