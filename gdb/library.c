@@ -204,9 +204,8 @@ const char *recorder_gdb_warnings(struct recorder_gdb *library)
     text = text_begin(library);
     for (size_t i = 0; i < reader->recorders_count; i++)
         if (reader->recorders[i]->wrong) {
-            fputs("recorder ", text);
-            table_column(text, reader->recorders[i]->name, 0);
-            fprintf(text, ": %s\n", reader->recorders[i]->wrong);
+            text_put(text, "recorder %s: %s\n", reader->recorders[i]->name,
+                     reader->recorders[i]->wrong);
         }
     return text_end(library, text);
 }

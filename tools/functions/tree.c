@@ -150,8 +150,8 @@ static void row_print(const struct row *row)
         printf("%14.9f", (double)row->ns / 1e9);
     if (row->state == ROW_RETURNED)
         table_time(row->length_ns, text);
-    printf(" %10s %*s", text, (int)(2 * depth), "");
-    text_put(stdout, "%s%s\n", row->name, marks[row->state]);
+    text_put(stdout, " %10s %*s%s%s\n", text, (int)(2 * depth), "", row->name,
+             marks[row->state]);
 }
 
 static void row_json(const struct tree *tree, const struct row *row)
@@ -233,11 +233,11 @@ static void counts_print(struct trees *trees, const struct tree *tree,
                    count->calls, count->returned, count->total, count->own);
             continue;
         }
-        table_column(stdout, tree->title, width);
-        printf(" %9" PRIu64 " %10s %10s ", count->calls,
-               count->returned ? table_time(count->total, total) : "-",
-               count->returned ? table_time(count->own, own) : "-");
-        text_put(stdout, "%s\n", count->name);
+        text_put(stdout, "%-*s %9" PRIu64 " %10s %10s %s\n", width, tree->title,
+                 count->calls,
+                 count->returned ? table_time(count->total, total) : "-",
+                 count->returned ? table_time(count->own, own) : "-",
+                 count->name);
     }
     free(counts);
 }

@@ -77,8 +77,7 @@ static void thread_counts_show(const struct thread_counts *t, bool as_json,
         puts("}");
         return;
     }
-    table_column(stdout, t->name, width);
-    printf(" %8d", t->id);
+    text_put(stdout, "%-*s %8d", width, t->name, t->id);
     if (t->timed)
         printf(" %8" PRIu64 " %10s", t->runs, table_time(t->run_ns, text));
     else

@@ -99,8 +99,7 @@ void put_to(FILE *file, enum put as, const char *format, ...)
     va_start(arguments, format);
     for (; *format; format++) {
         size_t size = 2 + strspn(format + 1, "-*0123456789.hlz");
-        const char *text;
-        int width;
+        const char *text, *star;
         if (*format != '%') {
             bool quotes = *format == '\'' && as != PUT_SHOWN;
             putc_unlocked(quotes ? '"' : *format, file);
@@ -108,11 +107,15 @@ void put_to(FILE *file, enum put as, const char *format, ...)
         }
         if (format[size - 1] != 's') {
             json_conversion(file, format, size, &arguments);
-        } else if (as == PUT_SHOWN) {
-            width = format[1] != '-' ? 0 : atoi(format + 2);
-            if (format[1] == '-' && format[2] == '*')
-                width = va_arg(arguments, int);
-            table_column(file, va_arg(arguments, const char *), width);
+        } else if (as == PUT_SHOWN) { /* a width below 0 is to the left */
+            int width =
+                (star = memchr(format, '*', size))
+                    ? va_arg(arguments, int) * (star[-1] == '-' ? -1 : 1)
+                    : atoi(format + 1);
+            size_t length;
+            text = va_arg(arguments, const char *);
+            length = strlen(text);
+            fprintf(file, "%*s", width, text_shown(text, &length));
         } else if ((text = va_arg(arguments, const char *))) {
             json_string(file, text, strlen(text), as == PUT_HTML);
         } else {

@@ -78,8 +78,7 @@ void json_member(FILE *, const char *name, const char *text);
 /* Prints JSON by a format of printf(), in which ' is a quotation mark, %s a
  * text as json_text() writes it, and %hhd true or false. */
 #define json_put(file, ...) put_to(file, PUT_JSON, __VA_ARGS__)
-/* Prints texts by a format of printf(), in which %s is a text of the program,
- * escaped, and %-*s a column, as table_column() writes them. */
+/* Prints by a format of printf() whose texts, %s, %8s or %-*s, are escaped. */
 #define text_put(file, ...) put_to(file, PUT_SHOWN, __VA_ARGS__)
 enum put { PUT_JSON, PUT_HTML /* JSON in a page */, PUT_SHOWN };
 __attribute__((format(printf, 3, 4))) void put_to(FILE *, enum put,
@@ -150,8 +149,6 @@ void tables(FILE *, const struct reader *, bool slots);
 /* Prints nothing, not even a head, if there are none. */
 void table_threads(FILE *, const struct reader *);
 
-/* Prints a text of the program in a column, escaped. */
-void table_column(FILE *, const char *text, int width);
 /* The width of a column that has room for a text, too. */
 int table_width(const char *text, int width);
 /* Writes "744", or "~744" where it is an estimate. Returns `to`. */

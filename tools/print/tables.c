@@ -21,13 +21,6 @@ static void state_of(int64_t trace, char to[40])
                  watched ? ", watched" : "");
 }
 
-void table_column(FILE *to, const char *text, int width)
-{
-    size_t size = strlen(text);
-    text = text_shown(text, &size);
-    fprintf(to, "%-*s", width, text);
-}
-
 int table_width(const char *text, int width)
 {
     size_t size = strlen(text);
@@ -104,22 +97,19 @@ static void recorders(FILE *to, const struct reader *reader, bool slots)
         if (!r->chosen)
             continue;
         state_of(r->trace, state);
-        table_column(to, r->shown, width);
         if (r->wrong) {
-            fprintf(to, " %s  ", r->wrong);
+            text_put(to, "%-*s %s  ", width, r->shown, r->wrong);
         } else {
-            fprintf(to, " %8llu %5llu %5lluK ",
-                    (unsigned long long)r->figures.size,
-                    (unsigned long long)r->figures.lanes,
-                    (unsigned long long)(r->ring_bytes + 1023) / 1024);
+            text_put(to, "%-*s %8" PRIu64 " %5" PRIu64 " %5" PRIu64 "K ", width,
+                     r->shown, r->figures.size, r->figures.lanes,
+                     (r->ring_bytes + 1023) / 1024);
             if (slots)
-                fprintf(to, "%8llu ",
-                        (unsigned long long)r->figures.slots_kept);
-            fprintf(to, "%8llu %11s %6llu  %-7s ",
-                    (unsigned long long)r->figures.kept,
+                fprintf(to, "%8" PRIu64 " ", r->figures.slots_kept);
+            fprintf(to, "%8" PRIu64 " %11s %6" PRIu64 "  %-7s ",
+                    r->figures.kept,
                     table_count(r->figures.overwritten, r->figures.estimated,
                                 overwritten),
-                    (unsigned long long)r->figures.lost, state);
+                    r->figures.lost, state);
         }
         text_put(to, "%s\n", r->description);
     }
@@ -132,14 +122,12 @@ static void recorders_left_out(FILE *to, const struct reader *reader)
         const struct reader_recorder *r = reader->recorders[i];
         if (!r->chosen || !(r->figures.missed || r->figures.left_out))
             continue;
-        text_put(to, "%s", r->shown);
+        text_put(to, "%s:", r->shown);
         if (r->figures.missed)
-            fprintf(to, ": %llu slots missed%s",
-                    (unsigned long long)r->figures.missed,
+            fprintf(to, " %" PRIu64 " slots missed%s", r->figures.missed,
                     r->figures.left_out ? "," : "\n");
         if (r->figures.left_out)
-            fprintf(to, "%s %llu left out\n", r->figures.missed ? "" : ":",
-                    (unsigned long long)r->figures.left_out);
+            fprintf(to, " %" PRIu64 " left out\n", r->figures.left_out);
     }
 }
 

@@ -158,27 +158,24 @@ static void row_print(FILE *to, const struct tasks *tasks,
     char text[256];
     if (columns->marks)
         fputs(task->address == columns->here ? "* " : "  ", to);
-    table_column(to, task_group(tasks, task), w->group);
+    text_put(to, "%-*s", w->group, task_group(tasks, task));
     if (tasks->layouts[task->layout].rows[RECORDER_TASK_ID_].is_set)
         fprintf(to, " %6lld  ", (long long)task->id);
     else
         fprintf(to, " %6s  ", "");
     name_shown(tasks, task, text);
-    table_column(to, text, w->name);
+    text_put(to, "%-*s", w->name, text);
     if (columns->address)
         fprintf(to, "  0x%-16llx", (unsigned long long)task->address);
-    fputs("  ", to);
-    table_column(to, task_state(tasks, task, text), w->state);
+    text_put(to, "  %-*s", w->state, task_state(tasks, task, text));
     *text = '\0';
     if (task->since_ns >= 0)
         table_time((uint64_t)task->since_ns, text);
     if (w->since)
         fprintf(to, "  %*s", w->since, text);
     task_waits(tasks, task, text);
-    if (*text || lasts) {
-        fputs("  ", to);
-        table_column(to, text, lasts ? w->waits : 0);
-    }
+    if (*text || lasts)
+        text_put(to, "  %-*s", lasts ? w->waits : 0, text);
     if (lasts) {
         fputs("  ", to);
         last_print(to, tasks, task);
@@ -223,11 +220,10 @@ void tasks_groups(FILE *to, const struct tasks *tasks)
         bool named = i < tasks->groups_count;
         if (!seen[i])
             continue;
-        table_column(to,
-                     named ? tasks->groups[i].name
-                           : tasks->layouts[i - tasks->groups_count].name,
-                     width);
-        fprintf(to, " %8zu", seen[i]);
+        text_put(to, "%-*s %8zu", width,
+                 named ? tasks->groups[i].name
+                       : tasks->layouts[i - tasks->groups_count].name,
+                 seen[i]);
         if (named)
             fprintf(to, "  0x%llx",
                     (unsigned long long)tasks->groups[i].address);

@@ -41,11 +41,9 @@ void show_locks(FILE *to, struct threads *threads,
         const struct wait *wait = waited_for(threads, lock);
         lock_name(threads, wait, name);
         show_holder(threads, wait, holder);
-        fprintf(to, "%-*s ", kind_width, show_kind(wait->kind));
-        table_column(to, name, name_width);
-        fputs("  ", to);
-        table_column(to, *holder ? holder : "-", holder_width);
-        fprintf(to, "  %zu: ", lock->waiting_count);
+        text_put(to, "%-*s %-*s  %-*s  %zu: ", kind_width,
+                 show_kind(wait->kind), name_width, name, holder_width,
+                 *holder ? holder : "-", lock->waiting_count);
         show_threads(to, threads, lock->waiting, lock->waiting_count);
         show_site(to, threads, &threads->all[lock->waiting[0]]);
         putc('\n', to);

@@ -125,17 +125,6 @@ static void row_make(struct threads *threads, const struct contention *from,
         holder_text(threads, from, *text);
 }
 
-/* Prints a column: numbers to the right. */
-static void column_show(FILE *to, const char *text, int width, bool is_number)
-{
-    if (is_number)
-        fprintf(to, "%*s  ", width, text);
-    else {
-        table_column(to, text, width);
-        fputs("  ", to);
-    }
-}
-
 void show_contention(FILE *to, struct threads *threads,
                      const struct contentions *from, enum contention_by by)
 {
@@ -150,12 +139,14 @@ void show_contention(FILE *to, struct threads *threads,
             width[k] = table_width(rows[i].text[k], width[k]);
     }
     for (int k = 0; k < count; k++)
-        column_show(to, column[k].name, width[k], column[k].is_number);
+        text_put(to, column[k].is_number ? "%*s  " : "%-*s  ", width[k],
+                 column[k].name);
     fputs(by == BY_OBJECT ? "WAITING, LONGEST AT\n" : "AT\n", to);
     for (size_t i = 0; i < from->count; i++) {
         const struct contention *row = &from->all[i];
         for (int k = 0; k < count; k++)
-            column_show(to, rows[i].text[k], width[k], column[k].is_number);
+            text_put(to, column[k].is_number ? "%*s  " : "%-*s  ", width[k],
+                     rows[i].text[k]);
         if (row->waiting_count && by == BY_THREAD)
             fputs("waits now", to);
         else if (row->waiting_count)

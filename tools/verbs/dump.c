@@ -75,10 +75,8 @@ static void stdout_check(const struct call *call)
 /* Prints the name of one of several sources in front of a line. */
 static void title_print(const struct call *call, int width)
 {
-    if (!call->title)
-        return;
-    table_column(stdout, call->title, width);
-    putchar(' ');
+    if (call->title)
+        text_put(stdout, "%-*s ", width, call->title);
 }
 
 /* Prints the head above all records, for each source. */

@@ -107,7 +107,7 @@ static void print_slots(double slots_per_second, double seconds)
     uint64_t slots = 4; /* the least that RECORDER makes */
     while ((double)slots < wanted && slots < UINT64_C(1) << 62)
         slots *= 2;
-    printf(" %13llu", (unsigned long long)slots);
+    printf(" %13" PRIu64, slots);
 }
 
 /* Prints how much memory recorders take, for how long that lasts at the rate of
@@ -126,12 +126,10 @@ static void list_sizes(const struct reader *reader)
         char span[32] = "-";
         if (!r->chosen || r->wrong)
             continue;
-        table_column(stdout, r->shown, width);
-        printf(" %10llu %10llu %10llu",
-               (unsigned long long)(r->figures.size * r->figures.lanes),
-               (unsigned long long)(r->ring_bytes * r->figures.lanes + 1023) /
-                   1024,
-               (unsigned long long)r->figures.slots_kept);
+        text_put(stdout, "%-*s %10" PRIu64 " %10" PRIu64 " %10" PRIu64, width,
+                 r->shown, r->figures.size * r->figures.lanes,
+                 (r->ring_bytes * r->figures.lanes + 1023) / 1024,
+                 r->figures.slots_kept);
         if (timed) {
             rate = (double)r->figures.slots_kept * 1e9 / (double)ns;
             table_time(ns, span);
@@ -224,12 +222,11 @@ static void rates_table(const struct reader *reader,
                      per_second);
         if (table_span(r, &ns))
             table_time(ns, span);
-        table_column(stdout, r->shown, width);
-        printf(" %12s %10llu %12s %12s %8llu\n", rate,
-               (unsigned long long)r->figures.kept, span,
-               table_count(r->figures.overwritten, r->figures.estimated,
-                           overwritten),
-               (unsigned long long)r->figures.lost);
+        text_put(stdout, "%-*s %12s %10" PRIu64 " %12s %12s %8" PRIu64 "\n",
+                 width, r->shown, rate, r->figures.kept, span,
+                 table_count(r->figures.overwritten, r->figures.estimated,
+                             overwritten),
+                 r->figures.lost);
     }
 }
 

@@ -148,12 +148,10 @@ static void line_show(const struct found *found, const struct figures *f,
         snprintf(rate, sizeof rate, "%s%.1f", f->estimated ? "~" : "", f->rate);
     if (f->span_ns >= 0)
         table_time((uint64_t)f->span_ns, span);
-    printf("%7d  ", found->pid);
-    table_column(stdout, found->program, width);
-    printf(" %12s %10" PRIu64 " %12s  %-*s  ", rate, f->kept, span, names_width,
-           names);
+    text_put(stdout, "%7d  %-*s %12s %10" PRIu64 " %12s  %-*s  %s", found->pid,
+             width, found->program, rate, f->kept, span, names_width, names,
+             f->recording ? f->recording : "-");
     free(names);
-    text_put(stdout, "%s", f->recording ? f->recording : "-");
     if (f->unheeded)
         printf(" (recorder list %d says why)", found->pid);
     putchar('\n');

@@ -85,8 +85,7 @@ static void table_threads_shown(const struct shown *shown)
     for (size_t i = 0; i < shown->count; i++) {
         const struct switches_thread *t = shown->threads[i];
         uint64_t unknown = unknown_ns(shown->s, t);
-        table_column(stdout, t->shown, width);
-        printf(" %8" PRIu64, t->runs);
+        text_put(stdout, "%-*s %8" PRIu64, width, t->shown, t->runs);
         put_time(t->ns[SWITCHES_RUNNING], true, 10);
         put_percent(shown->s, t->ns[SWITCHES_RUNNING], true, 7);
         printf(" %8" PRIu64 " %9" PRIu64, t->blocked, t->preempted);
@@ -113,8 +112,8 @@ static void table_interrupts(const struct switches *s)
            "TIME", "CPU", "LONGEST", "UNKNOWN");
     for (size_t i = 0; i < s->interrupts_count; i++) {
         const struct switches_interrupt *t = &s->interrupts[i];
-        table_column(stdout, switches_name(t->name, t->id, name), width);
-        printf(" %8" PRIu64, t->count);
+        text_put(stdout, "%-*s %8" PRIu64, width,
+                 switches_name(t->name, t->id, name), t->count);
         put_time(t->ns, true, 10);
         put_percent(s, t->ns, true, 7);
         put_time(t->longest, t->longest, 11);

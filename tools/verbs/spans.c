@@ -152,7 +152,7 @@ static char *title_of(const struct name *name)
 static void print_row(const struct name *name, const char *title, int width)
 {
     char text[4][32], order[32] = "-";
-    table_column(stdout, title, width);
+    text_put(stdout, "%-*s", width, title);
     for (int i = 0; i < 4; i++)
         strcpy(text[i], "-");
     if (name->count) {

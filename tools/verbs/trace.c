@@ -20,15 +20,13 @@ static void node_print(const struct trace_node *node, uint64_t first_ns)
     char start[32], time[32];
     int indent =
         node->depth > INDENT_MAX / 2 ? INDENT_MAX : 2 * (int)node->depth;
-    size_t size = strlen(node->name);
-    const char *name = text_shown(node->name, &size);
     table_time_exact(node->start_ns - first_ns, start);
     table_time_exact(node->end_ns - node->start_ns, time);
-    printf("%12s %12s  %*s%s%s", start,
-           node->kind == TRACE_SENT ? ""
-           : node->open             ? "open"
-                                    : time,
-           indent, "", more[node->kind], name);
+    text_put(stdout, "%12s %12s  %*s%s%s", start,
+             node->kind == TRACE_SENT ? ""
+             : node->open             ? "open"
+                                      : time,
+             indent, "", more[node->kind], node->name);
     if (node->records)
         printf(" (%zu record%s)", node->records, node->records == 1 ? "" : "s");
     if (node->kind == TRACE_WORK)
