@@ -17,31 +17,26 @@ enum { WAIT_MS = 5000, READ_TRIES = 10, ELECTING_MS = 1500 };
 
 static void recording_write(FILE *to, const struct recording *r)
 {
-    fprintf(to, "{\"process\":\"%s\"", r->process);
-    if (*r->error) {
-        json_member(to, "error", r->error);
-    } else {
-        fprintf(to,
-                ",\"nuid\":\"%s\",\"size\":%" PRIu64 ",\"bytes\":%" PRIu64
-                ",\"chunks\":%" PRIu64 ",\"at\":%" PRIu64
-                ",\"acked_ns\":%" PRIu64 ",\"digest\":\"%s\"",
-                r->nuid, r->size, r->bytes, r->chunks, r->at, r->acked_ns,
-                r->digest);
-    }
-    putc('}', to);
+    if (*r->error)
+        json_put(to, "{'process':%s,'error':%s}", r->process, r->error);
+    else
+        json_put(to,
+                 "{'process':%s,'nuid':%s,'size':%" PRIu64 ",'bytes':%" PRIu64
+                 ",'chunks':%" PRIu64 ",'at':%" PRIu64 ",'acked_ns':%" PRIu64
+                 ",'digest':%s}",
+                 r->process, r->nuid, r->size, r->bytes, r->chunks, r->at,
+                 r->acked_ns, r->digest);
 }
 
 static char *entry_write(const struct entry *e, size_t *size)
 {
     char *json;
     FILE *to = text_begin(&json, size);
-    fprintf(to,
-            "{\"host\":\"%s\",\"snapshot\":\"%s\",\"when_ns\":%" PRIu64
-            ",\"processes\":%" PRIu64 ",\"boot\":\"%s\"",
-            e->host, e->snapshot, e->when_ns, e->processes, e->boot);
-    json_member(to, "why", e->why);
-    json_member(to, "by", e->by);
-    fputs(",\"recordings\":[", to);
+    json_put(
+        to,
+        "{'host':%s,'snapshot':%s,'when_ns':%" PRIu64 ",'processes':%" PRIu64
+        ",'boot':%s,'why':%s,'by':%s,'recordings':[",
+        e->host, e->snapshot, e->when_ns, e->processes, e->boot, e->why, e->by);
     for (size_t i = 0; i < e->count; i++) {
         if (i)
             putc(',', to);

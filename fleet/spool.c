@@ -191,11 +191,10 @@ const char *spool_begin(const char *snapshot, const char *why, const char *by,
     size_t size;
     FILE *to = text_begin(&json, &size);
     const char *wrong;
-    fprintf(to, "{\"when_ns\":%" PRIu64 ",\"automatic\":%d,\"processes\":%zu",
-            real_ns(), automatic, processes);
-    json_member(to, "why", why);
-    json_member(to, "by", by);
-    putc('}', to);
+    json_put(to,
+             "{'when_ns':%" PRIu64
+             ",'automatic':%d,'processes':%zu,'why':%s,'by':%s}",
+             real_ns(), automatic, processes, why, by);
     text_end(to);
     spool_path(path, snapshot, "", "");
     wrong = mkdir(path, 0700) != 0 && errno != EEXIST ? strerror(errno) : NULL;

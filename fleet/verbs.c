@@ -29,11 +29,9 @@ char *snapshot_request(const char *snapshot, const char *by, const char *why)
     char *json;
     size_t size;
     FILE *to = text_begin(&json, &size);
-    fprintf(to, "{\"id\":\"%s\"", snapshot);
-    json_member(to, "by", by);
-    json_member(to, "why", why);
+    json_put(to, "{'id':%s,'by':%s,'why':%s", snapshot, by, why);
     if (options.hosts)
-        json_member(to, "hosts", options.hosts);
+        json_put(to, ",'hosts':%s", options.hosts);
     putc('}', to);
     text_end(to);
     return json;

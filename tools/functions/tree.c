@@ -165,9 +165,8 @@ static void row_json(const struct tree *tree, const struct row *row)
         printf(",\"ns\":%" PRId64, row->ns);
     if (row->state == ROW_RETURNED)
         printf(",\"length_ns\":%" PRIu64, row->length_ns);
-    json_member(stdout, row->state == ROW_RECORD ? "message" : "function",
-                row->name);
-    puts("}");
+    json_put(stdout, ",%s:%s}\n",
+             row->state == ROW_RECORD ? "message" : "function", row->name);
 }
 
 /* Prints a tree: calls that began before its first row come first. */
@@ -226,11 +225,12 @@ static void counts_print(struct trees *trees, const struct tree *tree,
         if (!count->calls)
             continue;
         if (json) {
-            printf("{\"thread\":%u,\"id\":%" PRId32, tree->number, tree->id);
-            json_member(stdout, "function", count->name);
-            printf(",\"calls\":%" PRIu64 ",\"returned\":%" PRIu64
-                   ",\"total_ns\":%" PRIu64 ",\"own_ns\":%" PRIu64 "}\n",
-                   count->calls, count->returned, count->total, count->own);
+            json_put(stdout,
+                     "{'thread':%u,'id':%" PRId32
+                     ",'function':%s,'calls':%" PRIu64 ",'returned':%" PRIu64
+                     ",'total_ns':%" PRIu64 ",'own_ns':%" PRIu64 "}\n",
+                     tree->number, tree->id, count->name, count->calls,
+                     count->returned, count->total, count->own);
             continue;
         }
         text_put(stdout, "%-*s %9" PRIu64 " %10s %10s %s\n", width, tree->title,

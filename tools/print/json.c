@@ -61,20 +61,6 @@ void json_argument(FILE *file, const struct reader_argument *argument)
     }
 }
 
-void json_text(FILE *file, const char *text)
-{
-    if (text)
-        json_string(file, text, strlen(text), false);
-    else
-        fputs("null", file);
-}
-
-void json_member(FILE *file, const char *name, const char *text)
-{
-    fprintf(file, ",\"%s\":", name);
-    json_text(file, text);
-}
-
 /* Prints the conversion at `at`, of `size` characters. */
 static void json_conversion(FILE *file, const char *at, size_t size,
                             va_list *arguments)
@@ -84,7 +70,7 @@ static void json_conversion(FILE *file, const char *at, size_t size,
     if (strchr("aefg", at[size - 1]))
         fprintf(file, format, va_arg(*arguments, double));
     else if (at[1] == 'h')
-        fputs(json_bool(va_arg(*arguments, int)), file);
+        fputs(va_arg(*arguments, int) ? "true" : "false", file);
     else if (strstr(format, "ll"))
         fprintf(file, format, va_arg(*arguments, long long));
     else if (strpbrk(format, "lz"))

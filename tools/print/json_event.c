@@ -11,7 +11,7 @@ void json_source(FILE *file, const struct call *call)
         return;
     json_put(file, "'source':%s", call->title ? call->title : call->name);
     for (size_t i = 0; i < call->labels_count; i++)
-        json_member(file, call->labels[i].name, call->labels[i].value);
+        json_put(file, ",%s:%s", call->labels[i].name, call->labels[i].value);
     json_put(file, ",'pid':%" PRIu64 ",'program':%s,'offset_ns':%" PRId64,
              call->reader.pid, call_program(call), note->offset_ns);
     if (note->error_ns)

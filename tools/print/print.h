@@ -67,16 +67,8 @@ void fields_of(struct reader *, const struct reader_event *,
 
 /* ------------------------------------------------------------------ json.c -- */
 
-static inline const char *json_bool(bool value)
-{
-    return value ? "true" : "false";
-}
-/* A text up to its end as a JSON string, not for HTML; null as null. */
-void json_text(FILE *, const char *text);
-/* The same as a member: `,"name":"text"`. */
-void json_member(FILE *, const char *name, const char *text);
 /* Prints JSON by a format of printf(), in which ' is a quotation mark, %s a
- * text as json_text() writes it, and %hhd true or false. */
+ * string, or null, and %hhd true or false. */
 #define json_put(file, ...) put_to(file, PUT_JSON, __VA_ARGS__)
 /* Prints by a format of printf() whose texts, %s, %8s or %-*s, are escaped. */
 #define text_put(file, ...) put_to(file, PUT_SHOWN, __VA_ARGS__)

@@ -187,8 +187,7 @@ static void row_json(struct threads *threads, const struct contention *row,
                  place_text(threads, row->is_stack ? row->key : 0,
                             row->longest_site, text),
                  show_kind(row->kind));
-        snprintf(text, sizeof text, "0x%llx", (unsigned long long)row->object);
-        json_text(stdout, row->object ? text : NULL);
+        json_put(stdout, row->object ? "'0x%" PRIx64 "'" : "null", row->object);
     } else {
         const struct past *past = &threads->recorded->pasts[row->key];
         json_put(stdout, "{'thread':%d,'number':%u", (int)past->id,
@@ -214,7 +213,7 @@ void show_contention_json(struct threads *threads,
             const struct wait wait = holder_of(threads, row);
             holder_text(threads, row, text);
             show_holder_json(threads, &wait);
-            json_member(stdout, "held_by", text);
+            json_put(stdout, ",'held_by':%s", text);
         }
         fputs(",\"waiting\":[", stdout);
         for (size_t k = 0; k < row->waiting_count; k++)

@@ -38,11 +38,9 @@ static void thread_json(const struct call *call, const struct reader_thread *t)
     putchar('{');
     json_source(stdout, call);
     json_put(stdout, "'thread':%u,'tid':%d,'alive':", t->number, (int)t->id);
-    fputs(t->is_task  ? "true"
-          : !t->known ? "null"
-                      : json_bool(t->alive),
-          stdout);
-    json_member(stdout, "name", t->name);
+    json_put(stdout, t->is_task || t->known ? "%hhd" : "null",
+             t->is_task || t->alive);
+    json_put(stdout, ",'name':%s", t->name);
     puts(t->is_task ? ",\"task\":true}" : "}");
 }
 

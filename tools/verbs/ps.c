@@ -164,9 +164,9 @@ static void json_show(const struct found *found, const struct figures *f)
     printf(f->rate >= 0 ? "%.1f" : "null", f->rate);
     json_count("kept", f->kept, true);
     json_count("span_ns", (uint64_t)f->span_ns, f->span_ns >= 0);
-    json_member(stdout, "recording", f->recording);
+    json_put(stdout, ",'recording':%s", f->recording);
     if (f->unheeded)
-        json_member(stdout, "no_recording", f->unheeded);
+        json_put(stdout, ",'no_recording':%s", f->unheeded);
     fputs(",\"recorders\":[", stdout);
     for (size_t i = 0; i < found->reader.recorders_count; i++)
         json_put(stdout, i ? ",%s" : "%s", found->reader.recorders[i]->name);

@@ -272,18 +272,19 @@ static void stack_json(struct view *view, const struct task *task)
         return;
     }
     stack = &view->stacks.all[task->stack];
-    printf(",\"whole\":%s,\"stack\":[", json_bool(stack->whole));
+    json_put(stdout, ",'whole':%hhd,'stack':[", stack->whole);
     show_frames_json(&view->command.threads, stack->frames, 0, stack->count);
     putchar(']');
 }
 
 static void task_json(struct view *view, const struct task *task)
 {
+    static const struct task_last none;
     const struct tasks *tasks = &view->tasks;
     char text[256];
     const struct task_last *last = task->records < tasks->lasts_count
                                        ? &tasks->lasts[task->records]
-                                       : NULL;
+                                       : &none;
     json_put(stdout,
              "{'task':'0x%llx','scheduler':%s,'group':%s,'id':%lld,"
              "'name':%s,'state':%s",
@@ -306,10 +307,9 @@ static void task_json(struct view *view, const struct task *task)
     } else {
         fputs("null", stdout);
     }
-    json_put(stdout, ",'number':%u,'in_deadlock':%hhd", task->number,
-             task->in_deadlock);
-    json_member(stdout, "last", last ? last->text : NULL);
-    if (last && last->text && last->has_age)
+    json_put(stdout, ",'number':%u,'in_deadlock':%hhd,'last':%s", task->number,
+             task->in_deadlock, last->text);
+    if (last->text && last->has_age)
         printf(",\"age_ns\":%lld", (long long)last->age_ns);
     if (view->has_stacks || task->in_deadlock)
         stack_json(view, task);

@@ -52,8 +52,8 @@ static void places_json(struct threads *threads, const uint64_t *addresses,
 
 static void stack_json(struct threads *threads, const struct thread *thread)
 {
-    printf(",\"moved\":%s,\"whole\":%s,\"stack\":[", json_bool(thread->moved),
-           json_bool(thread->whole));
+    json_put(stdout, ",'moved':%hhd,'whole':%hhd,'stack':[", thread->moved,
+             thread->whole);
     places_json(threads, thread->frames, thread->frames_count);
     putchar(']');
 }
@@ -87,12 +87,10 @@ static void past_json(struct threads *threads, const struct past *past)
 {
     const struct place *start = place_of(threads, past->start);
     uint64_t frames[FRAMES_MAX];
-    printf(",\"ended\":%s,\"maker\":", json_bool(past->ended));
-    if (past->is_made)
-        printf("%u,\"start\":", past->maker);
-    else
-        fputs("null,\"start\":", stdout);
-    json_text(stdout, past->is_made && start ? start->function : NULL);
+    json_put(stdout, ",'ended':%hhd", past->ended);
+    json_count("maker", past->maker, past->is_made);
+    json_put(stdout, ",'start':%s",
+             past->is_made && start ? start->function : NULL);
     if (past->forked_from)
         printf(",\"forked_from\":%u", past->forked_from);
     json_put(stdout, ",'argument':'0x%llx'",

@@ -123,18 +123,19 @@ static void rows_json(const struct why *w, const struct why_row *of)
         size_t size;
         FILE *to = need(open_memstream(&text, &size));
         row_text(to, w, row);
-        fclose(to);
-        printf("%s{\"what\":\"%s\"", i ? "," : "", words[row->kind]);
-        json_member(stdout, "text", need(text));
-        free(text);
+        if (fclose(to) != 0)
+            need(NULL);
         records_of(row, &first, &last);
-        printf(",\"ns\":%" PRIu64 ",\"slow_ns\":%" PRIu64 ",\"count\":%" PRIu64
-               ",\"from\":%" PRIu64 ",\"to\":%" PRIu64 ",\"since_ns\":%" PRId64
-               ",\"until_ns\":%" PRId64 ",\"thread\":%u",
-               row->ns[0], row->ns[1], row->count, first, last,
-               (int64_t)row->first.ns + w->timeline.start_ns,
-               (int64_t)row->last.ns + w->timeline.start_ns,
-               (row->other ? row->other : row->track)->lane->number);
+        fputs(i ? "," : "", stdout);
+        json_put(stdout,
+                 "{'what':%s,'text':%s,'ns':%" PRIu64 ",'slow_ns':%" PRIu64
+                 ",'count':%" PRIu64 ",'from':%" PRIu64 ",'to':%" PRIu64
+                 ",'since_ns':%" PRId64 ",'until_ns':%" PRId64 ",'thread':%u",
+                 words[row->kind], text, row->ns[0], row->ns[1], row->count,
+                 first, last, (int64_t)row->first.ns + w->timeline.start_ns,
+                 (int64_t)row->last.ns + w->timeline.start_ns,
+                 (row->other ? row->other : row->track)->lane->number);
+        free(text);
         rows_json(w, row);
         putchar('}');
     }
@@ -165,11 +166,11 @@ void why_show(struct why *w, const struct why_span *span, bool json)
     char time[32], *title = title_of(w, span);
     why_parts(w, &row, span);
     if (json) {
-        fputs("{\"span\":", stdout);
-        json_text(stdout, title);
-        printf(",\"thread\":%u,\"from\":%" PRIu64 ",\"to\":%" PRIu64
-               ",\"ns\":%" PRIu64,
-               track->lane->number, span->order, span->end_order, span->ns);
+        json_put(stdout,
+                 "{'span':%s,'thread':%u,'from':%" PRIu64 ",'to':%" PRIu64
+                 ",'ns':%" PRIu64,
+                 title, track->lane->number, span->order, span->end_order,
+                 span->ns);
         rows_json(w, &row);
         puts("}");
     } else {
@@ -222,11 +223,11 @@ void why_compare(struct why *w, const struct why_span *first, bool json)
     w->column = 0;
     median = ranks_add(w, &row, first, count / 2 - wide, count / 2 + wide + 1);
     if (json) {
-        fputs("{\"name\":", stdout);
-        json_text(stdout, first->name);
-        printf(",\"spans\":%zu,\"usual_spans\":%zu,\"slow_spans\":%zu"
-               ",\"ns\":%" PRIu64 ",\"slow_ns\":%" PRIu64,
-               count, counts[0], counts[1], row.ns[0], row.ns[1]);
+        json_put(stdout,
+                 "{'name':%s,'spans':%zu,'usual_spans':%zu,'slow_spans':%zu"
+                 ",'ns':%" PRIu64 ",'slow_ns':%" PRIu64,
+                 first->name, count, counts[0], counts[1], row.ns[0],
+                 row.ns[1]);
         rows_json(w, &row);
         puts("}");
     } else {
