@@ -13,24 +13,20 @@ static void recorder_json(const struct call *call,
     const struct recorder_figures_ *figures = &r->figures;
     putchar('{');
     json_source(stdout, call);
-    json_put(stdout, "'recorder':%s", r->shown);
-    json_count("size", figures->size, true);
-    json_count("lanes", figures->lanes, true);
-    json_count("lane_bytes", r->ring_bytes, true);
-    json_count("kept", figures->kept, true);
-    json_count("overwritten", figures->overwritten, true);
-    json_put(stdout, ",'estimated':%hhd", (bool)figures->estimated);
-    json_count("slots_kept", figures->slots_kept, true);
-    json_count("slots_overwritten", figures->slots_overwritten, true);
-    json_count("lost", figures->lost, true);
-    json_count("missed", figures->missed, true);
-    json_count("left_out", figures->left_out, true);
-    json_put(
-        stdout,
-        ",'trace':%" PRId64 ",'watched':%hhd,'frozen':%hhd,'description':%s",
-        recorder_trace_value_(r->trace), recorder_trace_is_watched_(r->trace),
-        recorder_trace_is_frozen_(r->trace), r->description);
-    puts("}");
+    json_put(stdout,
+             "'recorder':%s,'size':%" PRIu64 ",'lanes':%" PRIu64
+             ",'lane_bytes':%" PRIu64 ",'kept':%" PRIu64
+             ",'overwritten':%" PRIu64 ",'estimated':%hhd,'slots_kept':%" PRIu64
+             ",'slots_overwritten':%" PRIu64 ",'lost':%" PRIu64
+             ",'missed':%" PRIu64 ",'left_out':%" PRIu64 ",'trace':%" PRId64
+             ",'watched':%hhd,'frozen':%hhd,'description':%s}\n",
+             r->shown, figures->size, figures->lanes, r->ring_bytes,
+             figures->kept, figures->overwritten, (bool)figures->estimated,
+             figures->slots_kept, figures->slots_overwritten, figures->lost,
+             figures->missed, figures->left_out,
+             recorder_trace_value_(r->trace),
+             recorder_trace_is_watched_(r->trace),
+             recorder_trace_is_frozen_(r->trace), r->description);
 }
 
 static void thread_json(const struct call *call, const struct reader_thread *t)
@@ -56,9 +52,7 @@ static void list_ended(struct call *call, bool as_json)
         putchar('{');
         json_source(stdout, call);
         json_put(stdout, "'ended':%s,'text':%s", kind, text);
-        if (status >= 0)
-            json_count("status", (uint64_t)status, true);
-        puts("}");
+        printf(status < 0 ? "}\n" : ",\"status\":%d}\n", status);
     }
     free(text);
 }
