@@ -34,15 +34,13 @@ static void log_json(const char *level, const char *text)
 static void say_all(const char *level, const char *format, va_list arguments)
 {
     char text[1024];
-    size_t size;
     vsnprintf(text, sizeof text, format, arguments);
-    size = strlen(text);
     fflush(stdout);
     texts_lock();
     if (options.log_json)
         log_json(level, text);
     else
-        fprintf(stderr, "recorder-fleet: %s\n", text_shown(text, &size));
+        text_put(stderr, "recorder-fleet: %s\n", text);
     texts_unlock();
 }
 

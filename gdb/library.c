@@ -203,10 +203,9 @@ const char *recorder_gdb_warnings(struct recorder_gdb *library)
     BEGIN(library, no_memory);
     text = text_begin(library);
     for (size_t i = 0; i < reader->recorders_count; i++)
-        if (reader->recorders[i]->wrong) {
+        if (reader->recorders[i]->wrong)
             text_put(text, "recorder %s: %s\n", reader->recorders[i]->name,
                      reader->recorders[i]->wrong);
-        }
     return text_end(library, text);
 }
 

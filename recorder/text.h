@@ -508,9 +508,8 @@ RECORDER_SELDOM_ void recorder_add_head_(struct recorder_string_ *to,
         recorder_add_string_(to, ", PROGRAM ");
         recorder_add_name_(to, program, RECORDER_PROGRAM_MAX_ - 1);
     }
-    if (pid) {
+    if (pid)
         recorder_add_behind_(to, ", PID ", pid, 1);
-    }
     recorder_add_behind_(to, more ? ", MORE THAN " : ", ", records, 1);
     recorder_add_string_(to, " RECORDS\n");
 }

@@ -46,10 +46,8 @@ static void say(FILE *to, const struct call *call, const char *format,
         fflush(stdout);
         fprintf(to, "recorder: ");
     }
-    if (call && call->name) {
-        size = strlen(call->name);
-        fprintf(to, "%s: ", text_shown(call->name, &size));
-    }
+    if (call && call->name)
+        text_put(to, "%s: ", call->name);
     do {
         next = strchr(format, '\n') ? strchr(line, '\n') : NULL;
         size = next ? (size_t)(next - line) : strlen(line);

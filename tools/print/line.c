@@ -78,8 +78,6 @@ void line_write(FILE *to, struct call *call, const struct reader_event *event,
     if (function)
         size--; /* without the newline */
     fwrite_unlocked(text, 1, size, to);
-    if (function) {
-        size = strlen(function);
-        fprintf(to, " (%s)\n", text_shown(function, &size));
-    }
+    if (function)
+        text_put(to, " (%s)\n", function);
 }

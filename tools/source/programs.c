@@ -95,9 +95,8 @@ size_t programs_all(int **all)
     DIR *from = opendir("/proc");
     *all = NULL;
     while (from && (entry = readdir(from)))
-        if (strspn(entry->d_name, "0123456789") == strlen(entry->d_name)) {
+        if (strspn(entry->d_name, "0123456789") == strlen(entry->d_name))
             *array_add(*all, count, max) = atoi(entry->d_name);
-        }
     if (from)
         closedir(from);
     array_sort(*all, count, by_number);

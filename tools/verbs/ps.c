@@ -131,9 +131,8 @@ static char *names_of(const struct reader *reader)
     char *text;
     size_t size, count = reader->recorders_count;
     FILE *to = need(open_memstream(&text, &size));
-    for (size_t i = 0; i < count && (i < SHOWN || count == SHOWN + 1); i++) {
+    for (size_t i = 0; i < count && (i < SHOWN || count == SHOWN + 1); i++)
         text_put(to, i ? ", %s" : "%s", reader->recorders[i]->name);
-    }
     if (count > SHOWN + 1)
         fprintf(to, ", and %zu more", count - SHOWN);
     fclose(to);

@@ -16,12 +16,12 @@ struct view {
 
 /* ------------------------------------------------------------------ text -- */
 
-/* A name, as the table has it, escaped. */
-static void title_text(const struct tasks *tasks, size_t i)
+/* A word, and a name as the table has it. */
+static void title_text(const char *before, const struct tasks *tasks, size_t i)
 {
     char title[64];
     task_title(tasks, &tasks->all[i], title);
-    text_put(stdout, "%s", title);
+    text_put(stdout, "%s%s", before, title);
 }
 
 /* "yield fibers.c:62 < f fibers.c:122", with inlined functions. */
@@ -56,8 +56,7 @@ static void thread_text(struct view *view, size_t i)
     text_put(stdout, "%s", text);
     if (holder == TASK_NONE)
         return;
-    fputs(" of task ", stdout);
-    title_text(&view->tasks, holder);
+    title_text(" of task ", &view->tasks, holder);
 }
 
 /* Prints the wait of a node in a cycle, and the place of the wait. */
@@ -78,8 +77,7 @@ static void node_text(struct view *view, size_t node)
         putchar('\n');
         return;
     }
-    fputs("task ", stdout);
-    title_text(tasks, node);
+    title_text("task ", tasks, node);
     if (tasks->all[node].running) {
         task_waits(tasks, &tasks->all[node], text);
         text_put(stdout, " runs on %s", text);
@@ -90,8 +88,7 @@ static void node_text(struct view *view, size_t node)
             task_thread(tasks, tasks->all[node].owner_thread, 0, text);
             text_put(stdout, " of %s", text);
         } else if (tasks->all[node].owner_at != tasks->all[node].object) {
-            fputs(" of task ", stdout);
-            title_text(tasks, tasks->all[node].owner);
+            title_text(" of task ", tasks, tasks->all[node].owner);
         }
     }
     if (tasks->all[node].stack != TASK_NONE) {
@@ -180,11 +177,8 @@ static void stacks_text(struct view *view)
     for (size_t i = 0; i < stacks->count; i++) {
         size_t stack = order[i];
         printf("\n%zu task%s: ", count[stack], count[stack] == 1 ? "" : "s");
-        for (size_t k = 0; k < count[stack] && k < NAMED; k++) {
-            if (k)
-                fputs(", ", stdout);
-            title_text(tasks, named[stack * NAMED + k]);
-        }
+        for (size_t k = 0; k < count[stack] && k < NAMED; k++)
+            title_text(k ? ", " : "", tasks, named[stack * NAMED + k]);
         fputs(count[stack] > NAMED ? ", ...\n    " : "\n    ", stdout);
         frames_text(view, &stacks->all[stack]);
         putchar('\n');
@@ -213,7 +207,7 @@ static void branch_text(struct tree *tree, size_t task, int depth)
     char object[192];
     enum { DEEP = 64 };
     printf("%*s", 4 * (depth < DEEP ? depth : DEEP), "");
-    title_text(tasks, task);
+    title_text("", tasks, task);
     if (tasks->all[task].object && depth) {
         task_object(tasks, &tasks->all[task], object);
         text_put(stdout, " waits for %s", object);

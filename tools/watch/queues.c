@@ -75,9 +75,8 @@ static struct queue *queues_list(struct watched *p, size_t *count)
         fd = (int)syscall(SYS_pidfd_getfd, p->pidfd, q.fd, 0);
         if (fd < 0)
             continue;
-        if (queue_look(&q, fd)) {
+        if (queue_look(&q, fd))
             *array_add(all, *count, max) = q;
-        }
         close(fd);
     }
     if (files)
