@@ -1,5 +1,7 @@
 /* process.c - the library in a process: its start, its file, fork(). */
 /* SPDX-License-Identifier: MIT */
+/* RECORDER_FILE and the file of descriptor 2 are the program's. */
+#define RECORDER_FILE_PRELOADED
 #include "real_functions.h"
 
 #include <stdlib.h>
@@ -7,9 +9,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* RECORDER_FILE and the file of descriptor 2 are the program's. */
-#define RECORDER_FILE_PRELOADED
 #include "recorder_dump.h"
+RECORDER_ASSERT_(RECORDER_PRELOADED_, "defined before the first header");
 
 static char pattern[RECORDER_PATH_MAX_];
 

@@ -308,6 +308,22 @@ Test(run, the_same_program_again)
                    " threads again.*.rec.old | grep \" made by T1 \"");
 }
 
+/* Goal: several processes with one path write nothing of it into descriptor 2,
+ * which may be a file that another program reads; and RECORDER_FILE is not the
+ * library's. Method: Python starts a thread and a process that starts one. */
+Test(run, says_nothing_in_programs)
+{
+    build_must("cat >two.py <<\\END\n"
+               "import subprocess, sys, threading\n"
+               "def thread(): threading.Thread(target=print).start()\n"
+               "thread()\n"
+               "if len(sys.argv) == 1: print(subprocess.run([sys.executable, "
+               "\"two.py\", \"once\"], capture_output=True))\nEND\n");
+    build_must("RECORDER_FILE=own " RUN "-o two.rec python3 two.py >said 2>&1; "
+               "cat said; grep -q \"stderr=b''\" said && test -f two.rec.1 && "
+               "! grep recorder: said && ! test -e own");
+}
+
 /* Goal: they are on other machines, too. */
 Test(run, counts_are_exact_elsewhere)
 {
