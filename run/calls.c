@@ -16,11 +16,9 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/types.h>
 #include <sys/un.h>
-#include <unistd.h>
 
 enum {
     STACK = 16384,       /* bytes that recording a call may need */

@@ -9,7 +9,6 @@
 #include "run.h"
 
 #include <malloc.h>
-#include <stdlib.h>
 
 /* The program's allocator, which may not be libc's; its second function is not
  * called if another library defines it. */

@@ -4,10 +4,7 @@
 #define RECORDER_FILE_PRELOADED
 #include "real_functions.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "recorder_dump.h"
 RECORDER_ASSERT_(RECORDER_PRELOADED_, "defined before the first header");

@@ -23,8 +23,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <threads.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "recorder.h"
 

@@ -24,7 +24,6 @@ static bool is_code(uintptr_t word);
 #include "snapshot.h"
 
 #include <link.h>
-#include <unistd.h>
 #include <unwind.h>
 
 enum {

@@ -2,11 +2,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "real_functions.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 enum {
     KEY_ROUNDS = 3,   /* of destructors, of which there are 4: ours is late */

@@ -188,6 +188,8 @@ void trouble_set(int status);
  * trouble_set() says. */
 _Noreturn void fail(const struct call *, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* Returns 0 if all of stdout was written, else fails. */
+int stdout_flush(const struct call *);
 /* Says what is wrong, then the usage as --help does, and exits with 2. */
 _Noreturn void misuse(const struct call *, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

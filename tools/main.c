@@ -6,14 +6,6 @@
 
 #include <sys/wait.h>
 
-/* Returns 0 if all of stdout was written, else ends the command. */
-static int written(void)
-{
-    if (fflush(stdout) != 0 || ferror(stdout))
-        fail(NULL, "stdout: %s", strerror(errno));
-    return 0;
-}
-
 /* --registry all: runs the verb for each registry, in a separate process, as a
  * verb is run once. Returns the worst status. */
 static int run_each(struct call *call)
@@ -47,7 +39,7 @@ static int run_each(struct call *call)
                     call->options[k].value = address;
             status = call->verb->run(call);
             call_close(call);
-            exit(status ? fflush(stdout), status : written());
+            exit(status ? fflush(stdout), status : stdout_flush(NULL));
         }
         if (wait(&status) < 0 || !WIFEXITED(status))
             worst = 1;
@@ -71,18 +63,18 @@ int main(int argc, char **argv)
     if (helps && argc > 2)
         name = argv[2];
     if (helps && strcmp(name, "options") == 0)
-        return help_show(name), written();
+        return help_show(name), stdout_flush(NULL);
     if (strcmp(name, "help") == 0 || strcmp(name, "--help") == 0 ||
         strcmp(name, "-h") == 0)
-        return help_show(NULL), written();
+        return help_show(NULL), stdout_flush(NULL);
     if (strcmp(name, "--version") == 0) {
         puts("recorder " RECORDER_VERSION);
-        return written();
+        return stdout_flush(NULL);
     }
     if (strcmp(name, "--man-page") == 0)
-        return help_man_page(), written();
+        return help_man_page(), stdout_flush(NULL);
     if (strcmp(name, "--bash-completion") == 0)
-        return help_completion(), written();
+        return help_completion(), stdout_flush(NULL);
     if (strcmp(name, "fleet") == 0) { /* a separate command */
         execvp("recorder-fleet", argv + 1);
         fail(NULL, "recorder-fleet: %s: make fleet builds it", strerror(errno));
@@ -97,9 +89,9 @@ int main(int argc, char **argv)
                      : "%sVERB is missing; there are %s",
                name, help_verbs());
     if (helps)
-        return help_show(name), written();
+        return help_show(name), stdout_flush(NULL);
     if (!parse(&call, argc - 1, argv + 1))
-        return help_show(name), written();
+        return help_show(name), stdout_flush(NULL);
     if (call.verb->trouble)
         trouble_set(call.verb->trouble);
     selection_parse(&call);
@@ -111,5 +103,5 @@ int main(int argc, char **argv)
     call_close(&call);
     status = trouble_or(status);
     filters_free(call.selection.filters);
-    return status ? fflush(stdout), status : written();
+    return status ? fflush(stdout), status : stdout_flush(NULL);
 }

@@ -67,6 +67,13 @@ void fail(const struct call *call, const char *format, ...)
     end(trouble);
 }
 
+int stdout_flush(const struct call *call)
+{
+    if (fflush(stdout) != 0 || ferror(stdout))
+        fail(call, "stdout: %s", strerror(errno));
+    return 0;
+}
+
 bool call_try(struct call *call, void (*does)(struct call *))
 {
     jmp_buf here;

@@ -16,8 +16,7 @@ enum {
     PAGE = 4096,
     NEAR = 1 << 20,
     FAR = 1 << 30,
-    RED_ZONE = 128, /* below the stack pointer, of x86-64 */
-    TEXT_MAX = 400
+    RED_ZONE = 128 /* below the stack pointer, of x86-64 */
 };
 
 static bool has_memory(struct explain *x, uint64_t address)
@@ -209,8 +208,7 @@ struct nulls {
 /* Reads the source line of the crash; "" if its file is not here. */
 static void line_read(struct explain *x, char *line, int max)
 {
-    const struct place *p =
-        place_of(&x->threads, x->thread->frames[x->site]);
+    const struct place *p = place_of(&x->threads, x->thread->frames[x->site]);
     int fd = p && p->file ? regular_open(p->file) : -1;
     FILE *from = fd < 0 ? NULL : need(fdopen(fd, "r"));
     for (int i = 0; from && i < p->line; i++)
@@ -421,7 +419,6 @@ static void signal_text(FILE *to, struct explain *x)
     case SIGILL: fputs(": illegal instruction", to); break;
     case SIGTRAP: fputs(": breakpoint or trap", to); break;
     case SIGSYS: fputs(": system call that a filter forbids", to); break;
-    default: break;
     }
 }
 

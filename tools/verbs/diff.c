@@ -522,8 +522,7 @@ static int diff(struct call *call)
         json_print(&o);
     else
         text_print(&o);
-    if (fflush(stdout) != 0 || ferror(stdout))
-        fail(NULL, "stdout: %s", strerror(errno));
+    stdout_flush(NULL);
     records_close(&o);
     for (size_t i = 0; i < count; i++) {
         cut_off |= calls[i].source.cut_off;

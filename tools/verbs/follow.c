@@ -23,8 +23,7 @@ static void show(struct call *call, bool in_color)
         } else {
             line_write(stdout, call, &event, in_color, false);
         }
-    if (fflush(stdout) != 0)
-        fail(call, "stdout: %s", strerror(errno));
+    stdout_flush(call);
 }
 
 /* Says how many records were overwritten before they were seen. */

@@ -521,8 +521,7 @@ static int run(struct call *call)
         print_json(&l);
     else
         print_text(&l);
-    if (fflush(stdout) != 0)
-        fail(NULL, "stdout: %s", strerror(errno));
+    stdout_flush(NULL);
     late = l.beyond || l.open_beyond;
     latency_close(&l);
     return late;

@@ -312,8 +312,7 @@ static int rates(struct call *call)
         if (watch && isatty(1))
             fputs("\033[H\033[2J", stdout);
         rates_table(&call->reader, &before);
-        if (fflush(stdout) != 0)
-            fail(call, "stdout: %s", strerror(errno));
+        stdout_flush(call);
     } while (watch && !wrong);
     if (before.chosen && call->reader.missed != missed)
         warn(call,

@@ -234,8 +234,7 @@ static void act(struct records *watch, const char *line)
 {
     act_by(watch, "freeze", line); /* before it is overwritten */
     fputs(line, stdout);
-    if (fflush(stdout) != 0)
-        fail(watch->call, "stdout: %s", strerror(errno));
+    stdout_flush(watch->call);
     act_by(watch, "save", line);
     act_by(watch, "run", line);
     act_by(watch, "exit", line);
