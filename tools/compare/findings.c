@@ -23,11 +23,8 @@ const char *finding_text(const char *format, ...)
 /* A text, escaped; one longer than `most` ends with dots. */
 static const char *shown(const char *text, size_t most)
 {
-    size_t size = text ? strlen(text) : 0;
-    bool cut = size > most;
-    if (cut)
-        for (size = most; size && ((unsigned char)text[size] & 0xc0) == 0x80;)
-            size--;
+    size_t all = text ? strlen(text) : 0, size = text_cut(text, all, most);
+    bool cut = size < all;
     text = text_shown(text, &size);
     return finding_text("%.*s%s", (int)size, text, cut ? "..." : "");
 }

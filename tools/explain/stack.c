@@ -138,7 +138,6 @@ static bool value_show(FILE *to, const struct explain *x, const char *before,
 {
     enum { SHOWN = 40 };
     char text[VARIABLE_TEXT_MAX];
-    size_t size = SHOWN;
     bool has =
         (v->is_pointer && v->known && crash_letters(x, v->value, text)) ||
         (is_stored(x, v->is_pointer ? v->value : v->address) &&
@@ -154,11 +153,8 @@ static bool value_show(FILE *to, const struct explain *x, const char *before,
                 (unsigned long long)v->value);
     if (!has)
         return true;
-    if (strlen(text) > SHOWN) {
-        while (size && (text[size] & 0xc0) == 0x80)
-            size--;
-        strcpy(text + size, "...");
-    }
+    if (strlen(text) > SHOWN)
+        strcpy(text + text_cut(text, strlen(text), SHOWN), "...");
     text_put(to, v->known ? " \"%s\"" : "=\"%s\"", text);
     return true;
 }

@@ -18,6 +18,9 @@ const char *text_shown(const char *text, size_t *size);
 
 /* Returns the length of the UTF-8 character at `at`; 0: there is none. */
 size_t text_character(const char *at, size_t size);
+/* The size of the part of a text that has at most so many bytes, in whole
+ * characters. */
+size_t text_cut(const char *text, size_t size, size_t most);
 /* Returns a text with U+FFFD for bytes that are no UTF-8; the same text if
  * there are none. Valid until the next call. */
 const char *text_repaired(const char *text, size_t *size);

@@ -31,6 +31,15 @@ size_t text_character(const char *at, size_t size)
     return length;
 }
 
+size_t text_cut(const char *text, size_t size, size_t most)
+{
+    if (size <= most)
+        return size;
+    while (most && ((unsigned char)text[most] & 0xc0) == 0x80)
+        most--;
+    return most;
+}
+
 const char *text_repaired(const char *text, size_t *size)
 {
     static char *copy;

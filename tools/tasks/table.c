@@ -93,9 +93,8 @@ static void last_print(FILE *to, const struct tasks *tasks,
     const char *text = size ? text_shown(last->text, &size) : "";
     if (last && last->has_age)
         table_time((uint64_t)last->age_ns, age);
-    if (size > TEXT_WIDTH) { /* not within a character */
-        for (size = TEXT_WIDTH - 3; ((unsigned char)text[size] & 0xc0) == 0x80;)
-            size--;
+    if (size > TEXT_WIDTH) {
+        size = text_cut(text, size, TEXT_WIDTH - 3);
         fprintf(to, "%.*s...%*s", (int)size, text, (int)(TEXT_WIDTH - 3 - size),
                 "");
     } else {

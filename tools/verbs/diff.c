@@ -202,10 +202,7 @@ static void column_print(const struct diff_shown *o, enum compare_side side,
 {
     enum { WIDTH = 70 };
     const char *text = event == COMPARE_NONE ? "" : o->texts[side][event];
-    int size = (int)strcspn(text, "\n");
-    size = size > WIDTH ? WIDTH : size;
-    while (size && ((unsigned char)text[size] & 0xc0) == 0x80)
-        size--; /* a character is not cut */
+    int size = (int)text_cut(text, strcspn(text, "\n"), WIDTH);
     printf("%-*.*s", side == GOOD ? WIDTH : 0, size, text);
 }
 

@@ -112,12 +112,11 @@ void absence_note(struct absence *a, struct reader *reader,
                   struct reader_event *event, bool meets, uint64_t now)
 {
     struct reader_argument arguments[12];
-    const char *location, *format;
-    struct open open;
+    const char *location;
+    const char *format = reader_format(reader, &event->event, &location);
     uint64_t id;
     size_t i;
     if (a->kind == ABSENCE_HOLDS) {
-        format = reader_format(reader, &event->event, &location);
         if (meets && !a->since_ns) {
             free(a->line);
             a->line = need(strdup(reader_line(reader, event, NULL, NULL)));
@@ -127,18 +126,13 @@ void absence_note(struct absence *a, struct reader *reader,
             holds_note(a, meets, now);
         return;
     }
-    if (meets && a->kind != ABSENCE_OPEN) {
-        a->count++;
-        if (a->kind == ABSENCE_SILENT) {
-            a->begun_ns = now;
-            a->said = false;
-        }
-        return;
+    a->count += meets;
+    if (meets && a->kind == ABSENCE_SILENT) {
+        a->begun_ns = now;
+        a->said = false;
     }
-    format = a->kind == ABSENCE_OPEN
-                 ? reader_format(reader, &event->event, &location)
-                 : NULL;
-    if (!format || (*format != '<' && *format != '>'))
+    if (a->kind != ABSENCE_OPEN || !format ||
+        (*format != '<' && *format != '>'))
         return;
     id = format[0] != format[1]                       ? event->event.thread
          : reader_arguments(reader, event, arguments) ? arguments[0].word
@@ -149,11 +143,10 @@ void absence_note(struct absence *a, struct reader *reader,
         memmove(a->opens + i, a->opens + i + 1,
                 (--a->opens_count - i) * sizeof *a->opens);
     }
-    if (*format == '<' || !meets)
-        return;
-    open = (struct open){format, id, now, event->recorder,
-                         need(strdup(reader_line(reader, event, NULL, NULL)))};
-    *array_add(a->opens, a->opens_count, a->opens_max) = open;
+    if (*format == '>' && meets)
+        *array_add(a->opens, a->opens_count, a->opens_max) =
+            (struct open){format, id, now, event->recorder,
+                          need(strdup(reader_line(reader, event, NULL, NULL)))};
 }
 
 char *absence_due(struct absence *a, const char *text, uint64_t now)
