@@ -416,8 +416,7 @@ static bool chunk_add(struct folder *folder, struct made *made,
     }
     rest_count(made, chunk, reader);
     if (chunk->damaged)
-        damage(part, "%llu record%s damaged or cut off",
-               (unsigned long long)chunk->damaged,
+        damage(part, "%" PRIu64 " record%s damaged or cut off", chunk->damaged,
                chunk->damaged == 1 ? " is" : "s are");
     return done && made_flush(made);
 }

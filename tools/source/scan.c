@@ -19,8 +19,7 @@ void source_candidate(struct source *source, uint64_t address)
     if (first && source->registries < sizeof source->all / sizeof *source->all)
         source->all[source->registries] = address;
     if (first && source->registries++ && strlen(source->others) < 100)
-        snprintf(strchr(source->others, '\0'), 24, " 0x%llx",
-                 (unsigned long long)address);
+        snprintf(strchr(source->others, '\0'), 24, " 0x%" PRIx64, address);
     if (!source->registry || (first && source->registries == 1))
         source->registry = address;
 }
@@ -58,8 +57,8 @@ void source_several(struct source *source)
     if (source->registries > 1)
         snprintf(source->warning, sizeof source->warning,
                  "%zu programs in one: libraries that do not share their "
-                 "recorders; this is the first, at 0x%llx; --registry (in gdb: "
+                 "recorders; this is the first, at 0x%" PRIx64
+                 "; --registry (in gdb: "
                  "set recorder-registry) shows another:%s",
-                 source->registries, (unsigned long long)source->registry,
-                 source->others);
+                 source->registries, source->registry, source->others);
 }

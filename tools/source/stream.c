@@ -350,12 +350,11 @@ static const char *stream_wait(struct stream *stream)
                             file->path);
     if (!whole)
         return source_wrong(file->source,
-                            "%s: %llu bytes, %llu whole frames, %llu damaged",
+                            "%s: %" PRIu64 " bytes, %" PRIu64
+                            " whole frames, %" PRIu64 " damaged",
                             stream->ended ? "it ended before all recorders came"
                                           : "not all recorders came in 30 s",
-                            (unsigned long long)stream->received,
-                            (unsigned long long)stream->frames,
-                            (unsigned long long)stream->damaged);
+                            stream->received, stream->frames, stream->damaged);
     stream->fresh = true;
     return NULL;
 }

@@ -154,8 +154,7 @@ const char *source_function(struct source *source, uint64_t address)
     }
     if (source_demangle(name, plain))
         name = plain;
-    snprintf(known->text, sizeof known->text, "%.*s%s+0x%llx", SHOWN_MAX, name,
-             strlen(name) > SHOWN_MAX ? "..." : "",
-             (unsigned long long)offset + 1);
+    snprintf(known->text, sizeof known->text, "%.*s%s+0x%" PRIx64, SHOWN_MAX,
+             name, strlen(name) > SHOWN_MAX ? "..." : "", offset + 1);
     return known->text;
 }

@@ -12,7 +12,7 @@ void task_title(const struct tasks *tasks, const struct task *task, char to[64])
     else if (tasks->layouts[task->layout].rows[RECORDER_TASK_ID_].is_set)
         snprintf(to, 64, "#%lld", (long long)task->id);
     else
-        snprintf(to, 64, "0x%llx", (unsigned long long)task->address);
+        snprintf(to, 64, "0x%" PRIx64, task->address);
 }
 
 /* The name, or other properties of a task without name and number. */
@@ -37,7 +37,7 @@ void task_object(const struct tasks *tasks, const struct task *task,
         snprintf(name, sizeof name, "%s", freertos_name(layout, task->object));
     else if (!program->variable ||
              !program->variable(program->of, task->object, name, sizeof name))
-        snprintf(name, sizeof name, "0x%llx", (unsigned long long)task->object);
+        snprintf(name, sizeof name, "0x%" PRIx64, task->object);
     snprintf(to, 192, "%s%s%s", task->why, *task->why ? " " : "", name);
 }
 
@@ -76,8 +76,7 @@ void task_waits(const struct tasks *tasks, const struct task *task,
     else if (task->owner_thread != TASK_NONE)
         task_thread(tasks, task->owner_thread, (int32_t)task->owner_at, holder);
     else if (task->owner_at)
-        snprintf(holder, sizeof holder, "0x%llx",
-                 (unsigned long long)task->owner_at);
+        snprintf(holder, sizeof holder, "0x%" PRIx64, task->owner_at);
     snprintf(to, 256, "%s%s%s%s", object, *holder ? ", held by " : "", holder,
              task->timed ? ", for a time" : "");
 }
@@ -165,7 +164,7 @@ static void row_print(FILE *to, const struct tasks *tasks,
     name_shown(tasks, task, text);
     text_put(to, "%-*s", w->name, text);
     if (columns->address)
-        fprintf(to, "  0x%-16llx", (unsigned long long)task->address);
+        fprintf(to, "  0x%-16" PRIx64, task->address);
     text_put(to, "  %-*s", w->state, task_state(tasks, task, text));
     *text = '\0';
     if (task->since_ns >= 0)
@@ -224,8 +223,7 @@ void tasks_groups(FILE *to, const struct tasks *tasks)
                        : tasks->layouts[i - tasks->groups_count].name,
                  seen[i]);
         if (named)
-            fprintf(to, "  0x%llx",
-                    (unsigned long long)tasks->groups[i].address);
+            fprintf(to, "  0x%" PRIx64, tasks->groups[i].address);
         putc('\n', to);
     }
     free(seen);

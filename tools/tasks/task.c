@@ -87,8 +87,7 @@ static size_t group_of(struct tasks *tasks, const struct layout *layout,
                 : word_in(tasks, layout, address, RECORDER_TASK_GROUP_NAME_AT_),
             group->name, sizeof group->name);
     if (!*group->name)
-        snprintf(group->name, sizeof group->name, "0x%llx",
-                 (unsigned long long)address);
+        snprintf(group->name, sizeof group->name, "0x%" PRIx64, address);
     return (size_t)(group - tasks->groups);
 }
 

@@ -263,9 +263,8 @@ bool place_variable(Dwfl *dwfl, uint64_t address, char *to, size_t size)
         return false;
     if (source_demangle(name, plain))
         name = plain;
-    snprintf(to, size, offset ? "%.*s%s+0x%llx" : "%.*s%s", (int)size - 24,
-             name, strlen(name) > size - 24 ? "..." : "",
-             (unsigned long long)offset);
+    snprintf(to, size, offset ? "%.*s%s+0x%" PRIx64 : "%.*s%s", (int)size - 24,
+             name, strlen(name) > size - 24 ? "..." : "", offset);
     return true;
 }
 

@@ -26,7 +26,7 @@ static void value_text(FILE *to, const struct explain *x,
                                                       : "the block of ",
              v->name);
     if (v->kind == VALUE_ADDRESS)
-        fprintf(to, " = 0x%llx", (unsigned long long)v->word);
+        fprintf(to, " = 0x%" PRIx64, v->word);
     if (v->block.freed)
         fprintf(to, ", freed");
     putc('\n', to);
@@ -96,18 +96,18 @@ static void shown_json(const char *name, const struct explain *x,
     printf(",\"%s\":[", name);
     for (size_t i = 0; i < count; i++) {
         fputs(i ? "," : "", stdout);
-        json_put(stdout, "{'order':%llu,'line':%s",
-                 (unsigned long long)of[i].hit.order, of[i].line);
+        json_put(stdout, "{'order':%" PRIu64 ",'line':%s", of[i].hit.order,
+                 of[i].line);
         if (x) {
             const struct value none = {.name = ""}, *v = &none;
             if (of[i].hit.value != SIZE_MAX)
                 v = &x->values[of[i].hit.value];
             json_put(stdout,
-                     ",'value':%s,'word':'0x%llx','sure':%hhd,'exact':%hhd,"
-                     "'freed':%hhd,'records':%llu",
-                     v->name, (unsigned long long)v->word, of[i].sure,
-                     of[i].hit.exact, v->block.freed,
-                     (unsigned long long)v->records);
+                     ",'value':%s,'word':'0x%" PRIx64
+                     "','sure':%hhd,'exact':%hhd,"
+                     "'freed':%hhd,'records':%" PRIu64,
+                     v->name, v->word, of[i].sure, of[i].hit.exact,
+                     v->block.freed, v->records);
         }
         putchar('}');
     }
@@ -123,8 +123,8 @@ static void frames_json(struct explain *x)
     for (size_t i = 0; i < x->variables_count; i++) {
         const struct variable *v = &x->variables[i];
         fputs(i ? "," : "", stdout);
-        json_put(stdout, v->known ? "%s:'0x%llx'" : "%s:null", v->name,
-                 (unsigned long long)v->value);
+        json_put(stdout, v->known ? "%s:'0x%" PRIx64 "'" : "%s:null", v->name,
+                 v->value);
     }
     putchar('}');
 }
@@ -135,8 +135,7 @@ static void all_json(struct explain *x, const struct provenance *p)
     json_put(stdout, "{'ended':%s,'signal':%d,'code':%d,'address':", ending,
              x->signal, x->code);
     free(ending);
-    json_put(stdout, x->has_address ? "'0x%llx'" : "null",
-             (unsigned long long)x->address);
+    json_put(stdout, x->has_address ? "'0x%" PRIx64 "'" : "null", x->address);
     if (x->thread)
         frames_json(x);
     shown_json("provenance", x, p->lines, p->lines_count);

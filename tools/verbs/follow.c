@@ -31,9 +31,9 @@ static void say_missed(struct call *call, uint64_t *said)
 {
     if (call->reader.missed == *said)
         return;
-    warn(call, "%s%llu records missed",
+    warn(call, "%s%" PRIu64 " records missed",
          call->reader.missed_estimated ? "~" : "",
-         (unsigned long long)(call->reader.missed - *said));
+         call->reader.missed - *said);
     *said = call->reader.missed;
 }
 
@@ -46,8 +46,7 @@ static void say_lost(struct call *call, uint64_t *said, bool ends)
         (!ends && now - said_ns < 1000000000))
         return;
     said_ns = now;
-    warn(call, "%llu frames lost",
-         (unsigned long long)(call->source.frames_lost - *said));
+    warn(call, "%" PRIu64 " frames lost", call->source.frames_lost - *said);
     *said = call->source.frames_lost;
 }
 
@@ -141,8 +140,8 @@ static int follow(struct call *call)
         call->selection.last = 10;
     call_open(call, 0);
     if (is_flash)
-        warn(call, "each page was erased %llu times",
-             (unsigned long long)call->source.erased);
+        warn(call, "each page was erased %" PRIu64 " times",
+             call->source.erased);
     if (!call->source.pid && !call->source.memory->live)
         fail(call, "is a core file: nothing is added to it; use recorder dump");
     call->reader.follows = true;

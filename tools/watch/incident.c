@@ -160,10 +160,9 @@ static void resources_write(const struct watched *p)
     fprintf(to, "descriptors: %zu\nqueues:\n", p->descriptors);
     for (size_t i = 0; i < p->queues_count; i++) {
         const struct queue *q = &p->queues[i];
-        fprintf(to, "    descriptor %d: %s %llu, %u bytes unread%s%s\n", q->fd,
-                q->is_pipe ? "pipe" : "socket", (unsigned long long)q->inode,
-                q->bytes, q->listens ? ", listens" : "",
-                q->full ? ", full" : "");
+        fprintf(to, "    descriptor %d: %s %" PRIu64 ", %u bytes unread%s%s\n",
+                q->fd, q->is_pipe ? "pipe" : "socket", q->inode, q->bytes,
+                q->listens ? ", listens" : "", q->full ? ", full" : "");
     }
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char *at = path + sprintf(path, "/proc/");
@@ -230,7 +229,7 @@ static void readme_write(const struct watched *p, const char *verdict)
     strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S %z", localtime_r(&now, &tm));
     gethostname(host, sizeof host - 1);
     snprintf(text, sizeof text,
-             "%s\n\nprocess    %d %s%s%s, started at tick %llu\n%s"
+             "%s\n\nprocess    %d %s%s%s, started at tick %" PRIu64 "\n%s"
              "program    %s\n"
              "noticed    %s, on %s, after a watch of %lld s\n\n"
              "threads-N.txt    threads, locks and stacks: three moments, or "
@@ -240,7 +239,7 @@ static void readme_write(const struct watched *p, const char *verdict)
              "resources.txt, journal.txt, kernel.txt, signals.txt: if they "
              "could be read\n",
              verdict, p->pid, p->name, *p->unit ? ", of " : "", p->unit,
-             (unsigned long long)p->started, hang, p->command, when, host,
+             p->started, hang, p->command, when, host,
              (long long)((watch_now() - p->begun_ns) / 1000000000));
     text_write("README", text);
 }
@@ -314,8 +313,8 @@ void incident_again(const struct watcher *w, struct watched *p)
     char path[4096], text[8192], start[64];
     struct dirent **all;
     int count = w->folder ? scandir(w->folder, &all, is_incident, NULL) : 0;
-    snprintf(start, sizeof start, "started at tick %llu\n" HANG_AT,
-             (unsigned long long)p->started);
+    snprintf(start, sizeof start, "started at tick %" PRIu64 "\n" HANG_AT,
+             p->started);
     for (int i = 0; i < count; i++) {
         const char *at;
         int hung;
