@@ -67,7 +67,9 @@ static void json_conversion(FILE *file, const char *at, size_t size,
 {
     char format[16] = "";
     memcpy(format, at, size < sizeof format ? size : 0);
-    if (strchr("aefg", at[size - 1]))
+    if (at[size - 1] == '%')
+        putc_unlocked('%', file);
+    else if (strchr("aefg", at[size - 1]))
         fprintf(file, format, va_arg(*arguments, double));
     else if (at[1] == 'h')
         fputs(va_arg(*arguments, int) ? "true" : "false", file);
@@ -79,34 +81,39 @@ static void json_conversion(FILE *file, const char *at, size_t size,
         fprintf(file, format, va_arg(*arguments, int));
 }
 
+/* Prints the text of the conversion at `at`, escaped. */
+static void text_conversion(FILE *file, const char *at, size_t size,
+                            va_list *arguments)
+{
+    const char *star = memchr(at, '*', size), *text;
+    int width = star ? va_arg(*arguments, int) : atoi(at + 1);
+    size_t length;
+    text = va_arg(*arguments, const char *);
+    length = strlen(text);
+    text = text_shown(text, &length);
+    fprintf(file, at[1] == '-' ? "%-*s" : "%*s", abs(width), text);
+}
+
 void put_to(FILE *file, enum put as, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
     for (; *format; format++) {
         size_t size = 2 + strspn(format + 1, "-*0123456789.hlz");
-        const char *text, *star;
+        const char *text;
         if (*format != '%') {
             bool quotes = *format == '\'' && as != PUT_SHOWN;
             putc_unlocked(quotes ? '"' : *format, file);
             continue;
         }
-        if (format[size - 1] != 's') {
+        if (format[size - 1] != 's')
             json_conversion(file, format, size, &arguments);
-        } else if (as == PUT_SHOWN) { /* a width below 0 is to the left */
-            int width =
-                (star = memchr(format, '*', size))
-                    ? va_arg(arguments, int) * (star[-1] == '-' ? -1 : 1)
-                    : atoi(format + 1);
-            size_t length;
-            text = va_arg(arguments, const char *);
-            length = strlen(text);
-            fprintf(file, "%*s", width, text_shown(text, &length));
-        } else if ((text = va_arg(arguments, const char *))) {
+        else if (as == PUT_SHOWN)
+            text_conversion(file, format, size, &arguments);
+        else if ((text = va_arg(arguments, const char *)))
             json_string(file, text, strlen(text), as == PUT_HTML);
-        } else {
+        else
             fputs("null", file);
-        }
         format += size - 1;
     }
     va_end(arguments);

@@ -231,9 +231,9 @@ void why_compare(struct why *w, const struct why_span *first, bool json)
         rows_json(w, &row);
         puts("}");
     } else {
-        text_put(stdout, "%s", first->name);
-        printf(": %zu spans, usually %s, slowest 1 %% from %s on\n", count,
-               table_time(median, times[0]), table_time(slowest, times[1]));
+        text_put(stdout, "%s: %zu spans, usually %s, slowest 1 %% from %s on\n",
+                 first->name, count, table_time(median, times[0]),
+                 table_time(slowest, times[1]));
         puts("    MORE      USUAL    SLOWEST  RECORDS         REASON");
         rows_print(w, &row, counts,
                    (double)row.ns[1] / (double)counts[1] -
