@@ -28,25 +28,20 @@ static void wait_json(struct threads *threads, const struct thread *thread)
     putchar('}');
 }
 
-static void place_json(const struct place *place)
-{
-    json_put(stdout,
-             "{'address':'0x%llx','function':%s,'symbol':%s,'inlined':%hhd,"
-             "'file':%s,'line':%d,'module':%s}",
-             (unsigned long long)place->address, place->function, place->symbol,
-             (bool)place->outer, place->file, place->line, place->module);
-}
-
 /* The places of addresses, with commas between them. */
 static void places_json(struct threads *threads, const uint64_t *addresses,
                         unsigned count)
 {
     for (unsigned i = 0; i < count; i++)
-        for (const struct place *place = place_of(threads, addresses[i]); place;
-             place = place->outer) {
-            if (i || place != place_of(threads, addresses[0]))
+        for (const struct place *p = place_of(threads, addresses[i]); p;
+             p = p->outer) {
+            if (i || p != place_of(threads, addresses[0]))
                 putchar(',');
-            place_json(place);
+            json_put(stdout,
+                     "{'address':'0x%" PRIx64 "','function':%s,'symbol':%s,"
+                     "'inlined':%hhd,'file':%s,'line':%d,'module':%s}",
+                     p->address, p->function, p->symbol, (bool)p->outer,
+                     p->file, p->line, p->module);
         }
 }
 
