@@ -57,13 +57,11 @@ static void sequence_make(struct exact *x, enum compare_side side)
     const struct compare_thread *t = &h->threads[x->thread[side]];
     struct sequence *s = &x->of[side];
     s->count = 0;
-    for (size_t i = t->first; i <= t->last; i++) {
-        if (h->events[i].thread != x->thread[side] ||
-            h->events[i].chain != CHAIN_ALL ||
-            x->c->formats[h->events[i].format].scheduler)
-            continue;
-        *array_add(s->events, s->count, s->max) = (uint32_t)i;
-    }
+    for (size_t i = t->first; i <= t->last; i++)
+        if (h->events[i].thread == x->thread[side] &&
+            h->events[i].chain == CHAIN_ALL &&
+            !x->c->formats[h->events[i].format].scheduler)
+            *array_add(s->events, s->count, s->max) = (uint32_t)i;
 }
 
 static const struct compare_value *value_of(const struct exact *x,

@@ -167,9 +167,7 @@ static bool is_consequence(const struct compare *c, const struct finding *a,
                b->format == a->other;
     if (a->rule == RULE_GONE && b->rule == RULE_GONE) /* BAD ended before */
         return a->other != COMPARE_NONE && b->other == a->other;
-    if (a->rule == RULE_ONCE || b->rule == RULE_ONCE)
-        return false;
-    if (b->rule == RULE_THREAD)
+    if (a->rule == RULE_ONCE || b->rule == RULE_ONCE || b->rule == RULE_THREAD)
         return false;
     if (a->rule == RULE_THREAD)
         return ea != COMPARE_NONE && eb != COMPARE_NONE &&

@@ -186,8 +186,8 @@ static void unseen_find(struct compare *c, const struct table tables[ORDERS],
     for (size_t i = 0; i < table->transition_ids.count; i++) {
         struct transition *t = &table->transitions[i];
         const struct context *x = &table->contexts[t->context];
+        const struct transition *usual;
         struct finding f;
-        size_t usual;
         double p, q;
         if (t->count[GOOD] > 0 || x->count[GOOD] < LEAST ||
             !c->formats[t->next].watched[GOOD] ||
@@ -203,16 +203,16 @@ static void unseen_find(struct compare *c, const struct table tables[ORDERS],
         f.score -= order;
         f.other = x->format[0];
         f.event[BAD] = t->first[BAD];
-        f.event[GOOD] = table->transitions[x->usual].first[GOOD];
+        usual = &table->transitions[x->usual];
+        f.event[GOOD] = usual->first[GOOD];
         /* Threads race, unless the same came each of many times. */
         f.weak =
-            q > (table->transitions[x->usual].count[GOOD] == x->count[GOOD] &&
-                         x->count[GOOD] >= OFTEN
+            q > (usual->count[GOOD] == x->count[GOOD] && x->count[GOOD] >= OFTEN
                      ? 0.07
                      : 1e-3);
-        usual = table->transitions[x->usual].next;
         finding_add(c, f, after(c, x), finding_site(c, t->next), t->count[BAD],
-                    x->count[BAD], x->count[GOOD], finding_format(c, usual));
+                    x->count[BAD], x->count[GOOD],
+                    finding_format(c, usual->next));
     }
 }
 

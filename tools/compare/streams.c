@@ -113,9 +113,7 @@ static void list(struct compare *c, enum compare_side side)
     for (i = 0; i < h->count; i++) {
         const struct compare_event *e = &h->events[i];
         struct compare_format *f = &c->formats[e->format];
-        if (!e->chain)
-            continue;
-        if (!f->watched[side]++)
+        if (e->chain && !f->watched[side]++)
             f->first[side] = i;
     }
     for (i = 0; i < c->formats_count; i++)

@@ -235,16 +235,15 @@ static bool slow_find(struct times *t, struct timed *of, struct compare_time *r)
     f = time_finding(t->c, of, r, ever ? RULE_SLOWS : RULE_SLOW, size[ever],
                      ever ? exp(of->level[GOOD].drift) : r->median[GOOD],
                      ever ? exp(bad.drift) : r->median[BAD]);
-    if (ever) {
+    if (ever)
         finding_add(t->c, f, time_text(t->c, r), finding_number(f.bad),
                     finding_number(f.good));
-        return true;
-    }
-    finding_add(t->c, f, time_text(t->c, r), finding_time(f.bad), r->count[BAD],
-                finding_time(f.good), r->count[GOOD],
-                finding_number(exp(of->ratio)),
-                t->machine > 0 ? ", where everything is slower" : "",
-                cpu_text(r->cpu, exp(of->ratio)));
+    else
+        finding_add(t->c, f, time_text(t->c, r), finding_time(f.bad),
+                    r->count[BAD], finding_time(f.good), r->count[GOOD],
+                    finding_number(exp(of->ratio)),
+                    t->machine > 0 ? ", where everything is slower" : "",
+                    cpu_text(r->cpu, exp(of->ratio)));
     return true;
 }
 
@@ -317,8 +316,8 @@ void times_find(struct compare *c)
     }
     machine_find(&t);
     for (i = 0; i < t.ids.count; i++)
-        t.all[i].known =
-            t.all[i].known && !slow_find(&t, &t.all[i], &c->times[i]);
+        if (t.all[i].known)
+            t.all[i].known = !slow_find(&t, &t.all[i], &c->times[i]);
     for (i = 0; i < sizeof lates_ns / sizeof *lates_ns; i++)
         lates_find(&t, lates_ns[i]);
     for (i = 0; i < t.ids.count; i++) {

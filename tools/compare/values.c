@@ -328,10 +328,9 @@ static void parts_find(struct subject *s)
     if (size < 1)
         return;
     f = subject_finding(s, RULE_PART, size, level[GOOD].mean, level[BAD].mean);
-    if (kind->first[GOOD] != COMPARE_NONE)
-        f.event[GOOD] = kind->first[GOOD];
-    if (kind->first[BAD] != COMPARE_NONE)
-        f.event[BAD] = kind->first[BAD];
+    for (enum compare_side side = GOOD; side < SIDES; side++)
+        if (kind->first[side] != COMPARE_NONE)
+            f.event[side] = kind->first[side];
     finding_add(s->c, f, subject_text(s), finding_value(s->c, &kind->value),
                 finding_share(f.bad, 1), s->count[BAD],
                 finding_share(f.good, 1), s->count[GOOD]);
