@@ -85,38 +85,32 @@ void explain_close(struct explain *x)
 
 bool explain_brief(struct call *call, FILE *to, bool stack)
 {
-    struct explain *x;
-    const struct place *site = NULL;
+    static struct explain x;
+    const struct place *site;
     char *ending;
-    if (!is_crashed_recording(call))
+    x = (struct explain){.call = call};
+    if (!is_crashed_recording(call) ||
+        recording_threads(call, &x.threads) != NULL)
         return false;
-    x = need(calloc(1, sizeof *x));
-    x->call = call;
-    if (recording_threads(call, &x->threads) != NULL) {
-        free(x);
-        return false;
-    }
-    crash_find(x);
-    ending = ending_text(x);
+    crash_find(&x);
+    ending = ending_text(&x);
     text_put(to, stack ? "CRASH %s" : "%s", ending);
-    if (x->thread) {
-        size_t which = (size_t)(x->thread - x->threads.all);
+    free(ending);
+    if (x.thread) {
+        size_t which = (size_t)(x.thread - x.threads.all);
         fputs("; thread ", to);
-        show_threads(to, &x->threads, &which, 1);
+        show_threads(to, &x.threads, &which, 1);
     }
-    if (stack)
+    if (stack) {
         putc('\n', to);
-    else if (x->thread && x->site < x->thread->frames_count)
-        site = place_of(&x->threads, x->thread->frames[x->site]);
-    if (site) {
+        if (x.thread)
+            stack_text(to, &x);
+    } else if (x.thread && x.site < x.thread->frames_count &&
+               (site = place_of(&x.threads, x.thread->frames[x.site]))) {
         fputs(" at ", to);
         show_place(to, site);
     }
-    if (stack && x->thread)
-        stack_text(to, x);
-    free(ending);
-    explain_close(x);
-    free(x);
+    explain_close(&x);
     return true;
 }
 

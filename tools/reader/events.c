@@ -290,10 +290,9 @@ const char *reader_head(struct reader *reader, size_t *size)
                        reader->taken);
     for (i = 0; i < reader->recorders_count; i++) {
         const struct reader_recorder *r = reader->recorders[i];
-        if (!r->chosen || !filters_may(inside->selection.filters, r))
-            continue;
-        recorder_add_summary_(&to, r->shown, strlen(r->shown), &r->figures,
-                              r->trace);
+        if (r->chosen && filters_may(inside->selection.filters, r))
+            recorder_add_summary_(&to, r->shown, strlen(r->shown), &r->figures,
+                                  r->trace);
     }
     *size = to.size < max ? to.size : max;
     line[*size] = '\0';

@@ -118,9 +118,8 @@ size_t proc_threads(int pid, int32_t **ids)
     tasks = opendir(path);
     while (tasks && (entry = readdir(tasks))) {
         int32_t id = (int32_t)atoi(entry->d_name);
-        if (id <= 0)
-            continue;
-        *array_add(*ids, count, max) = id;
+        if (id > 0)
+            *array_add(*ids, count, max) = id;
     }
     if (tasks)
         closedir(tasks);

@@ -112,9 +112,8 @@ static void records_by_worker(struct tasks *tasks, const struct reader *reader)
     bool is_new;
     for (size_t i = 0; i < reader->threads_count; i++) {
         const struct reader_thread *thread = &reader->threads[i];
-        if (!thread->id || !thread->alive)
-            continue;
-        rows[ids_add(&ids, (uint32_t)thread->id, 0, 0, &is_new)] = i;
+        if (thread->id && thread->alive)
+            rows[ids_add(&ids, (uint32_t)thread->id, 0, 0, &is_new)] = i;
     }
     for (size_t i = 0; i < tasks->count; i++) {
         struct task *task = &tasks->all[i];

@@ -166,9 +166,8 @@ static void stacks_text(struct view *view)
         if (!tasks->all[which].chosen)
             continue;
         none += stack == TASK_NONE;
-        if (stack == TASK_NONE || count[stack]++ >= NAMED)
-            continue;
-        named[stack * NAMED + count[stack] - 1] = which;
+        if (stack != TASK_NONE && count[stack]++ < NAMED)
+            named[stack * NAMED + count[stack] - 1] = which;
     }
     for (size_t i = 0; i < stacks->count; i++)
         order[i] = i;
