@@ -18,19 +18,11 @@ static bool is_of_unit(int pid, const char *unit)
     return false;
 }
 
-/* The next process of a target, from *at on; 0: no more. */
-static int target_next(const struct target *t, int *pids, size_t count,
-                       size_t *at)
+static bool is_of_target(const struct target *t, int pid)
 {
-    if (t->pid)
-        return (*at)++ ? 0 : t->pid;
-    while (*at < count) {
-        int pid = pids[(*at)++];
-        if (pid != getpid() &&
-            (t->is_unit ? is_of_unit(pid, t->text) : program_is(pid, t->text)))
-            return pid;
-    }
-    return 0;
+    if (t->pid || pid == getpid())
+        return t->pid == pid;
+    return t->is_unit ? is_of_unit(pid, t->text) : program_is(pid, t->text);
 }
 
 void targets_read(struct watcher *w, int unit_option)
@@ -127,17 +119,15 @@ void watched_free(struct watched *p)
 
 void targets_scan(struct watcher *w)
 {
-    int *pids, pid;
+    int *pids;
     size_t count = programs_all(&pids);
-    for (size_t i = 0; i < w->targets_count; i++) {
-        size_t at = 0;
-        while ((pid = target_next(&w->targets[i], pids, count, &at))) {
-            bool known = false;
-            for (size_t k = 0; k < w->count; k++)
-                known |= w->all[k]->pid == pid;
+    for (size_t i = 0; i < w->targets_count; i++)
+        for (size_t n = 0; n < count; n++) {
+            bool known = !is_of_target(&w->targets[i], pids[n]);
+            for (size_t k = 0; k < w->count && !known; k++)
+                known = w->all[k]->pid == pids[n];
             if (!known)
-                process_add(w, i, pid);
+                process_add(w, i, pids[n]);
         }
-    }
     free(pids);
 }
