@@ -75,9 +75,20 @@ if ./kernel switch >cost && ./kernel pour >poured; then
 fi
 
 # The price of recorder run: the library's functions and glibc's alternate in
-# one process; for fork() and start, programs with and without it alternate, and
-# the least time counts, as the machine may be busy.
+# one process; else programs with and without it alternate, and the least counts,
+# as the machine may be busy.
 run=$here/../build/lib/librecorder-run.so
+turns() { # how often, what is printed of the least with and without, command
+    often=$1 print=$2
+    shift 2
+    rm -f with without
+    for i in $(seq "$often"); do
+        LD_PRELOAD=$run RECORDER_RUN=:run.rec "$@" >>with
+        "$@" >>without
+    done
+    { sort -n with | head -n 1; sort -n without | head -n 1; } |
+        awk "{ ns[NR] = \$1 } END { print $print }"
+}
 if [ -e "$run" ]; then
     ${CC:-cc} -O2 -o run "$here/target/run.c" -lpthread
     "$recorder" run -q -o run.rec ./run calls >cost
@@ -90,22 +101,10 @@ if [ -e "$run" ]; then
         "$(awk '{ print 1 + $5 / $6 }' cost)" 1.20 ''
     row 'recorder run: a call that may block, more than without' \
         "$(awk '{ print $7 }' cost)" 60 ' ns'
-    rm -f with without
-    for i in 1 2 3 4 5 6 7 8 9 10 11; do
-        "$recorder" run -q -o run.rec ./run fork >>with
-        ./run fork >>without
-    done
     row 'recorder run: a fork() whose child ends' \
-        "$({ sort -n with | head -n 1; sort -n without | head -n 1; } |
-            awk '{ ms[NR] = $1 / 1e6 } END { print ms[1] - ms[2] }')" 0.1 ' ms'
-    rm -f with without
-    for i in 1 2 3 4 5 6 7 8 9 10 11; do
-        LD_PRELOAD=$run RECORDER_RUN=:run.rec ./run start >>with
-        ./run start >>without
-    done
+        "$(turns 11 '(ns[1] - ns[2]) / 1e6' ./run fork)" 0.1 ' ms'
     row 'recorder run: the start of a program without threads' \
-        "$({ sort -n with | head -n 1; sort -n without | head -n 1; } |
-            awk '{ ms[NR] = $1 / 1e6 } END { print ms[1] - ms[2] }')" 0.3 ' ms'
+        "$(turns 11 '(ns[1] - ns[2]) / 1e6' ./run start)" 0.3 ' ms'
 fi
 
 # Its pages count as ours where they are mapped: twice would be 2 and more.

@@ -38,11 +38,11 @@ C11(run_cond_broadcast(&run_cond_new, (pthread_cond_t *)c), cnd_broadcast,
 
 RUN_EXPORT void mtx_destroy(mtx_t *m)
 {
-    run_object_forget(m);
+    run_object_forget(m, false);
     run_real.mtx_destroy(m);
 }
 RUN_EXPORT void cnd_destroy(cnd_t *c)
 {
-    run_object_forget(c);
+    run_object_forget(c, false);
     run_real.cnd_destroy(c);
 }

@@ -156,21 +156,18 @@ static RUN_SELDOM void call_ends(const char *const formats[2], int fd,
     const uintptr_t above = t->stack_high - cfa, time = recorder_time_();
     uintptr_t words[8] = {0, (uintptr_t)result, asked, 0, lasted};
     char text[PATH];
-    const int error = errno;
-    t->inside++;
+    RUN_INSIDE(t);
     if (is_slow(lasted) && above < t->stack_bytes &&
         t->stack_bytes - above > STACK &&
         __atomic_load_n(&r->trace, __ATOMIC_RELAXED) >= 0) {
         words[0] =
             (uintptr_t)recorder_copy_bytes_(r, text, file_text(text, fd));
-        words[3] = result < 0 ? (uintptr_t)(unsigned)error : 0;
+        words[3] = result < 0 ? (uintptr_t)(unsigned)run_inside_.error : 0;
         words[5] = run_stack(site, cfa, false);
         run_record_at(r, time - lasted, formats[0], site,
                       RUN_WORDS(words[0], words[5]), 1);
         run_record_at(r, time, formats[1], site, words, 2);
     }
-    t->inside--;
-    errno = error;
 }
 
 /* X(type, name, name in records, descriptor, size, parameters, arguments): the

@@ -83,12 +83,12 @@ int run_cond_broadcast(const struct run_cond_real *real, pthread_cond_t *c)
     }                                                                          \
     RUN_EXPORT int INIT(pthread_cond_t *c, const pthread_condattr_t *a)        \
     {                                                                          \
-        run_object_forget(c);                                                  \
+        run_object_forget(c, false);                                           \
         return real.init(c, a);                                                \
     }                                                                          \
     RUN_EXPORT int DESTROY(pthread_cond_t *c)                                  \
     {                                                                          \
-        run_object_forget(c);                                                  \
+        run_object_forget(c, false);                                           \
         return real.destroy(c);                                                \
     }
 #ifdef RUN_VERSIONS

@@ -10,29 +10,27 @@
 
 #include <malloc.h>
 
-/* The program's allocator, which may not be libc's; its second function is not
- * called if another library defines it. */
 static __typeof__(&free) give;
 static __typeof__(&malloc_usable_size) size_of;
 
-static RUN_SELDOM void bind(void)
+/* The allocator may not be libc's. The second function must be of the same. */
+static RUN_SELDOM void free_seldom(void *memory)
 {
-    void *found = run_find_beside("malloc_usable_size", "free");
-    __builtin_memcpy(&size_of, &found, sizeof found);
-    found = run_find_beside("free", "free");
-    __builtin_memcpy(&give, &found, sizeof found);
+    const uintptr_t start = (uintptr_t)memory;
+    if (!give) {
+        void *found = run_find_beside("malloc_usable_size", "free");
+        __builtin_memcpy(&size_of, &found, sizeof found);
+        found = run_find_beside("free", "free");
+        __builtin_memcpy(&give, &found, sizeof found);
+    }
+    if (run_bit(run_blocks, start / RUN_PAGE) && memory && size_of)
+        run_order_freed(start, size_of(memory));
+    give(memory);
 }
-
 RUN_EXPORT void free(void *memory)
 {
-    if (RUN_UNLIKELY(!give))
-        bind();
-    if (RUN_UNLIKELY(recorder_get_(&run_lives_count) != 0) && memory &&
-        size_of) {
-        const uintptr_t start = (uintptr_t)memory, bytes = size_of(memory);
-        if (bytes > RUN_PAGE || run_bit(run_pages, start / RUN_PAGE) ||
-            run_bit(run_pages, (start + bytes - 1) / RUN_PAGE))
-            run_order_freed(start, bytes);
-    }
-    give(memory);
+    if (RUN_LIKELY(give && !run_bit(run_blocks, (uintptr_t)memory / RUN_PAGE)))
+        give(memory);
+    else
+        free_seldom(memory);
 }

@@ -8,16 +8,13 @@ static void life(const char *format, pthread_t thread, int result,
                  uintptr_t site)
 {
     struct run_thread *t = run_thread();
-    int error = errno;
     if (!t)
         return;
-    t->inside++;
+    RUN_INSIDE(t);
     run_record(&recorder_for_thread_life, format, site,
                RUN_WORDS((uintptr_t)thread, (uintptr_t)(unsigned)result), 1);
-    t->inside--;
     if (format == joined)
         run_order_part(t);
-    errno = error;
 }
 static const char detached[] = RUN_FORMAT("detached", "detached %p: %d");
 static const char cancelled[] = RUN_FORMAT("cancelled", "cancelled %p: %d");
@@ -103,14 +100,13 @@ RUN_EXPORT int pthread_setname_np(pthread_t thread, const char *name)
     struct recorder_registry *registry = recorder_home_.registry;
     struct run_thread *t;
     uintptr_t number;
-    int result, error;
+    int result;
     run_bind();
     result = run_real.pthread_setname_np(thread, name);
-    error = errno;
     t = run_thread();
     if (result || !t)
         return result;
-    t->inside++;
+    RUN_INSIDE(t);
     number = run_thread_number(thread);
     if (number && number <= recorder_get_(&registry->threads_max) &&
         !__atomic_load_n(&registry->threads[number - 1].named,
@@ -121,7 +117,5 @@ RUN_EXPORT int pthread_setname_np(pthread_t thread, const char *name)
         RUN_WORDS((uintptr_t)recorder_copy_(&recorder_for_thread_life, name),
                   (uintptr_t)thread),
         1);
-    t->inside--;
-    errno = error;
     return result;
 }

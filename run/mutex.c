@@ -52,28 +52,27 @@ __attribute__((noinline)) static int lock_waits(struct run_thread *t,
     return result;
 }
 
-RUN_INLINE int lock(pthread_mutex_t *m, const struct run_limit *l,
-                    uintptr_t site, uintptr_t cfa)
+/* What follows a try, unless that took the lock and all else is known. */
+RUN_INLINE int lock_ends(struct run_thread *t, pthread_mutex_t *m,
+                         const struct run_limit *l, int result, uintptr_t site,
+                         uintptr_t cfa)
 {
-    struct run_thread *t = run_thread();
-    int result;
-    if (RUN_UNLIKELY(!t))
-        return lock_real(m, l);
-    run_count(t);
-    if (l->how == RUN_CLOCK && !run_limit_is_valid(l))
-        return lock_real(m, l);
-    result = lock_free(m, l);
     if (RUN_UNLIKELY(result == EBUSY))
         return lock_waits(t, m, l, site, cfa);
     if (RUN_LIKELY(result == 0 || result == EOWNERDEAD))
         run_took(t, m, RUN_WRITE, run_mutex.total, site, cfa);
     return result;
 }
-
 int run_mutex_lock(pthread_mutex_t *m, const struct run_limit *l,
                    uintptr_t site, uintptr_t cfa)
 {
-    return lock(m, l, site, cfa);
+    struct run_thread *t = run_thread();
+    if (!t)
+        return lock_real(m, l);
+    run_count(t);
+    if (l->how == RUN_CLOCK && !run_limit_is_valid(l))
+        return lock_real(m, l);
+    return lock_ends(t, m, l, lock_free(m, l), site, cfa);
 }
 
 int run_mutex_trylock(pthread_mutex_t *m, uintptr_t site, uintptr_t cfa)
@@ -85,32 +84,44 @@ int run_mutex_trylock(pthread_mutex_t *m, uintptr_t site, uintptr_t cfa)
     return result;
 }
 
-int run_mutex_unlock(pthread_mutex_t *m, uintptr_t site)
-{
-    run_unlocks(m, site);
-    return run_real.pthread_mutex_unlock(m);
-}
-
 RUN_EXPORT int pthread_mutex_lock(pthread_mutex_t *m)
 {
-    return lock(m, RUN_ALWAYS, RUN_SITE, RUN_CFA);
+    struct run_thread *t = &run_self;
+    int result;
+    if (RUN_UNLIKELY(!run_is_outside(t) || run_has_tsan))
+        return run_mutex_lock(m, RUN_ALWAYS, RUN_SITE, RUN_CFA);
+    run_count(t);
+    result = run_real.pthread_mutex_trylock(m);
+    if (RUN_LIKELY(result == 0 &&
+                   run_took_again(t, (uintptr_t)m, RUN_SITE, RUN_CFA)))
+        return 0;
+    return lock_ends(t, m, RUN_ALWAYS, result, RUN_SITE, RUN_CFA);
 }
 RUN_EXPORT int pthread_mutex_timedlock(pthread_mutex_t *m,
                                        const struct timespec *until)
 {
-    return lock(m, RUN_AT(until), RUN_SITE, RUN_CFA);
+    return run_mutex_lock(m, RUN_AT(until), RUN_SITE, RUN_CFA);
 }
 RUN_EXPORT int pthread_mutex_clocklock(pthread_mutex_t *m, clockid_t clock,
                                        const struct timespec *until)
 {
-    return lock(m, RUN_BY(clock, until), RUN_SITE, RUN_CFA);
+    return run_mutex_lock(m, RUN_BY(clock, until), RUN_SITE, RUN_CFA);
 }
 RUN_EXPORT int pthread_mutex_trylock(pthread_mutex_t *m)
 {
     return run_mutex_trylock(m, RUN_SITE, RUN_CFA);
 }
+RUN_SELDOM int run_mutex_unlock(pthread_mutex_t *m, uintptr_t site)
+{
+    run_unlocks(m, site);
+    return run_real.pthread_mutex_unlock(m);
+}
 RUN_EXPORT int pthread_mutex_unlock(pthread_mutex_t *m)
 {
+    struct run_thread *t = &run_self;
+    if (RUN_LIKELY(run_is_outside(t) && !recorder_get_(&run_waiting) &&
+                   run_held_last(t, (uintptr_t)m)))
+        return run_real.pthread_mutex_unlock(m);
     return run_mutex_unlock(m, RUN_SITE);
 }
 RUN_EXPORT int pthread_mutex_destroy(pthread_mutex_t *m)
@@ -119,7 +130,7 @@ RUN_EXPORT int pthread_mutex_destroy(pthread_mutex_t *m)
     run_bind();
     result = run_real.pthread_mutex_destroy(m);
     if (result == 0)
-        run_object_forget(m);
+        run_object_forget(m, false);
     return result;
 }
 

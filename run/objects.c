@@ -58,13 +58,13 @@ struct run_object *run_object_make(uintptr_t address, const char *format,
     return found;
 }
 
-void run_object_forget(const void *address)
+void run_object_forget(const void *address, bool begins)
 {
     struct run_object *o = run_object((uintptr_t)address);
     run_bind();
     if (o)
         recorder_put_(&o->address, GONE);
-    run_order_forget((uintptr_t)address);
+    run_order_forget((uintptr_t)address, begins);
     if (run_self.lane && !run_self.inside && run_self.depth)
         run_held_forget(&run_self, (uintptr_t)address);
 }
@@ -88,28 +88,29 @@ void run_objects_forked(bool rings_are_new)
             run_cell_clear(&recorder_for_lock_total, i);
         objects[i].address = objects[i].waiters = 0;
     }
-    run_waiting = blocks = 0;
+    run_waiting = run_each;
+    blocks = 0;
 }
 
 /* Objects that begin or end at an address: another was there, or will be. */
-#define FORGETS(name, parameters, ...)                                         \
+#define FORGETS(begins, name, parameters, ...)                                 \
     RUN_EXPORT int name parameters                                             \
     {                                                                          \
-        run_object_forget((const void *)o);                                    \
+        run_object_forget((const void *)o, begins);                            \
         return run_real.name(__VA_ARGS__);                                     \
     }
-FORGETS(pthread_mutex_init, (pthread_mutex_t * o, const pthread_mutexattr_t *a),
-        o, a)
-FORGETS(pthread_rwlock_init,
+FORGETS(1, pthread_mutex_init,
+        (pthread_mutex_t * o, const pthread_mutexattr_t *a), o, a)
+FORGETS(1, pthread_rwlock_init,
         (pthread_rwlock_t * o, const pthread_rwlockattr_t *a), o, a)
-FORGETS(pthread_rwlock_destroy, (pthread_rwlock_t * o), o)
-FORGETS(pthread_spin_init, (pthread_spinlock_t * o, int shared), o, shared)
-FORGETS(pthread_spin_destroy, (pthread_spinlock_t * o), o)
-FORGETS(pthread_barrier_init,
+FORGETS(0, pthread_rwlock_destroy, (pthread_rwlock_t * o), o)
+FORGETS(1, pthread_spin_init, (pthread_spinlock_t * o, int shared), o, shared)
+FORGETS(0, pthread_spin_destroy, (pthread_spinlock_t * o), o)
+FORGETS(1, pthread_barrier_init,
         (pthread_barrier_t * o, const pthread_barrierattr_t *a, unsigned count),
         o, a, count)
-FORGETS(pthread_barrier_destroy, (pthread_barrier_t * o), o)
-FORGETS(sem_init, (sem_t * o, int shared, unsigned value), o, shared, value)
-FORGETS(sem_destroy, (sem_t * o), o)
-FORGETS(mtx_init, (mtx_t * o, int type), o, type)
-FORGETS(cnd_init, (cnd_t * o), o)
+FORGETS(0, pthread_barrier_destroy, (pthread_barrier_t * o), o)
+FORGETS(1, sem_init, (sem_t * o, int shared, unsigned value), o, shared, value)
+FORGETS(0, sem_destroy, (sem_t * o), o)
+FORGETS(1, mtx_init, (mtx_t * o, int type), o, type)
+FORGETS(1, cnd_init, (cnd_t * o), o)

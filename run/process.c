@@ -86,14 +86,13 @@ static void forks(void)
 
 static void forked(void)
 {
-    run_self.inside++;
+    RUN_INSIDE(&run_self);
     run_sandbox_begin();
     if (rings_are_new)
         run_stacks_forked();
     run_order_forked();
     run_objects_forked(rings_are_new);
     run_threads_forked(rings_are_new);
-    run_self.inside--;
 }
 
 /* The environment: RECORDER_RUN is options, and the pattern of the file's path:

@@ -115,9 +115,14 @@ struct run_thread {
     bool ended;      /* it has given its lane back */
     bool waits;      /* in a wait that is recorded */
     bool has_callers; /* a lock that it held had a stack */
-    struct run_cell self, held, calls;
+    struct run_cell self, calls;
+    uintptr_t held[RUN_HELD]; /* places in the cells of thread_held */
     uintptr_t stack_high, stack_bytes; /* 0: unknown */
     uint64_t chain[RUN_HELD + 1]; /* hash of the held locks, for each depth */
+    /* For each depth: the last lock that was taken there after the same locks,
+     * if its chain is recorded and no lock has ended since; or 0. */
+    uintptr_t last[RUN_HELD + 1];
+    uintptr_t changes; /* run_changes, as it was for these */
     uintptr_t parts; /* of its life, between the threads it makes and joins */
     uint64_t part;   /* hash of the thread and its part */
     struct run_once *once; /* the innermost that it runs */
@@ -126,14 +131,33 @@ struct run_thread {
 extern __thread struct run_thread run_self
     __attribute__((tls_model("initial-exec")));
 
+/* The library calls, not the program, to the end of a block; errno is kept. */
+struct run_inside {
+    struct run_thread *thread;
+    int error;
+};
+RUN_INLINE void run_inside_end(const struct run_inside *inside)
+{
+    inside->thread->inside--;
+    errno = inside->error;
+}
+#define RUN_INSIDE(t)                                                          \
+    const struct run_inside run_inside_                                        \
+        __attribute__((cleanup(run_inside_end))) = {t, errno};                 \
+    (t)->inside++
+
 /* Gives a thread that the library did not see made its lane. Returns null if
  * the thread is passed through. */
 struct run_thread *run_thread_enter(void);
+RUN_INLINE bool run_is_outside(const struct run_thread *t)
+{
+    return RUN_LIKELY(t->lane && !t->inside);
+}
 /* Returns the calling thread, or null: the call goes to the real function. */
 RUN_INLINE struct run_thread *run_thread(void)
 {
     struct run_thread *t = &run_self;
-    return RUN_LIKELY(t->lane && !t->inside) ? t : run_thread_enter();
+    return run_is_outside(t) ? t : run_thread_enter();
 }
 /* Counts a lock that the thread takes, or tries to take by a wait. */
 RUN_INLINE void run_count(const struct run_thread *t)
@@ -189,8 +213,8 @@ uintptr_t run_stack(uintptr_t site, uintptr_t cfa, bool creates);
 /* Returns the id of the calls that led to a wrapper of locks, or 0. */
 uintptr_t run_stack_callers(const struct run_thread *, uintptr_t site,
                             uintptr_t cfa);
-/* Returns false for a word that is no address in a module, but perhaps a text. */
-bool run_in_module(uintptr_t word);
+/* Returns true for an address in a module; `else_is` if that is not known. */
+bool run_in_module(uintptr_t word, bool else_is);
 /* Records the module of a function, if it is new. */
 void run_stack_module(uintptr_t function);
 void run_stacks_begin(void);
@@ -205,14 +229,14 @@ struct run_object {
     uintptr_t waiters;
     uintptr_t by, given; /* the last thread to unlock, signal or post; when */
 };
-extern uintptr_t run_waiting; /* threads that wait for locks */
+extern uintptr_t run_waiting; /* threads that wait for locks, + run_each */
 
 struct run_object *run_object(uintptr_t address);
 /* The same, made if it is new; null: there is no room. */
 struct run_object *run_object_make(uintptr_t address, const char *format,
                                    uintptr_t site);
-/* The address belongs to another object from now on. */
-void run_object_forget(const void *address);
+/* The address belongs to another object, which begins now or later. */
+void run_object_forget(const void *address, bool begins);
 RUN_INLINE uintptr_t *run_object_word(const struct run_object *o, unsigned j)
 {
     return run_cell_word(&recorder_for_lock_total, &o->total, j);
@@ -231,9 +255,11 @@ RUN_INLINE uint64_t run_mix(uint64_t hash, uint64_t word)
     hash = (hash ^ word) * 0x9E3779B97F4A7C15ull;
     return hash ^ hash >> 29;
 }
-RUN_INLINE uintptr_t *run_held_word(const struct run_thread *t, unsigned j)
+/* Returns the address of a held lock, and of the place where it was taken. */
+RUN_INLINE uintptr_t *run_held(const struct run_thread *t, unsigned i)
 {
-    return run_cell_word(&recorder_for_thread_held, &t->held, j);
+    char *rings = (char *)recorder_for_thread_held.rings;
+    return (uintptr_t *)(void *)(rings + t->held[i]);
 }
 
 /* The stacks where held locks were taken, in 16 bits each from word 9 of the
@@ -247,8 +273,6 @@ RUN_INLINE uint16_t *run_held_stack(const struct run_thread *t, unsigned j)
                                              &t->self, 9) +
            j;
 }
-void run_held_callers_set(struct run_thread *, unsigned j, uintptr_t site,
-                          uintptr_t cfa);
 RUN_INLINE bool run_is_in_wrapper(uintptr_t cfa)
 {
 #ifdef __x86_64__ /* the library's function has pushed the frame pointer */
@@ -263,30 +287,12 @@ extern bool run_each;
 void run_each_begin(bool all, bool count);
 void run_each_took(uintptr_t object, const char *total, uintptr_t site);
 void run_each_gave(uintptr_t object, uintptr_t site);
-/* Orders in which locks are taken: see order.c. */
-enum { RUN_CHAINS = 16384 };
-extern uint64_t run_chains[RUN_CHAINS];
-/* In an entry, below the bits of the chain: the hash of the part of a thread's
- * life that recorded it first, and how many parts did. */
-enum { RUN_CHAIN_BITS = 24, RUN_PARTS = 0xf, RUN_PARTS_ALL = 4 };
-/* Returns true if a part records a chain that other parts have recorded, by
- * their number in `word`: each of the first does, then one of twice as many. */
-RUN_INLINE bool run_part_records(uint64_t part, uint64_t word)
-{
-    unsigned parts = word & RUN_PARTS;
-    return parts < RUN_PARTS_ALL ||
-           (parts < RUN_PARTS &&
-            !(part >> 32 & ((1u << (parts - RUN_PARTS_ALL + 1)) - 1)));
-}
-void run_order_new(struct run_thread *, uintptr_t object, uint64_t key,
-                   uintptr_t site, uintptr_t cfa);
 /* The thread has made or joined another: its later locks come after the call,
  * and may be taken at the same time as locks of other threads. */
 void run_order_part(struct run_thread *);
-/* Bits by the addresses of locks of chains that have ended: others may begin
- * there. */
-enum { RUN_BITS = 64 };
-extern uint64_t run_ended[RUN_BITS];
+/* The lock of the address has ended, or another begins there by a function. */
+void run_order_forget(uintptr_t address, bool begins);
+enum { RUN_BITS = 64, RUN_PAGE = 4096 };
 /* Sets a bit by the low bits of a number. */
 static inline void run_bit_set(uint64_t bits[RUN_BITS], uintptr_t number)
 {
@@ -298,92 +304,49 @@ RUN_INLINE bool run_bit(const uint64_t bits[RUN_BITS], uintptr_t number)
     return __atomic_load_n(&bits[number / 64 % RUN_BITS], __ATOMIC_RELAXED) >>
                (number % 64) & 1;
 }
-/* Returns a key of the object and of its life. */
-uintptr_t run_order_life(uintptr_t object);
-RUN_INLINE uint64_t run_order_mix(uint64_t chain, uintptr_t object)
-{
-    return run_mix(chain, RUN_UNLIKELY(run_bit(run_ended, object / 16))
-                              ? run_order_life(object)
-                              : object);
-}
-/* The lock of the address has ended, or another begins there. */
-void run_order_forget(uintptr_t address);
-/* Locks that are known by address, bits by their pages, and memory that has
- * ended. */
-extern uintptr_t run_lives_count;
-extern uint64_t run_pages[RUN_BITS];
-enum { RUN_PAGE = 4096 };
+/* Bits by pages where blocks of memory may begin that have locks of orders, and
+ * such a block that has ended. */
+extern uint64_t run_blocks[RUN_BITS];
 void run_order_freed(uintptr_t start, uintptr_t bytes);
 void run_order_forked(void);
 /* Other threads have unlocked locks of this lane's thread. */
 extern unsigned char run_handed[RUN_LANES];
-void run_held_fill_gaps(struct run_thread *);
 /* Takes a lock out of the list of held locks. False: the list lacks it. */
 bool run_held_forget(struct run_thread *, uintptr_t object);
-/* The same of a lock that is unlocked and is not the last that was taken: it
- * may be one that is not known by name, or that another thread locked. */
-bool run_held_remove(struct run_thread *, uintptr_t object);
-
-RUN_INLINE void run_order(struct run_thread *t, uintptr_t object, uint64_t key,
-                          uintptr_t site, uintptr_t cfa)
-{
-    uint64_t is = __atomic_load_n(&run_chains[key >> 50], __ATOMIC_RELAXED);
-    if (RUN_UNLIKELY(
-            (is ^ key) >> RUN_CHAIN_BITS ||
-            (((is ^ t->part) & 0xfffff0) && run_part_records(t->part, is))))
-        run_order_new(t, object, key, site, cfa);
-}
+/* Counts locks that ended, and locks of a thread that another unlocked. */
+extern uintptr_t run_changes;
 /* Runs after the real call that took the lock: a thread never holds a lock in a
  * record earlier than in the program. */
-RUN_INLINE void run_took(struct run_thread *t, const volatile void *lock,
-                         unsigned how, const char *total, uintptr_t site,
-                         uintptr_t cfa)
+void run_took(struct run_thread *, const volatile void *lock, unsigned how,
+              const char *total, uintptr_t site, uintptr_t cfa);
+/* Does the same if the thread took the same locks before. */
+RUN_INLINE bool run_took_again(struct run_thread *t, uintptr_t object,
+                               uintptr_t site, uintptr_t cfa)
 {
-    const uintptr_t object = (uintptr_t)lock | (how & RUN_READ);
-    unsigned known;
-    uint64_t chain;
-    if (RUN_UNLIKELY(run_each))
-        run_each_took((uintptr_t)lock, total, site);
-    if (t->depth && RUN_UNLIKELY(run_handed[t->lane - 1]))
-        run_held_fill_gaps(t);
-    known = t->depth < RUN_HELD ? t->depth : RUN_HELD;
-    chain = run_order_mix(t->chain[known], object);
-    if (t->depth && !(how & RUN_TRIED))
-        run_order(t, object, chain, site, cfa);
-    if (RUN_LIKELY(known < RUN_HELD)) {
-        uintptr_t *held = run_held_word(t, 2 * known);
-        recorder_put_(held + 1, site);
-        recorder_put_(held, object);
-        t->chain[known + 1] = chain;
-        if (RUN_UNLIKELY(run_is_in_wrapper(cfa) || t->has_callers))
-            run_held_callers_set(t, known, site, cfa);
-    }
-    t->depth++;
+    const unsigned depth = t->depth;
+    uintptr_t *held;
+    if (depth >= RUN_HELD || t->last[depth] != object ||
+        t->changes != recorder_get_(&run_changes) || run_is_in_wrapper(cfa))
+        return false;
+    held = run_held(t, depth);
+    recorder_put_(held + 1, site);
+    recorder_put_(held, object);
+    t->depth = depth + 1;
+    return true;
+}
+/* Takes the lock that was taken last out of the list of held locks. */
+RUN_INLINE bool run_held_last(struct run_thread *t, uintptr_t object)
+{
+    const unsigned i = t->depth - 1;
+    if (i >= RUN_HELD || (recorder_get_(run_held(t, i)) ^ object) > RUN_READ)
+        return false;
+    recorder_put_(run_held(t, i), 0);
+    t->depth = i;
+    return true;
 }
 /* Runs in front of the real call that gives the lock. Returns false if the
  * thread was not seen to take it. */
-RUN_INLINE bool run_gave(struct run_thread *t, const volatile void *lock,
-                         uintptr_t site)
-{
-    unsigned depth = t->depth;
-    bool held = false;
-    if (RUN_UNLIKELY(run_each))
-        run_each_gave((uintptr_t)lock, site);
-    if (RUN_LIKELY(depth && depth <= RUN_HELD)) {
-        uintptr_t *word = run_held_word(t, 2 * depth - 2);
-        if (RUN_LIKELY((recorder_get_(word) & ~(uintptr_t)RUN_READ) ==
-                       (uintptr_t)lock)) {
-            recorder_put_(word, 0);
-            t->depth = depth - 1;
-            held = true;
-        }
-    }
-    if (RUN_UNLIKELY(!held))
-        held = run_held_remove(t, (uintptr_t)lock);
-    if (RUN_UNLIKELY(recorder_get_(&run_waiting)))
-        run_object_gives(t, (uintptr_t)lock);
-    return held;
-}
+bool run_gave(struct run_thread *, const volatile void *lock, uintptr_t site);
 
 /* The program has tried to take a lock: notes a lock that it took. `t` may be
  * null. */
@@ -395,12 +358,7 @@ RUN_INLINE void run_tried(struct run_thread *t, bool took,
         run_took(t, lock, how | RUN_TRIED, total, site, cfa);
 }
 /* Runs in front of the real call that unlocks. */
-RUN_INLINE void run_unlocks(const volatile void *lock, uintptr_t site)
-{
-    struct run_thread *t = run_thread();
-    if (RUN_LIKELY(t))
-        run_gave(t, lock, site);
-}
+void run_unlocks(const volatile void *lock, uintptr_t site);
 
 /* ----------------------------------------------------------------- waits -- */
 

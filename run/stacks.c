@@ -231,21 +231,21 @@ static int codes_add(struct dl_phdr_info *info, size_t size, void *of)
     return of != NULL;
 }
 
-bool run_in_module(uintptr_t word)
+bool run_in_module(uintptr_t word, bool else_is)
 {
 #if __GLIBC_PREREQ(2, 35)
     struct dl_find_object found;
     if (find_object)
         return find_object((void *)word, &found) == 0;
 #endif
-    return word % sizeof word == 0;
+    return else_is;
 }
 static bool is_code(uintptr_t word)
 {
     for (unsigned k = 0; k < codes_count; k++)
         if (word - codes[k].start < codes[k].bytes)
             return true;
-    return run_in_module(word);
+    return run_in_module(word, word % sizeof word == 0);
 }
 
 /* A hash of the words in a stack that may be return addresses. */
@@ -539,7 +539,6 @@ static RUN_SELDOM uintptr_t callers_add(unsigned slot, uint64_t hash,
                                         uintptr_t record[12], unsigned count)
 {
     uint64_t none = 0;
-    int error = errno;
     unsigned known = 1;
     while (known < count && is_called(record[2 + known]))
         known++;
@@ -551,14 +550,12 @@ static RUN_SELDOM uintptr_t callers_add(unsigned slot, uint64_t hash,
                                      __ATOMIC_RELAXED, __ATOMIC_RELAXED) ||
         known == 1)
         return 0;
-    run_self.inside++;
+    RUN_INSIDE(&run_self);
     for (unsigned i = 0; i < known; i++)
         module_record(record[2 + i]);
     record[0] = CALLERS_FIRST + slot;
     recorder_add_(&slots_used, 3);
     run_record(&recorder_for_call_stack, stack_format, record[2], record, 3);
-    run_self.inside--;
-    errno = error;
     return record[0];
 }
 

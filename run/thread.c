@@ -120,7 +120,8 @@ static void cells_begin(struct run_thread *t, const struct start *s,
     struct run_cell cells[3];
     run_handed[t->lane - 1] = 0;
     run_cells_write(texts, 3, t->lane - 1, is_made ? s->site : 0, cells);
-    t->held = cells[0];
+    for (unsigned i = 0; i < RUN_HELD; i++)
+        t->held[i] = cells[0].words[i / 2] + i % 2 * 2 * sizeof *t->held;
     t->calls = cells[1];
     t->self = cells[2];
 }
@@ -128,7 +129,7 @@ static void cells_read(const struct run_thread *t, uintptr_t held[12],
                        uintptr_t calls[12])
 {
     for (unsigned i = 0; i < 12; i++) {
-        held[i] = recorder_get_(run_held_word(t, i));
+        held[i] = recorder_get_(run_held(t, i / 2) + i % 2);
         calls[i] = recorder_get_(
             run_cell_word(&recorder_for_thread_calls, &t->calls, i));
     }
@@ -148,7 +149,6 @@ static void thread_begin(struct run_thread *t, struct start *s)
 struct run_thread *run_thread_enter(void)
 {
     struct run_thread *t = &run_self;
-    int error = errno;
     unsigned lane;
     run_bind();
     if (!ready || t->inside || t->ended || lanes_ran_out ||
@@ -157,7 +157,7 @@ struct run_thread *run_thread_enter(void)
     lane = lane_take();
     if (!lane)
         return NULL;
-    t->inside++;
+    RUN_INSIDE(t);
     if (recorder_os_thread_() == recorder_os_process_()) {
         extern void *__libc_stack_end;
         struct rlimit limit;
@@ -171,8 +171,6 @@ struct run_thread *run_thread_enter(void)
     thread_begin(t, &starts[lane - 1]);
     if (key < KEYS_AT_HAND)
         pthread_setspecific(key, (void *)1);
-    t->inside--;
-    errno = error;
     return t;
 }
 
@@ -194,7 +192,7 @@ static void thread_end(void *round)
     if (!t->lane)
         return;
     s = &starts[t->lane - 1];
-    t->inside++;
+    RUN_INSIDE(t);
     t->ended = true;
     cells_read(t, held, calls);
     run_record(&recorder_for_thread_life, format, 0, calls, 3);
@@ -204,7 +202,6 @@ static void thread_end(void *round)
         run_cell_format(&recorder_for_thread_self, &t->self, over_format);
     lane_give(t->lane);
     t->lane = 0;
-    t->inside--;
 }
 
 __attribute__((noinline)) static void *thread_run(void *of)
@@ -323,10 +320,9 @@ static RUN_SELDOM void lanes_are_out(struct run_thread *t, bool sandboxed)
     if (lanes_ran_out)
         return;
     lanes_ran_out = true;
-    t->inside++;
+    RUN_INSIDE(t);
     run_record(&recorder_for_thread_life, sandboxed ? format_sandboxed : format,
                0, RUN_WORDS(RUN_LANES), 1);
-    t->inside--;
 }
 
 /* Makes a thread that runs `start`. Its pthread_t goes to `to`, which is not
@@ -373,25 +369,22 @@ static int create(struct start *start, pthread_t *to,
     start->stack = stack = run_stack(site, cfa, true);
     run_stack_module(function);
     start->first = run_word_at(argument);
-    if (!run_in_module(start->first))
+    if (!run_in_module(start->first, start->first % sizeof start->first == 0))
         start->first = 0; /* no address of a class, but of the program's data */
     start->after = recorder_orders_(1);
     *s = *start;
     errno = error;
     result = is_c11 ? run_real.thrd_create(to, thread_run_c11, s)
                     : run_real.pthread_create(to, attribute, thread_run, s);
-    error = errno;
+    RUN_INSIDE(t);
     if (result)
         lane_give(lane);
     else
         run_order_part(t);
-    t->inside++;
     run_record(&recorder_for_thread_life, format, site,
                RUN_WORDS(function, (uintptr_t)argument,
                          (uintptr_t)(unsigned)result, stack),
                1);
-    t->inside--;
-    errno = error;
     return result;
 }
 
@@ -443,7 +436,7 @@ void run_threads_forked(bool rings_are_new)
         t->lane = 0;
     if (!t->lane)
         return;
-    t->inside++;
+    RUN_INSIDE(t);
     lanes_used[(t->lane - 1) / 64] |= (uint64_t)1 << ((t->lane - 1) % 64);
     t->number = RECORDER_THREAD();
     run_order_part(t);
@@ -454,5 +447,4 @@ void run_threads_forked(bool rings_are_new)
     cells_begin(t, &starts[t->lane - 1], t->kept[0], t->kept[1]);
     if (!rings_are_new) /* they have its records of the parent */
         run_record(&recorder_for_thread_life, format, 0, RUN_WORDS(parent), 1);
-    t->inside--;
 }

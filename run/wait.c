@@ -56,8 +56,7 @@ void run_wait_begin(struct run_wait *wait, struct run_thread *t,
                     uintptr_t other, uintptr_t site, uintptr_t cfa)
 {
     uintptr_t words[4] = {(uintptr_t)object, other, 0, 0};
-    int error = errno;
-    t->inside++;
+    RUN_INSIDE(t);
     words[2] = run_stack(site, cfa, false);
     wait->thread = t;
     t->waits = true;
@@ -77,8 +76,6 @@ void run_wait_begin(struct run_wait *wait, struct run_thread *t,
     words[3] = t->depth;
     run_record(&recorder_for_lock_wait, kind->begin, site, words, 1);
     wait->ticks = recorder_ticks_();
-    t->inside--;
-    errno = error;
 }
 
 /* Adds to a sum of two words, of which on 64 bits one is used. */
@@ -111,10 +108,10 @@ void run_wait_end(struct run_wait *wait)
     struct run_thread *t = wait->thread;
     uintptr_t now, given = 0; /* ticks since the thread `by` acted */
     uint64_t ticks;
-    int error = errno, cpu = run_cpu();
+    int cpu = run_cpu();
     if (!t)
         return;
-    t->inside++;
+    RUN_INSIDE(t);
     t->waits = false;
     now = recorder_time_();
     recorder_put_(now_until(t), now ? now : 1);
@@ -138,6 +135,4 @@ void run_wait_end(struct run_wait *wait)
     if (wait->mutex)
         run_took(t, wait->mutex, RUN_WRITE, run_mutex.total, wait->site,
                  wait->cfa);
-    t->inside--;
-    errno = error;
 }

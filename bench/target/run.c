@@ -96,31 +96,18 @@ static double closes(const struct calls *c)
     return (now(CLOCK_THREAD_CPUTIME_ID) - start) / PAIRS;
 }
 
-static double forks(void)
+/* A child that ends at once; or that starts the program, to end. */
+static double children(char *self)
 {
+    char *const line[] = {self, "end", NULL};
     double all[FORKS];
     for (int i = 0; i < FORKS; i++) {
         double start = now(CLOCK_MONOTONIC);
-        pid_t child = fork();
-        if (child == 0)
-            _exit(0);
-        waitpid(child, NULL, 0);
-        all[i] = now(CLOCK_MONOTONIC) - start;
-    }
-    return median(all, FORKS);
-}
-
-/* The program starts itself, to end. */
-static double starts(char *self)
-{
-    double all[FORKS];
-    for (int i = 0; i < FORKS; i++) {
-        char *const line[] = {self, "end", NULL};
-        double start = now(CLOCK_MONOTONIC);
-        pid_t child = vfork();
+        pid_t child = self ? vfork() : fork();
         if (child == 0) {
-            execv(self, line);
-            _exit(1);
+            if (self)
+                execv(self, line);
+            _exit(0);
         }
         waitpid(child, NULL, 0);
         all[i] = now(CLOCK_MONOTONIC) - start;
@@ -153,7 +140,7 @@ int main(int argc, char **argv)
     if (argc == 2 && strcmp(argv[1], "end") == 0)
         return 0;
     if (argc == 2 && strcmp(argv[1], "start") == 0) {
-        printf("%.0f\n", starts(argv[0]));
+        printf("%.0f\n", children(argv[0]));
         return 0;
     }
     libc = dlopen("libc.so.6", RTLD_NOW | RTLD_NOLOAD);
@@ -169,7 +156,7 @@ int main(int argc, char **argv)
     own.create(&id, NULL, nothing, NULL); /* the recording begins */
     own.join(id, NULL);
     if (strcmp(argv[1], "fork") == 0) {
-        printf("%.0f\n", forks());
+        printf("%.0f\n", children(NULL));
         return 0;
     }
     measure(pairs);
