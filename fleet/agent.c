@@ -100,8 +100,11 @@ static bool begin(const char *id, const char *why, const char *by,
 
 /* -------------------------------------------------------------- requests -- */
 
+/* Unlike: the request's --label does not match this agent's. */
+enum request { REQUEST_TAKEN, REQUEST_REFUSED, REQUEST_UNLIKE };
+
 static void answer(natsConnection *connection, natsMsg *message,
-                   const char *snapshot, bool taken, uint64_t begun_ns)
+                   const char *snapshot, enum request is, uint64_t begun_ns)
 {
     char *json;
     size_t size;
@@ -117,7 +120,8 @@ static void answer(natsConnection *connection, natsMsg *message,
             state.processes, real_ns(), snapshot ? 0 : spool_bytes());
     fprintf(to, ",\"took_ns\":%" PRIu64, now_ns() - begun_ns);
     if (snapshot)
-        fprintf(to, ",\"snapshot\":\"%s\",\"refused\":%d", snapshot, !taken);
+        fprintf(to, ",\"snapshot\":\"%s\",\"refused\":%d,\"unlike\":%d",
+                snapshot, is == REQUEST_REFUSED, is == REQUEST_UNLIKE);
     putc('}', to);
     text_end(to);
     natsConnection_Publish(connection, reply, json, (int)size);
@@ -163,13 +167,20 @@ static const char *requester(natsMsg *message, char host[65], bool *good)
     return host;
 }
 
-/* True if a request names this host, or no host. */
-static bool is_for_us(const char *json, size_t size)
+/* True if a regular expression of a request matches one of the words that a
+ * comma parts, or it has none. */
+static bool is_for(const char *json, size_t size, const char *path,
+                   const char *words)
 {
-    char hosts[256];
-    json_copy(hosts, sizeof hosts, json, size, "$.hosts");
-    return !*hosts || (!recorder_regex_check_(hosts) &&
-                       recorder_regex_match_(hosts, options.host));
+    char regex[256], all[256], *at, *word;
+    json_copy(regex, sizeof regex, json, size, path);
+    if (!*regex || recorder_regex_check_(regex))
+        return !*regex;
+    snprintf(all, sizeof all, "%s", words);
+    word = strtok_r(all, ",", &at);
+    while (word && !recorder_regex_match_(regex, word))
+        word = strtok_r(NULL, ",", &at);
+    return word;
 }
 
 static void requested(natsConnection *connection, natsSubscription *sub,
@@ -192,13 +203,17 @@ static void requested(natsConnection *connection, natsSubscription *sub,
     json_copy(why, sizeof why, json, size, "$.why");
     json_copy(by, sizeof by, json, size, "$.by");
     if (!host && json_number(json, size, "$.who")) {
-        answer(connection, message, NULL, true, begun_ns);
+        answer(connection, message, NULL, REQUEST_TAKEN, begun_ns);
     } else if (!is_name(id)) {
         refused("whose id is no name", message);
-    } else if (is_for_us(json, size)) {
+    } else if (!is_for(json, size, "$.label",
+                       options.label ? options.label : "")) {
+        answer(connection, message, id, REQUEST_UNLIKE, begun_ns);
+    } else if (is_for(json, size, "$.hosts", options.host)) {
         pthread_mutex_lock(&state.lock);
         taken = begin(id, why, host ? host : by, host);
-        answer(connection, message, id, taken, begun_ns);
+        answer(connection, message, id,
+               taken ? REQUEST_TAKEN : REQUEST_REFUSED, begun_ns);
         pthread_mutex_unlock(&state.lock);
         if (!taken)
             refused("of more snapshots than an hour may have", message);

@@ -10,10 +10,10 @@
 struct options {
     const char *server, *ca, *cert, *key, *creds, *nkey, *service, *host,
         *spool, *match, *trigger, *recorder, *why, *output, *hosts, *max, *age,
-        *replicas, *metrics, *otlp;
+        *replicas, *metrics, *otlp, *label;
     bool insecure, no_deaths, verbose, log_json;
     uint64_t keep, largest, automatic, automatic_ns, join, save_ns, hang_ns,
-        wait;
+        wait, rate;
 };
 extern struct options options;
 

@@ -105,8 +105,10 @@ static const struct row {
     ROW(insecure, FLAG, NULL, "a hub without TLS, not on this host"),
     ROW(service, TEXT, "NAME", "agent: the service of its processes"),
     ROW(host, TEXT, "NAME", "agent: its host; freeze, fetch: a REGEX"),
+    ROW(label, TEXT, "TEXT", "agent: as zone=a,rack=7; freeze: a REGEX"),
     ROW(spool, TEXT, "DIR", "agent: recordings wait here for the hub"),
     ROW(keep, SIZE, "SIZE", "agent: bytes in there at most: 1G"),
+    ROW(rate, SIZE, "SIZE", "agent: bytes sent in a second, at most"),
     ROW(match, TEXT, "REGEX", "agent: executables' paths, of all users"),
     ROW(trigger, TEXT, "REGEX", "agent: recorders whose records freeze"),
     {"no-deaths", NULL, "agent: a process's death freezes nothing", FLAG,
@@ -297,6 +299,8 @@ int main(int argc, char **argv)
     options.hosts = options.host;
     if (options.hosts && recorder_regex_check_(options.hosts))
         misuse("--host of freeze and fetch is a regular expression");
+    if (options.label && recorder_regex_check_(options.label))
+        misuse("--label of freeze is a regular expression");
     if (strcmp(verb, "fetch") == 0 && argc == 3)
         return fleet_fetch(argv[2], NULL);
     if (strcmp(verb, "find") == 0 && argc == 4 && *argv[3]) {

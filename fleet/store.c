@@ -99,6 +99,19 @@ static const char *chunk_put(struct hub *hub, struct recording *r,
     return wrong;
 }
 
+/* Waits until `size` more bytes keep to --rate. */
+static void pace(uint64_t size)
+{
+    static uint64_t due_ns;
+    const uint64_t now = now_ns(), wait = due_ns > now ? due_ns - now : 0;
+    if (!options.rate)
+        return;
+    nanosleep(&(struct timespec){.tv_sec = (time_t)(wait / SECOND),
+                                 .tv_nsec = (long)(wait % SECOND)},
+              NULL);
+    due_ns = now + wait + size * SECOND / options.rate;
+}
+
 const char *store_put(struct hub *hub, struct recording *r, int fd)
 {
     static unsigned char bytes[CHUNK_MAX];
@@ -116,6 +129,7 @@ const char *store_put(struct hub *hub, struct recording *r, int fd)
         if (!r->chunks)
             r->bytes = ZSTD_getFrameContentSize(bytes, (size_t)size);
         EVP_DigestUpdate(sum, bytes, (size_t)size);
+        pace((uint64_t)size);
         wrong = chunk_put(hub, r, bytes, (size_t)size);
     }
     if (!wrong && size < 0)

@@ -32,6 +32,8 @@ char *snapshot_request(const char *snapshot, const char *by, const char *why)
     json_put(to, "{'id':%s,'by':%s,'why':%s", snapshot, by, why);
     if (options.hosts)
         json_put(to, ",'hosts':%s", options.hosts);
+    if (options.label && !options.spool)
+        json_put(to, ",'label':%s", options.label);
     putc('}', to);
     text_end(to);
     return json;
@@ -166,6 +168,7 @@ struct freezing {
     struct hosts hosts;
     const char *id;
     size_t answered, processes, stored, refused;
+    size_t unlike; /* answers of hosts whose labels --label does not match */
     uint64_t told_ns, bytes;
     struct index index; /* of this snapshot */
 };
@@ -184,8 +187,12 @@ static void freeze_answer(void *context, const struct answer *a)
         say("%s: several agents have this name: give each its own --host",
             name);
     } else {
-        f->answered++;
         of->answered = true;
+        if (answer_number(a, "$.unlike")) {
+            f->unlike++;
+            return;
+        }
+        f->answered++;
         of->processes = answer_number(a, "$.processes");
         f->processes += of->processes;
         if (answer_number(a, "$.refused")) {
@@ -264,6 +271,8 @@ static void freeze_ask(struct hub *hub, struct freezing *f)
     request = snapshot_request(f->id, by, options.why);
     ask(hub, request, freeze_answer, f);
     free(request);
+    if (!f->answered && f->unlike)
+        give_up("no agent of %s has a label that matches", options.service);
     if (!f->answered)
         give_up("no agent of %s answers", options.service);
 }
@@ -285,7 +294,8 @@ int fleet_freeze(void)
         f.index.next = 0;
     printf("snapshot %s: %zu of %zu agents within %" PRIu64
            " ms, %zu processes%s",
-           id, f.answered, f.hosts.count, (f.told_ns + 999999) / 1000000,
+           id, f.answered, f.hosts.count - f.unlike,
+           (f.told_ns + 999999) / 1000000,
            f.processes,
            f.index.next ? "" : "; the stored recordings are unknown\n");
     fflush(stdout);

@@ -85,8 +85,8 @@ __attribute__((unused)) static void agent_start(const char *host,
                "--match \"$PWD/here/.*\" " HUB "%s >>%s.log 2>&1 & echo $! "
                ">%s.pid; cat %s.pid >>pids; " UNTIL("grep -q \"agent of\" "
                                                     "%s.log"),
-               host, host, host, strchr(more, '=') ? more : "", host, host,
-               strchr(more, '=') ? "" : more, host, host, host, host);
+               host, host, host, *more == '-' ? "" : more, host, host,
+               *more == '-' ? more : "", host, host, host, host);
 }
 
 __attribute__((unused)) static pid_t program_start(const char *what)

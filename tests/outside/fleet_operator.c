@@ -128,6 +128,30 @@ Test(fleet, log_as_json)
         "grep -q \"level.*warning.*the connection is lost\" web1.log"));
 }
 
+/* Goal: a freeze of hosts with a label counts these and waits for no other, and
+ * an agent sends no faster than it may. Method: two zones; then an agent that
+ * may send 512 bytes in a second has a recording of 2 KB to send, twice. */
+Test(fleet, labels_and_rate)
+{
+    hub_start("");
+    build_must(FLEET " bucket shop --max 50M --age 1d " HUB);
+    program_start("here/command quiet");
+    agent_start("web1", "--label rack=7,zone=a");
+    agent_start("web2", "--label zone=b --rate 512");
+    build_must(FLEET " freeze shop --why x --label \"zone=[ac]\" " HUB ">said; "
+               "cat said; grep \" 1 of 1 agents .* 1 processes; 1 stored\" said; "
+               FLEET " list shop -v " HUB "| grep web1");
+    cr_assert_eq(build_run(FLEET " freeze shop --why x --label zone " HUB "2>&1"),
+                 1);
+    cr_assert_not_null(strstr(build_text, "has a label that matches"), "%s",
+                       build_text);
+    cr_assert_eq(build_run(FLEET " freeze shop --why x --label \"(\" " HUB), 2);
+    build_must("for i in 1 2; do " FLEET " freeze shop --why x --wait 60 " HUB
+               ">said || exit; done; cat said; sed -n \"s/.* 2 of 2 agents .* 2 "
+               "stored, .* kB, \\(.*\\) s/\\1/p\" said | "
+               "awk \"{ n += \\$1 > 3 } END { exit n != 1 }\"");
+}
+
 /* Goal: Alertmanager's JSON freezes, as docs/fleet-operate.md shows it. Method:
  * Debian's webhook, if it is installed, with the manual's file. */
 Test(fleet, an_alert_freezes)
