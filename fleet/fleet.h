@@ -10,7 +10,7 @@
 struct options {
     const char *server, *ca, *cert, *key, *creds, *nkey, *service, *host,
         *spool, *match, *trigger, *recorder, *why, *output, *hosts, *max, *age,
-        *replicas, *metrics, *otlp, *label;
+        *replicas, *metrics, *otlp, *label, *labels;
     bool insecure, no_deaths, verbose, log_json;
     uint64_t keep, largest, automatic, automatic_ns, join, save_ns, hang_ns,
         wait, rate;

@@ -299,7 +299,8 @@ int main(int argc, char **argv)
     options.hosts = options.host;
     if (options.hosts && recorder_regex_check_(options.hosts))
         misuse("--host of freeze and fetch is a regular expression");
-    if (options.label && recorder_regex_check_(options.label))
+    options.labels = options.label;
+    if (options.labels && recorder_regex_check_(options.labels))
         misuse("--label of freeze is a regular expression");
     if (strcmp(verb, "fetch") == 0 && argc == 3)
         return fleet_fetch(argv[2], NULL);

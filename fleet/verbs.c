@@ -32,8 +32,8 @@ char *snapshot_request(const char *snapshot, const char *by, const char *why)
     json_put(to, "{'id':%s,'by':%s,'why':%s", snapshot, by, why);
     if (options.hosts)
         json_put(to, ",'hosts':%s", options.hosts);
-    if (options.label && !options.spool)
-        json_put(to, ",'label':%s", options.label);
+    if (options.labels)
+        json_put(to, ",'label':%s", options.labels);
     putc('}', to);
     text_end(to);
     return json;
