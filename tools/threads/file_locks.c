@@ -158,7 +158,7 @@ static unsigned long long range_start(struct threads *threads,
 
 /* A list of more than a page is read in several parts, between which a line may
  * be passed over. */
-enum { LOOKS = 3 };
+enum { LOOKS = 4 };
 
 void file_lock_find(struct threads *threads, struct thread *thread)
 {
@@ -185,7 +185,7 @@ void file_lock_find(struct threads *threads, struct thread *thread)
     like.start = range_start(threads, thread);
     if (strcmp(name, "OFDLCK") == 0)
         like.pid = 0;
-    for (int i = 0; !line_find("/proc/locks", &like, &lock); i++)
+    for (int i = 1; !line_find("/proc/locks", &like, &lock); i++)
         if (i == LOOKS)
             return;
     if (strcmp(lock.kind, "POSIX") == 0)
