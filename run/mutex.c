@@ -52,7 +52,7 @@ __attribute__((noinline)) static int lock_waits(struct run_thread *t,
     return result;
 }
 
-/* What follows a try, unless that took the lock and all else is known. */
+/* Waits if a try found the lock busy, and notes a lock that was taken. */
 RUN_INLINE int lock_ends(struct run_thread *t, pthread_mutex_t *m,
                          const struct run_limit *l, int result, uintptr_t site,
                          uintptr_t cfa)

@@ -110,7 +110,7 @@ static struct life {
     uintptr_t address, ends; /* twice, | HAS_CHAINS */
 } lives[LIVES];
 static uintptr_t lives_count, lives_at[LIVES]; /* their addresses */
-/* Bits by the pages of those that free() may end: see run_blocks. */
+/* Bits by the pages of the locks that free() may end: see run_blocks. */
 static uint64_t pages[RUN_BITS];
 uint64_t run_blocks[RUN_BITS];
 /* Locks that a function has begun: a place for each hash, the last lock's. */

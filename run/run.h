@@ -304,9 +304,9 @@ RUN_INLINE bool run_bit(const uint64_t bits[RUN_BITS], uintptr_t number)
     return __atomic_load_n(&bits[number / 64 % RUN_BITS], __ATOMIC_RELAXED) >>
                (number % 64) & 1;
 }
-/* Bits by pages where blocks of memory may begin that have locks of orders, and
- * such a block that has ended. */
+/* Bits by the pages where blocks of memory with locks of orders may begin. */
 extern uint64_t run_blocks[RUN_BITS];
+/* A block of memory that may have locks of orders has ended. */
 void run_order_freed(uintptr_t start, uintptr_t bytes);
 void run_order_forked(void);
 /* Other threads have unlocked locks of this lane's thread. */

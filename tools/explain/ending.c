@@ -286,9 +286,9 @@ static void nulls_find(struct explain *x, struct nulls *n)
     }
 }
 
-/* "offset 8 of a null pointer: node->next"; of several pointers,
- * or if a pointer has no known value, `perhaps`, and if the source line is here,
- * only those in it. */
+/* Writes "offset 8 of a null pointer: node->next". If several pointers are
+ * possible, or a pointer has no known value, writes "perhaps", and only the
+ * pointers in the source line, if the file is here and its line has any. */
 static void null_text(FILE *to, struct explain *x, uint64_t offset)
 {
     struct nulls n = {.offset = offset, .calls = is_call(x)};

@@ -18,8 +18,7 @@ const char *text_shown(const char *text, size_t *size);
 
 /* Returns the length of the UTF-8 character at `at`; 0: there is none. */
 size_t text_character(const char *at, size_t size);
-/* The size of the part of a text that has at most so many bytes, in whole
- * characters. */
+/* Cuts a text to whole characters of at most `most` bytes; returns its size. */
 size_t text_cut(const char *text, size_t size, size_t most);
 /* Returns a text with U+FFFD for bytes that are no UTF-8; the same text if
  * there are none. Valid until the next call. */

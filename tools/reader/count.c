@@ -32,9 +32,9 @@ static uint64_t commit_age(const struct reader *reader, const struct lane *lane,
 }
 
 /* Looks at the positions that a program's ring held at the take's end, `handed`
- * positions ago. Missed are those that the program overwrote before the reader
- * copied them: their slots have later records, or are zero as the reader
- * skipped them. Unfinished are those whose writers are in the call. */
+ * positions ago. Counts those missed, which the program overwrote before the
+ * reader copied them: a slot has a later record, or is zero, as the reader
+ * skipped the slot. Counts those unfinished, whose writers are in the call. */
 static void lane_look(struct reader *reader, const struct lane *lane,
                       uint64_t handed, struct late *late)
 {
@@ -46,7 +46,7 @@ static void lane_look(struct reader *reader, const struct lane *lane,
         switch (position_look(reader, lane, position)) {
         case FOUND: break;
         case GONE: gone++; break;
-        case NOT_YET: /* a zero: skipped; or the slot's first writer is there */
+        case NOT_YET: /* zero: a skipped slot, or one of an unfinished record */
             if (commit_of(reader, lane, position & (size - 1)) == 0)
                 skipped++;
             else
