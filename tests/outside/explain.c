@@ -462,7 +462,7 @@ Test(explain, hangs_without_proof)
                   strstr(build_text, " (descriptor 0)\n"),
               "%s", build_text);
     build_must("for how in hangs waits; do " RECORDER
-               " run -q -o $how.rec ./frame $how >out.txt 2>&1 & sleep 1; "
+               " run -q -o $how.rec ./frame $how >out.txt 2>&1 & sleep 3; "
                "kill -9 $(pgrep -P $!) $!; "
                "done; true");
     command_must("explain hangs.rec");
