@@ -52,6 +52,7 @@ static struct {
     struct due { /* snapshots for the agent's thread */
         char id[65], why[WHY_MAX + 1], by[65];
         bool automatic;
+        uint64_t late_s; /* since its request, which was missed */
     } due[KNOWN];
     size_t due_count;
     size_t processes;
@@ -75,9 +76,10 @@ static void take_in(int ms)
     timerfd_settime(state.timer, 0, &at, NULL);
 }
 
-/* Begins a snapshot, unless it is known. False: there are too many. */
+/* Begins a snapshot, unless it is known. No trigger joins one that is late;
+ * late_s 0: it is not. False: there are too many. */
 static bool begin(const char *id, const char *why, const char *by,
-                  bool automatic)
+                  bool automatic, uint64_t late_s)
 {
     struct due *due = &state.due[state.due_count];
     if (is_known(id))
@@ -85,14 +87,17 @@ static bool begin(const char *id, const char *why, const char *by,
     if (state.due_count == KNOWN || (!automatic && !budget_alone(false)))
         return false;
     strcpy(state.known[state.known_count++ % KNOWN], id);
-    strcpy(state.last, id);
     metric_add(METRIC_SNAPSHOTS, 1);
-    state.automatic = automatic;
-    state.begun_ns = now_ns();
+    if (!late_s) {
+        strcpy(state.last, id);
+        state.automatic = automatic;
+        state.begun_ns = now_ns();
+    }
     strcpy(due->id, id);
     snprintf(due->why, sizeof due->why, "%s", why);
     snprintf(due->by, sizeof due->by, "%s", by);
     due->automatic = automatic;
+    due->late_s = late_s;
     if (state.due_count++ == 0) /* else the time is set, and stays */
         take_in(LATER_MS);
     return true;
@@ -100,8 +105,9 @@ static bool begin(const char *id, const char *why, const char *by,
 
 /* -------------------------------------------------------------- requests -- */
 
-/* Unlike: the request's --label does not match this agent's. */
-enum request { REQUEST_TAKEN, REQUEST_REFUSED, REQUEST_UNLIKE };
+/* Unlike: the request's --label does not match this agent's; other: its --host
+ * does not. */
+enum request { REQUEST_TAKEN, REQUEST_REFUSED, REQUEST_UNLIKE, REQUEST_OTHER };
 
 static void answer(natsConnection *connection, natsMsg *message,
                    const char *snapshot, enum request is, uint64_t begun_ns)
@@ -147,24 +153,29 @@ static const char *stream_of(natsMsg *message)
     return count > 1 ? "" : name;
 }
 
-/* Returns the host of an automatic request, which the hub checked when the host
- * made its claim; null: a person's request. False in *good: it is neither, a
- * stored message that a client has the hub send here. */
-static const char *requester(natsMsg *message, char host[65], bool *good)
+/* Returns the host of an automatic request by its subject, which the hub checked
+ * when the host made its claim; null: a person's request. */
+static const char *requester(const char *subject, char host[65])
 {
-    char automatic[SUBJECT_MAX], stream[96];
-    const char *subject = natsMsg_GetSubject(message);
+    char automatic[SUBJECT_MAX];
     size_t size;
     hub_subject(automatic, "auto", NULL);
     size = strlen(automatic);
-    if (strncmp(subject, automatic, size) != 0) {
-        *good = !stream_of(message);
+    if (strncmp(subject, automatic, size) != 0)
         return NULL;
-    }
     hub_name(host, subject + size + (subject[size] == '.'));
-    *good = stream_of(message) &&
-            strcmp(stream_of(message), hub_stream(stream, "budget")) == 0;
     return host;
+}
+
+/* True if the hub sent a request as it should: not a stored message that a client
+ * has the hub send here. */
+static bool is_direct(natsMsg *message, bool automatic)
+{
+    char budget[96];
+    const char *stream = stream_of(message);
+    return automatic
+               ? stream && strcmp(stream, hub_stream(budget, "budget")) == 0
+               : !stream;
 }
 
 /* True if a regular expression of a request matches one of the words that a
@@ -183,41 +194,92 @@ static bool is_for(const char *json, size_t size, const char *path,
     return word;
 }
 
+/* Begins the snapshot of a request, unless it is for other agents. The caller has
+ * the lock. */
+static enum request request_take(const char *id, const char *json, size_t size,
+                                 const char *host, uint64_t late_s)
+{
+    char why[WHY_MAX + 1], by[65];
+    if (!is_for(json, size, "$.label", options.label ? options.label : ""))
+        return REQUEST_UNLIKE;
+    if (!is_for(json, size, "$.hosts", options.host))
+        return REQUEST_OTHER;
+    json_copy(why, sizeof why, json, size, "$.why");
+    json_copy(by, sizeof by, json, size, "$.by");
+    return begin(id, why, host ? host : by, host, late_s) ? REQUEST_TAKEN
+                                                          : REQUEST_REFUSED;
+}
+
 static void requested(natsConnection *connection, natsSubscription *sub,
                       natsMsg *message, void *context)
 {
     const char *json = natsMsg_GetData(message), *host;
     size_t size = (size_t)natsMsg_GetDataLength(message);
     uint64_t begun_ns = now_ns();
-    char id[66], why[WHY_MAX + 1], by[65], from[65];
-    bool good, taken;
+    char id[66], from[65];
+    enum request is = REQUEST_OTHER;
     (void)sub;
     (void)context;
-    host = requester(message, from, &good);
-    if (size > 4096 || !good) {
-        refused(good ? "that is too long" : "that the hub relays", message);
-        natsMsg_Destroy(message);
-        return;
-    }
-    json_copy(id, sizeof id, json, size, "$.id");
-    json_copy(why, sizeof why, json, size, "$.why");
-    json_copy(by, sizeof by, json, size, "$.by");
-    if (!host && json_number(json, size, "$.who")) {
+    host = requester(natsMsg_GetSubject(message), from);
+    json_copy(id, sizeof id, json, size > REQUEST_MAX ? 0 : size, "$.id");
+    if (size > REQUEST_MAX) {
+        refused("that is too long", message);
+    } else if (!is_direct(message, host)) {
+        refused("that the hub relays", message);
+    } else if (!host && json_number(json, size, "$.who")) {
         answer(connection, message, NULL, REQUEST_TAKEN, begun_ns);
     } else if (!is_name(id)) {
         refused("whose id is no name", message);
-    } else if (!is_for(json, size, "$.label",
-                       options.label ? options.label : "")) {
-        answer(connection, message, id, REQUEST_UNLIKE, begun_ns);
-    } else if (is_for(json, size, "$.hosts", options.host)) {
+    } else {
         pthread_mutex_lock(&state.lock);
-        taken = begin(id, why, host ? host : by, host);
-        answer(connection, message, id,
-               taken ? REQUEST_TAKEN : REQUEST_REFUSED, begun_ns);
+        is = request_take(id, json, size, host, 0);
+        if (is != REQUEST_OTHER)
+            answer(connection, message, id, is, begun_ns);
         pthread_mutex_unlock(&state.lock);
-        if (!taken)
-            refused("of more snapshots than an hour may have", message);
     }
+    if (is == REQUEST_REFUSED)
+        refused("of more snapshots than an hour may have", message);
+    natsMsg_Destroy(message);
+}
+
+/* Returns how long ago the hub stored a request, by this host's clock, at least
+ * a second. */
+static uint64_t late_by(natsMsg *message)
+{
+    struct tm tm = {0};
+    int count;
+    const char *stamp = header_last(message, "Nats-Time-Stamp", &count);
+    time_t now = time(NULL), then = now;
+    if (stamp && strptime(stamp, "%Y-%m-%dT%H:%M:%S", &tm)) /* of UTC */
+        then = timegm(&tm);
+    return now > then ? (uint64_t)(now - then) : 1;
+}
+
+/* Takes a snapshot that was requested before this agent connected. */
+static void missed(natsConnection *connection, natsSubscription *sub,
+                   natsMsg *message, void *context)
+{
+    const char *json = natsMsg_GetData(message), *subject;
+    size_t size = (size_t)natsMsg_GetDataLength(message);
+    char id[66], from[65];
+    bool relayed = false;
+    uint64_t next = requests_next(message, &subject, &relayed);
+    (void)sub;
+    (void)context;
+    json_copy(id, sizeof id, json, size, "$.id");
+    if (next && !relayed && is_name(id)) {
+        uint64_t late_s = late_by(message);
+        pthread_mutex_lock(&state.lock);
+        if (!is_known(id) &&
+            request_take(id, json, size, requester(subject, from), late_s) ==
+                REQUEST_TAKEN)
+            say_at("info",
+                   "snapshot %s was missed, and is taken %" PRIu64 " s late",
+                   id, late_s);
+        pthread_mutex_unlock(&state.lock);
+    }
+    if (next)
+        requests_ask(connection, next);
     natsMsg_Destroy(message);
 }
 
@@ -270,7 +332,7 @@ static bool freeze_all(struct hub *hub, const char *why, char id[65])
     }
     said = false;
     pthread_mutex_lock(&state.lock);
-    begin(own, why, options.host, true);
+    begin(own, why, options.host, true, 0);
     take_in(0); /* the records of the trigger are copied at once */
     pthread_mutex_unlock(&state.lock);
     strcpy(id, own);
@@ -454,7 +516,8 @@ static void due_begin(const struct processes *in, const struct due *d)
             save_name(process, &in->all[k], false);
             spool_expect(d->id, process);
         }
-    wrong = spool_begin(d->id, d->why, d->by, d->automatic, state.processes);
+    wrong = spool_begin(d->id, d->why, d->by, d->automatic, d->late_s,
+                        state.processes);
     if (wrong)
         say("%s/%s: %s: nothing is saved", options.spool, d->id, wrong);
     for (size_t k = 0; k < in->count && !wrong; k++)
@@ -472,6 +535,8 @@ static void due_take(const struct processes *in, bool all)
     pthread_mutex_lock(&state.lock);
     for (size_t i = 0; i < state.due_count; i++)
         due_begin(in, &state.due[i]);
+    if (state.due_count)
+        spool_known_write(state.known, state.known_count, KNOWN);
     state.due_count = 0;
     pthread_mutex_unlock(&state.lock);
 }
@@ -595,7 +660,8 @@ static void requests_listen(struct hub *hub)
     if (natsConnection_Subscribe(&sub, hub->connection, people, requested,
                                  NULL) != NATS_OK ||
         natsConnection_Subscribe(&sub, hub->connection, automatic, requested,
-                                 NULL) != NATS_OK)
+                                 NULL) != NATS_OK ||
+        !requests_hear(hub, missed))
         hub_given_up(hub->connection);
     natsConnection_FlushTimeout(hub->connection, 2000); /* the hub knows it */
 }
@@ -619,6 +685,7 @@ int fleet_agent(void)
     mallopt(M_MMAP_THRESHOLD, 65536);
     descriptors_raise(); /* each process that records needs two */
     spool_open();
+    state.known_count = spool_known_read(state.known, KNOWN);
     state.timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
     watch_command = options.recorder;
     watcher.hang_ns = (int64_t)options.hang_ns;
@@ -643,6 +710,8 @@ int fleet_agent(void)
             index_host_put(&hub);
             host_ns = now;
         }
+        if (atomic_exchange(&hub.connects, false))
+            requests_ask(hub.connection, 1);
         if (options.trigger && now - trigger_ns >= TRIGGER_MS * 1000000) {
             triggers_look(&hub, &in);
             trigger_ns = now;

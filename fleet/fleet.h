@@ -4,6 +4,7 @@
 
 #include <nats/nats.h>
 #include <sqlite3.h>
+#include <stdatomic.h>
 
 #include "libc.h"
 
@@ -60,6 +61,7 @@ void name_of(char to[65], const char *text);
 struct hub {
     natsConnection *connection;
     jsCtx *stream;
+    _Atomic bool connects; /* it connected since its agent looked */
 };
 /* Connects; an `agent` tries for ever, in the background. */
 void hub_connect(struct hub *, bool agent);
@@ -67,6 +69,8 @@ void hub_connect(struct hub *, bool agent);
  * systemd starts the next agent, which sends the spool. */
 _Noreturn void hub_given_up(natsConnection *);
 void hub_close(struct hub *);
+/* Returns the prefix of all inboxes of this user. */
+const char *hub_inbox(bool agent);
 /* A token has = for each dot of a name. docs/fleet-hub.md lists subjects. */
 void hub_token(char to[65], const char *name);
 void hub_name(char name[65], const char *token);
@@ -148,6 +152,7 @@ enum { WHY_MAX = 255 };
 struct entry {
     char snapshot[65], host[65], why[WHY_MAX + 1], by[65], boot[40];
     uint64_t when_ns, processes; /* processes: as many as the host had */
+    uint64_t late_s;             /* since the request, which the host missed */
     bool pinned;                 /* it and its chunks do not expire */
     struct recording *all;
     size_t count, max;
@@ -221,7 +226,7 @@ bool process_triggered(
 void spool_open(void);
 /* These two return null, or what is wrong. */
 const char *spool_begin(const char *snapshot, const char *why, const char *by,
-                        bool automatic, size_t processes);
+                        bool automatic, uint64_t late_s, size_t processes);
 const char *spool_take(const char *path, const char *snapshot,
                        const char *process);
 /* Notes that a process will be saved. spool_take() or spool_error() must follow,
@@ -229,6 +234,10 @@ const char *spool_take(const char *path, const char *snapshot,
 void spool_expect(const char *snapshot, const char *process);
 void spool_error(const char *snapshot, const char *process, const char *why);
 uint64_t spool_bytes(void);
+/* Keeps the last `max` of `count` ids of snapshots that were taken, in a ring;
+ * reads them, and returns their number. */
+void spool_known_write(char (*ids)[65], size_t count, size_t max);
+size_t spool_known_read(char (*ids)[65], size_t max);
 /* Makes a folder for one save, and the path of a file in it; removes it. */
 void spool_work(char to[4096]);
 void spool_work_end(const char *path);
@@ -249,6 +258,20 @@ void budget_make(struct hub *, int64_t replicas);
 void budget_print(struct hub *);
 /* Makes a stream, or changes it. It refuses delete and rollup. */
 void stream_make(struct hub *, jsStreamConfig *);
+
+/* -------------------------------------------------------------- requests -- */
+
+enum { REQUEST_MAX = 4096 };
+void requests_make(struct hub *, int64_t replicas);
+void requests_keep(struct hub *, const char *request); /* of a person */
+/* Calls `each` with the answers to requests_ask(), in a thread of libnats. */
+bool requests_hear(struct hub *, natsMsgHandler each);
+/* Asks for the first request from a sequence number on. */
+void requests_ask(natsConnection *, uint64_t sequence);
+/* Reads an answer: the request's subject, valid as long as the message, whether a
+ * client had the hub copy it there, and the sequence number to go on with; 0:
+ * there are no more. */
+uint64_t requests_next(natsMsg *, const char **subject, bool *relayed);
 
 /* --------------------------------------------------------------- metrics -- */
 

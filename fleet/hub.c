@@ -31,7 +31,8 @@ static void hub_error(natsConnection *connection, natsSubscription *sub,
 static void hub_connected(natsConnection *connection, void *context)
 {
     char url[256] = "";
-    (void)context;
+    struct hub *hub = context;
+    hub->connects = true;
     natsConnection_GetConnectedUrl(connection, url, sizeof url);
     say_at("info", "%s: connected", *url ? url : options.server);
 }
@@ -157,8 +158,7 @@ static void secure(natsOptions *o)
     }
 }
 
-/* Returns the prefix of all inboxes of this user. */
-static const char *inbox_prefix(bool agent)
+const char *hub_inbox(bool agent)
 {
     static char to[SUBJECT_MAX];
     char service[65], host[65] = "";
@@ -182,13 +182,12 @@ void hub_connect(struct hub *hub, bool agent)
     check(natsOptions_SetTimeout(o, 5000), "timeout");
     check(natsOptions_SetSendAsap(o, true), "send");
     secure(o);
-    check(natsOptions_SetCustomInboxPrefix(o, inbox_prefix(agent)), "inbox");
+    check(natsOptions_SetCustomInboxPrefix(o, hub_inbox(agent)), "inbox");
     if (agent) {
         check(natsOptions_SetMaxReconnect(o, -1), "reconnect");
         check(natsOptions_SetReconnectWait(o, 200), "reconnect");
         check(natsOptions_SetDisconnectedCB(o, hub_lost, NULL), "reconnect");
-        check(natsOptions_SetReconnectedCB(o, hub_connected, NULL),
-              "reconnect");
+        check(natsOptions_SetReconnectedCB(o, hub_connected, hub), "reconnect");
         check(natsOptions_SetClosedCB(o, hub_closed, NULL), "reconnect");
     }
     status = natsConnection_Connect(&hub->connection, o);
@@ -196,12 +195,14 @@ void hub_connect(struct hub *hub, bool agent)
         say("%s: no connection: %s%s%s; trying again", options.server,
             natsStatus_GetText(status), *error_more(status) ? ": " : "",
             error_more(status));
-        check(natsOptions_SetRetryOnFailedConnect(o, true, hub_connected, NULL),
+        check(natsOptions_SetRetryOnFailedConnect(o, true, hub_connected, hub),
               "reconnect");
         status = natsConnection_Connect(&hub->connection, o);
     }
     natsOptions_Destroy(o);
-    if (status != NATS_NOT_YET_CONNECTED)
+    if (status == NATS_OK)
+        hub->connects = true;
+    else if (status != NATS_NOT_YET_CONNECTED)
         check(status, "no connection");
     check(jsOptions_Init(&js), "JetStream");
     js.Wait = 5000;

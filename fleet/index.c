@@ -32,11 +32,12 @@ static char *entry_write(const struct entry *e, size_t *size)
 {
     char *json;
     FILE *to = text_begin(&json, size);
-    json_put(
-        to,
-        "{'host':%s,'snapshot':%s,'when_ns':%" PRIu64 ",'processes':%" PRIu64
-        ",'boot':%s,'why':%s,'by':%s,'recordings':[",
-        e->host, e->snapshot, e->when_ns, e->processes, e->boot, e->why, e->by);
+    json_put(to,
+             "{'host':%s,'snapshot':%s,'when_ns':%" PRIu64 ",'late_s':%" PRIu64
+             ",'processes':%" PRIu64
+             ",'boot':%s,'why':%s,'by':%s,'recordings':[",
+             e->host, e->snapshot, e->when_ns, e->late_s, e->processes, e->boot,
+             e->why, e->by);
     for (size_t i = 0; i < e->count; i++) {
         if (i)
             putc(',', to);
@@ -151,6 +152,7 @@ static struct entry *entry_read(natsMsg *message)
     json_copy(e->by, sizeof e->by, json, size, "$.by");
     json_copy(e->boot, sizeof e->boot, json, size, "$.boot");
     e->when_ns = json_number(json, size, "$.when_ns");
+    e->late_s = json_number(json, size, "$.late_s");
     e->processes = json_number(json, size, "$.processes");
     json_rows(json, size, recordings_query, recording_take, e);
     return e;

@@ -17,6 +17,7 @@
 #include <zstd.h>
 
 #define BEGUN ".begun"
+#define KNOWN ".known" /* of the spool: snapshots that were taken */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of all names */
 static pthread_cond_t changed; /* by the monotonic clock: the other may jump */
 static bool woken;
@@ -185,16 +186,16 @@ void spool_open(void)
 }
 
 const char *spool_begin(const char *snapshot, const char *why, const char *by,
-                        bool automatic, size_t processes)
+                        bool automatic, uint64_t late_s, size_t processes)
 {
     char path[PATH_SIZE], *json;
     size_t size;
     FILE *to = text_begin(&json, &size);
     const char *wrong;
     json_put(to,
-             "{'when_ns':%" PRIu64
-             ",'automatic':%d,'processes':%zu,'why':%s,'by':%s}",
-             real_ns(), automatic, processes, why, by);
+             "{'when_ns':%" PRIu64 ",'automatic':%d,'late_s':%" PRIu64
+             ",'processes':%zu,'why':%s,'by':%s}",
+             real_ns(), automatic, late_s, processes, why, by);
     text_end(to);
     spool_path(path, snapshot, "", "");
     wrong = mkdir(path, 0700) != 0 && errno != EEXIST ? strerror(errno) : NULL;
@@ -203,6 +204,39 @@ const char *spool_begin(const char *snapshot, const char *why, const char *by,
         wrong = file_write(path, json, size);
     free(json);
     return wrong;
+}
+
+/* They are the lines of a file. An agent that was killed before it wrote them
+ * takes such a snapshot again: the index then has a process twice, and its last
+ * recording counts. */
+void spool_known_write(char (*ids)[65], size_t count, size_t max)
+{
+    char path[PATH_SIZE], *text;
+    size_t size;
+    FILE *to = text_begin(&text, &size);
+    const char *wrong;
+    for (size_t i = count > max ? count - max : 0; i < count; i++)
+        fprintf(to, "%s\n", ids[i % max]);
+    text_end(to);
+    snprintf(path, sizeof path, "%s/" KNOWN, options.spool);
+    wrong = file_write(path, text, size);
+    if (wrong)
+        say("%s: %s", path, wrong);
+    free(text);
+}
+
+size_t spool_known_read(char (*ids)[65], size_t max)
+{
+    char path[PATH_SIZE];
+    size_t count = 0;
+    FILE *from;
+    snprintf(path, sizeof path, "%s/" KNOWN, options.spool);
+    from = fopen(path, "re");
+    while (from && count < max && fscanf(from, "%64s", ids[count]) == 1)
+        count += is_name(ids[count]);
+    if (from)
+        fclose(from);
+    return count;
 }
 
 void spool_error(const char *snapshot, const char *process, const char *why)
@@ -534,6 +568,7 @@ static const char *ship(struct hub *hub, const struct file *files, size_t count)
     json_copy(e.why, sizeof e.why, about, size, "$.why");
     json_copy(e.by, sizeof e.by, about, size, "$.by");
     e.when_ns = json_number(about, size, "$.when_ns");
+    e.late_s = json_number(about, size, "$.late_s");
     e.processes = json_number(about, size, "$.processes");
     for (size_t i = 0; i < count && !wrong; i++)
         wrong = ship_one(hub, &files[i], &e);

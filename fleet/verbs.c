@@ -245,7 +245,7 @@ static size_t unheard_say(const struct freezing *f)
 {
     size_t count = 0;
     for (size_t i = 0; i < f->hosts.count; i++)
-        if (!f->hosts.all[i].answered)
+        if (!f->hosts.all[i].answered && !f->hosts.all[i].found)
             printf("%s%s",
                    count++ ? ", " : "; not heard of: ", f->hosts.all[i].name);
     putchar('\n');
@@ -269,6 +269,7 @@ static void freeze_ask(struct hub *hub, struct freezing *f)
     char by[65], *request;
     name_of(by, user ? user : "somebody");
     request = snapshot_request(f->id, by, options.why);
+    requests_keep(hub, request);
     ask(hub, request, freeze_answer, f);
     free(request);
     if (!f->answered && f->unlike)
@@ -295,8 +296,7 @@ int fleet_freeze(void)
     printf("snapshot %s: %zu of %zu agents within %" PRIu64
            " ms, %zu processes%s",
            id, f.answered, f.hosts.count - f.unlike,
-           (f.told_ns + 999999) / 1000000,
-           f.processes,
+           (f.told_ns + 999999) / 1000000, f.processes,
            f.index.next ? "" : "; the stored recordings are unknown\n");
     fflush(stdout);
     if (!f.index.next)
@@ -318,18 +318,29 @@ static bool is_host_end(const struct object *o, size_t i, size_t count)
            strcmp(o[i].entry->host, o[i + 1].entry->host) != 0;
 }
 
+static void object_print(const struct object *o)
+{
+    const char *error = o->recording->error;
+    printf("    %-30s %-24s %s", o->entry->host, o->recording->process,
+           *error ? shown(error) : bytes_text(o->recording->size));
+    if (o->entry->late_s)
+        printf(", %" PRIu64 " s late", o->entry->late_s);
+    putchar('\n');
+}
+
 /* Prints the line of a snapshot of `count` recordings. Lacking are processes
  * that their agents counted, and neither stored nor gave up. */
 static void snapshot_print(const struct object *o, size_t count)
 {
     char date[32] = "?";
-    time_t when = (time_t)(o->entry->when_ns / SECOND);
     size_t hosts = 0, failed = 0, lacking = 0, of_host = 0, pinned = 0;
+    const struct object *first = o; /* no late one, if there is another */
     uint64_t bytes = 0;
+    time_t when;
     struct tm tm;
-    if (gmtime_r(&when, &tm))
-        strftime(date, sizeof date, "%Y-%m-%d %H:%M:%S", &tm);
     for (size_t i = 0; i < count; i++) {
+        if (first->entry->late_s > o[i].entry->late_s)
+            first = &o[i];
         failed += *o[i].recording->error != '\0';
         pinned += o[i].entry->pinned;
         bytes += o[i].recording->size;
@@ -341,6 +352,9 @@ static void snapshot_print(const struct object *o, size_t count)
         hosts++;
         of_host = 0;
     }
+    when = (time_t)(first->entry->when_ns / SECOND);
+    if (gmtime_r(&when, &tm))
+        strftime(date, sizeof date, "%Y-%m-%d %H:%M:%S", &tm);
     printf("%-22s %-19s %5zu %9zu %8s  %s", o->entry->snapshot, date, hosts,
            count, bytes_text(bytes), shown(o->entry->why));
     if (failed)
@@ -353,10 +367,7 @@ static void snapshot_print(const struct object *o, size_t count)
         printf(" (%zu pinned)", pinned);
     putchar('\n');
     for (size_t i = 0; i < count && options.verbose; i++)
-        printf("    %-30s %-24s %s\n", o[i].entry->host,
-               o[i].recording->process,
-               *o[i].recording->error ? shown(o[i].recording->error)
-                                      : bytes_text(o[i].recording->size));
+        object_print(&o[i]);
 }
 
 int fleet_list(void)
@@ -496,6 +507,7 @@ int fleet_bucket(void)
                age && age < index_age ? index_age : age, replicas);
     store_make(&hub, "pin", NULL, NULL, 0, 0, replicas);
     budget_make(&hub, replicas);
+    requests_make(&hub, replicas);
     printf("bucket %s: at most %s, for %s\n", options.service,
            max ? options.max : "the hub's limit", age ? options.age : "ever");
     hub_close(&hub);

@@ -322,6 +322,7 @@ static const char *const agents_try[] = {
     "publish recorder.auto.shop.web1 - - {\\\"id\\\":\\\"x2\\\"}",
     "publish recorder.freeze.shop - - {\\\"id\\\":\\\"x3\\\"}",
     "publish recorder.freeze.other - - {\\\"id\\\":\\\"x4\\\"}",
+    "publish recorder.request.shop - - {\\\"id\\\":\\\"x8\\\"}",
     "publish recorder.store.shop.web1.index.s1 Nats-Rollup all x",
     "publish recorder.store.shop.web1.index.s1 Nats-Rollup sub x",
     "publish recorder.store.shop.web1.data.x Nats-Rollup all x",
@@ -347,6 +348,8 @@ static const char *const readers_try[] = {
     "publish recorder.auto.shop.web1 - - {\\\"id\\\":\\\"x6\\\"}",
     "publish recorder.freeze.other - - {\\\"id\\\":\\\"x7\\\"}",
     "publish \\$JS.API.DIRECT.GET.recorder-data-other - - {\\\"seq\\\":1}",
+    "publish \\$JS.API.DIRECT.GET.recorder-request-shop - - {\\\"seq\\\":1}",
+    "publish recorder.request.other - - {\\\"id\\\":\\\"x9\\\"}",
     "publish \\$JS.API.STREAM.INFO.recorder-index-other - - ",
     "publish \\$JS.API.STREAM.INFO.recorder-data-shop - - ",
     "subscribe >",
@@ -373,13 +376,14 @@ static void tries_write(const char *const *lines, bool may_read)
         build_must("echo \"%s\" >>tries", lines[i]);
     build_must("cat >api <<\\END\nSTREAM.NAMES\nSTREAM.LIST\nINFO\nEND");
     for (size_t i = 0; i < sizeof api / sizeof *api; i++)
-        build_must("for i in data index budget pin; do echo %s | sed "
+        build_must("for i in data index budget pin request; do echo %s | sed "
                    "s/%%s/recorder-$i-shop/ >>api; done",
                    api[i]);
     if (!may_read)
         build_must(
             "for i in data index budget pin; do echo DIRECT.GET.recorder-$i-"
-            "shop; echo STREAM.INFO.recorder-$i-shop; done >>api");
+            "shop; done >>api; for i in data index budget pin request; do echo "
+            "STREAM.INFO.recorder-$i-shop; done >>api");
     build_must("sed \"s/.*/publish \\$JS.API.& - - {}/\" api >>tries");
 }
 #define TRY(user, inbox, file)                                                 \
@@ -449,22 +453,24 @@ Test(fleet, each_user_against_each_right, .init = build_long)
         "{\\\"id\\\":\\\"evil\\\"}\" >tries; " TRY(
             "agent-shop-web1", "_INBOX.shop.agent.web1",
             "tries") "; for "
-                     "i in freeze.shop auto.shop.web2; do echo \"reply "
+                     "i in request.shop freeze.shop auto.shop.web2; do echo "
+                     "\"reply "
                      "\\$JS.API.DIRECT.GET.recorder-data-shop recorder.$i "
                      "{\\\"last_by_subj\\\":\\\"recorder.store.shop.web1.data."
                      "z\\\"}"
                      "\"; done >tries; " TRY("reader-shop",
                                              "_INBOX.shop.reader", "tries"));
     build_must(UNTIL(
-        "grep -q \"that the hub relays\" web2.log") "; ! ls -d "
-                                                    "spool-*/evil 2>/dev/null "
-                                                    "&& " FLEET
-                                                    " list shop " AS(
-                                                        "reader-shop") "| grep "
-                                                                       "-c "
-                                                                       "evil | "
-                                                                       "grep "
-                                                                       "-x 0");
+        "grep -q \"that the hub relays\" web2.log") "; kill -9 $(tail -n 1 "
+                                                    "pids); sleep 0.3");
+    rights_agent("web2"); /* which finds the copy among the kept requests */
+    build_must("sleep 1; ! ls -d "
+               "spool-*/evil 2>/dev/null "
+               "&& " FLEET " list shop " AS("reader-shop") "| grep "
+                                                           "-c "
+                                                           "evil | "
+                                                           "grep "
+                                                           "-x 0");
 }
 
 /* Goal: --nkey and --creds say who one is, to servers that know users by their

@@ -370,3 +370,39 @@ Test(fleet, a_cluster_goes_on_without_a_server, .init = build_long)
                " dump $i | grep -q \"main: third\" || exit 1; done; "
                "test $(ls in-*/*.rec | wc -l) = $(grep -c \"^ .*web1\" list)");
 }
+
+/* Goal: an agent that was away takes each missed snapshot once, and no snapshot
+ * of other agents. Method: a death, a person's freeze and a freeze of web1 alone
+ * while web2 is away; then web2 comes, is killed and comes again; then it misses
+ * a freeze, and comes before the hub does. */
+Test(fleet, late_agents_catch_up)
+{
+    pid_t pid;
+    fleet_start();
+    pid = program_start("env RECORDER_FILE=d.rec here/command quiet");
+    build_must(UNTIL(FLEET " who shop " HUB "| grep -q \"^web1  *3 \""));
+    kill(pid, SIGKILL);
+    build_must(UNTIL(FLEET " list shop -v " HUB ">list; grep -q ended list"));
+    build_must(FLEET " freeze shop --why person " HUB "&& " FLEET
+                     " freeze shop --why alone --host web1 " HUB);
+    agent_start("web2", "");
+    build_must(UNTIL(
+        FLEET " list shop -v " HUB
+              ">list; test $(grep -c \"web2 .*, [1-9][0-9]\\{0,1\\} s late\" "
+              "list) = 4"));
+    build_must("cat list web2.log; ! grep \"web1.*late\" list; grep -c \"was "
+               "missed, and is taken\" web2.log | grep -x 2; "
+               "grep -A 4 alone list | grep -c web2 | grep -x 0");
+    build_must("kill -9 $(cat web2.pid)");
+    agent_start("web2", "");
+    build_must(FLEET " freeze shop --why both " HUB "| grep \" 2 of 2 .* 4 "
+                     "stored\"; ! grep missed web2.log");
+    build_must("kill -9 $(cat web2.pid); " FLEET " freeze shop --why last " HUB
+               ">said; test $? = 1 && grep \"not heard of: web2\" said");
+    build_must("kill -9 $(cat hub)");
+    agent_start("web2", "");
+    hub_start("");
+    build_must(UNTIL(FLEET " list shop -v " HUB
+                           ">list; grep -A 9 last list | grep -q "
+                           "\"web2 .*late\""));
+}
