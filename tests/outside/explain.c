@@ -474,6 +474,10 @@ Test(explain, hangs_without_proof)
     cr_expect(strstr(build_text, "frame: no crash: without a note") &&
                   strstr(build_text, "waits for condition never"),
               "%s", build_text);
+    if (build_has("python3"))
+        build_must("for how in hangs waits; do " RECORDER " explain --json "
+                   "$how.rec >$how.json && python3 " BUILD_PROGRAMS
+                   "/explain.py $how $how.json || exit; done");
     build_must(RECORDER " run -q --always -o exits.rec true");
     cr_expect_eq(build_run(RECORDER " explain exits.rec"), 1);
 }
@@ -514,7 +518,7 @@ Test(explain, out_of_memory)
     command_must("list rec | grep \"^ENDED SIGKILL: the memory limit\"");
 }
 
-/* Goal: --json is one object, with the same records. */
+/* Goal: --json is one object, with the same records, and no waits of a crash. */
 Test(explain, json)
 {
     build_needs("python3");

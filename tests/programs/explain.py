@@ -1,5 +1,5 @@
-"""explain.py json FILE | stacks CORE TEXT | damage FROM TO SEED: see
-outside/explain.c"""
+"""explain.py json FILE | hangs FILE | waits FILE | stacks CORE TEXT | damage
+FROM TO SEED: see outside/explain.c"""
 # SPDX-License-Identifier: MIT
 import json
 import random
@@ -14,6 +14,22 @@ def check(path):
     assert first["sure"] and first["freed"] and "release" in first["line"]
     assert any(f["function"] == "double_free" for f in said["stack"]), said
     assert said["variables"]["item"].startswith("0x"), said
+    assert said["waits"] == [], said
+
+
+def waits(how, path):
+    """A deadlock has its two threads, another hang all that are."""
+    with open(path) as file:
+        threads = json.load(file)["waits"]
+    kinds = [t["wait"] and t["wait"]["kind"] for t in threads]
+    assert all(t["in_deadlock"] == (how == "hangs") for t in threads), threads
+    if how == "hangs":
+        holders = {t["wait"]["holder"] for t in threads}
+        assert kinds == ["mutex", "mutex"], threads
+        assert holders == {t["thread"] for t in threads}, threads
+    else:
+        assert "condition" in kinds, threads
+    assert any(f["function"] == "main" for t in threads for f in t["stack"])
 
 
 def stacks(core, text):
@@ -45,6 +61,8 @@ def damage(path, to, seed):
 
 if sys.argv[1] == "json":
     check(sys.argv[2])
+elif sys.argv[1] in ("hangs", "waits"):
+    waits(sys.argv[1], sys.argv[2])
 elif sys.argv[1] == "stacks":
     stacks(sys.argv[2], sys.argv[3])
 else:

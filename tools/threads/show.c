@@ -552,6 +552,28 @@ void show_deadlocks(FILE *to, struct threads *threads)
     }
 }
 
+void show_thread_json(struct threads *threads, const struct thread *thread)
+{
+    const struct wait *wait = &thread->wait;
+    char words[1024], symbol[256], state[2] = {thread->state, '\0'};
+    show_wait(threads, thread, words);
+    json_put(stdout, "{'thread':%d", (int)thread->id);
+    json_count("number", thread->number, thread->number);
+    json_put(stdout,
+             ",'name':%s,'state':%s,'in_deadlock':%hhd,'does':%s,'call':%s,"
+             "'wait':",
+             thread->name, state, thread->in_deadlock, words, wait->call);
+    if (wait->kind == WAIT_NONE || wait->kind == WAIT_CALL) {
+        fputs("null", stdout);
+        return;
+    }
+    json_put(stdout, "{'kind':%s,'object':'0x%llx','symbol':%s,'timed':%hhd",
+             show_kind(wait->kind), (unsigned long long)wait->object,
+             show_symbol(threads, wait->object, symbol), wait->timed);
+    show_holder_json(threads, wait);
+    putchar('}');
+}
+
 void show_deadlocks_json(struct threads *threads)
 {
     for (size_t i = 0; i < threads->cycles_count; i++) {

@@ -32,6 +32,8 @@ void show_holder(struct threads *, const struct wait *, char to[256]);
 /* The same as members of JSON: ,"holder":4713,"readers":0; null: none, or
  * unknown. */
 void show_holder_json(const struct threads *, const struct wait *);
+/* A thread and its wait: {"thread":4713,... without the closing brace. */
+void show_thread_json(struct threads *, const struct thread *);
 /* The variable at an address; null: none. */
 const char *show_symbol(struct threads *, uint64_t object, char to[256]);
 /* "waits for mutex bank of 4713 teller", "is in read of 3 (pipe:[12])", "runs";

@@ -16,18 +16,6 @@ enum { STATUS_DEADLOCK = 3 };
 
 /* ------------------------------------------------------------------ JSON -- */
 
-static void wait_json(struct threads *threads, const struct thread *thread)
-{
-    const struct wait *wait = &thread->wait;
-    char symbol[256];
-    json_put(stdout,
-             ",'wait':{'kind':%s,'object':'0x%llx','symbol':%s,'timed':%hhd",
-             show_kind(wait->kind), (unsigned long long)wait->object,
-             show_symbol(threads, wait->object, symbol), wait->timed);
-    show_holder_json(threads, wait);
-    putchar('}');
-}
-
 /* The places of addresses, with commas between them. */
 static void places_json(struct threads *threads, const uint64_t *addresses,
                         unsigned count)
@@ -107,19 +95,8 @@ static void past_json(struct threads *threads, const struct past *past)
 static void thread_json(struct threads *threads, size_t which)
 {
     const struct thread *thread = &threads->all[which];
-    const struct wait *wait = &thread->wait;
-    char words[1024], state[2] = {thread->state, '\0'};
-    show_wait(threads, thread, words);
-    json_put(stdout, "{'thread':%d", (int)thread->id);
-    json_count("number", thread->number, thread->number);
-    json_put(stdout, ",'name':%s,'state':%s,'does':%s,'call':%s", thread->name,
-             state, words, wait->call);
-    if (wait->kind != WAIT_NONE && wait->kind != WAIT_CALL)
-        wait_json(threads, thread);
-    else
-        fputs(",\"wait\":null", stdout);
+    show_thread_json(threads, thread);
     holds_json(threads, which);
-    json_put(stdout, ",'in_deadlock':%hhd", thread->in_deadlock);
     stack_json(threads, thread);
     if (thread->past)
         past_json(threads, thread->past);
