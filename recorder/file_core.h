@@ -139,7 +139,7 @@ struct recorder_recording_ {
     char *crash_room;            /* in the first part; null: there is none */
     unsigned crash_first;        /* the first of its program headers */
     uintptr_t dynamic, dynamic_bytes; /* the program's PT_DYNAMIC; or 0 */
-    uintptr_t strings; /* from here on: arguments and environment; or 0 */
+    uintptr_t strings, strings_end;   /* arguments and environment; or 0 */
     uint64_t inode;
     uint32_t device[2];
     bool own_process; /* %p is in the pattern */
@@ -311,18 +311,23 @@ RECORDER_SELDOM_ void recorder_core_set_owner_(struct recorder_recording_ *file,
     __builtin_memcpy(file->info + RECORDER_INFO_PID_, &id, 4);
 }
 
-/* Returns where the strings of arguments and environment begin: after AT_RANDOM of
- * the auxiliary vector, 16 bytes (create_elf_tables() of Linux). 0: unknown. */
-RECORDER_SELDOM_ uintptr_t recorder_core_strings_(const char *auxiliary,
-                                                  size_t size)
+/* Notes where the strings of arguments and environment are: after AT_RANDOM of the
+ * auxiliary vector, 16 bytes, to the program's path at AT_EXECFN, the last of them
+ * (create_elf_tables() of Linux). Emulators have memory after these. */
+RECORDER_SELDOM_ void recorder_core_strings_(struct recorder_recording_ *file,
+                                             const char *auxiliary, size_t size)
 {
     uintptr_t pair[2];
     for (; size >= sizeof pair; size -= sizeof pair, auxiliary += sizeof pair) {
         __builtin_memcpy(pair, auxiliary, sizeof pair);
-        if (pair[0] == 25 /* AT_RANDOM */)
-            return pair[1];
+        if (pair[0] == 25 /* AT_RANDOM */) {
+            file->strings = pair[1];
+            file->strings_end = UINTPTR_MAX;
+        } else if (pair[0] == 31 /* AT_EXECFN */ && file->strings < pair[1]) {
+            file->strings_end =
+                pair[1] + recorder_length_((const char *)pair[1], 4096) + 1;
+        }
     }
-    return 0;
 }
 
 /* Adds the notes of the process. Returns false if there is no room. */
@@ -350,7 +355,7 @@ RECORDER_APART_ bool recorder_core_add_notes_(struct recorder_recording_ *file)
     /* Not the arguments: they may hold a password. */
     __builtin_memcpy(to + 16, file->program,
                      recorder_length_(file->program, 79));
-    file->strings = recorder_core_strings_(auxiliary, size);
+    recorder_core_strings_(file, auxiliary, size);
     if (size)
         __builtin_memcpy(recorder_core_note_(&at, "CORE", 5, 6 /* NT_AUXV */,
                                              (uint32_t)size),

@@ -111,8 +111,9 @@ recorder_crash_save_(struct recorder_crash_copy_ *w, uintptr_t from,
     *bytes = 0;
     if (to < from || w->segments == RECORDER_CRASH_SEGMENTS_)
         return NULL;
-    if (file->strings && to > file->strings)
-        to = file->strings;
+    if (to > file->strings && from < file->strings_end)
+        *(from < file->strings ? &to : &from) =
+            from < file->strings ? file->strings : file->strings_end;
     recorder_crash_cut_off_(file, &from, &to);
     if (to > from && left)
         count = recorder_memory_copy_(&w->memory, from, at,
