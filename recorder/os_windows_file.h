@@ -457,18 +457,28 @@ RECORDER_SELDOM_ int recorder_os_registers_(uintptr_t *to, const void *context)
     to[15] = UINTPTR_MAX;
     return context && sizeof *to == 8 ? 19 : -1;
 }
-/* An EXCEPTION_RECORD becomes a siginfo_t: its code at 0, its address at 16, and
- * from 32 on its parameters, of which the second is the memory's address. */
+/* An EXCEPTION_RECORD becomes a siginfo_t, with its code in place of si_errno: its
+ * code is at 0, the number of its parameters at 24, and from 32 on the parameters, of
+ * which the second is the memory's address; all bits, where that cannot exist. */
 RECORDER_SELDOM_ void recorder_os_siginfo_(char *to, int sig, const void *info)
 {
     const uint32_t *record = (const uint32_t *)info;
     int32_t number = sig == 22 /* SIGABRT of Windows */ ? 6 : sig, code = 1;
+    uint64_t address = UINT64_MAX;
     __builtin_memset(to, 0, 128);
     __builtin_memcpy(to, &number, 4);
+    if (record) {
+        __builtin_memcpy(to + 4, record, 4);
+        if (record[6] >= 2)
+            __builtin_memcpy(&address, (const char *)info + 40, 8);
+        __builtin_memcpy(to + 16, &address, 8);
+    }
     if (!record)
         code = -6; /* sent: SI_TKILL */
-    else if (record[0] == 0xc0000005u || record[0] == 0xc00000fdu)
-        __builtin_memcpy(to + 16, (const char *)info + 40, sizeof(uintptr_t));
+    else if (sig == RECORDER_SIGSEGV_ && address == UINT64_MAX)
+        code = 128; /* SI_KERNEL */
+    else if (sig == RECORDER_SIGFPE_ && record[0] < 0xc0000094u)
+        code = 3; /* FPE_FLTDIV, and not by an integer */
     __builtin_memcpy(to + 8, &code, 4);
 }
 

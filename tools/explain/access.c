@@ -13,35 +13,35 @@
 static const signed char x86_register[16] = {0, 2, 1,  3,  7,  6,  4,  5,
                                              8, 9, 10, 11, 12, 13, 14, 15};
 
-/* Does an instruction of one opcode byte store? `extra`: bits 3 to 5 of the
- * byte after it. */
-static bool x86_stores(unsigned char code, unsigned extra)
-{
-    static const unsigned char stores[] = {0x86, 0x87, 0x88, 0x89, 0x8f,
-                                           0xc0, 0xc1, 0xc6, 0xc7, 0xd0,
-                                           0xd1, 0xd2, 0xd3};
-    if (code >= 0x80 && code <= 0x83)
-        return code != 0x82 && extra != 7; /* not cmp */
-    if (code == 0xf6 || code == 0xf7)
-        return extra == 2 || extra == 3; /* not, neg */
-    if (code >= 0xfe)
-        return extra < 2; /* inc, dec */
-    return memchr(stores, code, sizeof stores) ||
-           (code < 0x38 && (code & 7) < 2);
-}
+/* The part of an instruction before its opcode. */
+struct prefix {
+    unsigned size, rex;
+    unsigned map;  /* the table of its opcode: 0, 1 after 0x0f, 2 and more */
+    bool loads_7e; /* it is movq from memory if its opcode is 0x7e */
+};
 
-/* The same of the opcodes after the byte 0x0f. */
-static bool x86_stores_more(unsigned char code, unsigned extra, bool loads_7e)
+/* Does an instruction store? `extra`: bits 3 to 5 of the byte after its opcode. */
+static bool x86_stores(const struct prefix *p, unsigned char code,
+                       unsigned extra)
 {
-    static const unsigned char stores[] = {0x11, 0x13, 0x17, 0x29, 0x2b, 0x7e,
-                                           0x7f, 0xb0, 0xb1, 0xc0, 0xc1, 0xd6,
-                                           0xe7, 0xab, 0xb3, 0xbb};
-    if (code == 0xba) /* bts, btr, btc */
-        return extra > 4;
-    if (code == 0xae) /* stmxcsr, xsave */
-        return extra == 3 || extra == 4;
-    return (code & 0xf0) == 0x90 ||
-           (memchr(stores, code, sizeof stores) && !(loads_7e && code == 0x7e));
+    static const unsigned char stores[2][17] = {
+        {0x86, 0x87, 0x88, 0x89, 0x8f, 0xc0, 0xc1, 0xc6, 0xc7, 0xd0, 0xd1, 0xd2,
+         0xd3},
+        {0x11, 0x13, 0x17, 0x29, 0x2b, 0x7e, 0x7f, 0xb0, 0xb1, 0xc0, 0xc1, 0xd6,
+         0xe7, 0xab, 0xb3, 0xbb}};
+    if (p->map > 1)
+        return false;
+    if (code && memchr(stores[p->map], code, sizeof *stores))
+        return !p->map || code != 0x7e || !p->loads_7e;
+    if (p->map)
+        return code == 0xba   ? extra > 4                /* bts, btr, btc */
+               : code == 0xae ? extra == 3 || extra == 4 /* stmxcsr, xsave */
+                              : (code & 0xf0) == 0x90;
+    return code >= 0xfe ? extra < 2 /* inc, dec */
+           : code >= 0xf6
+               ? code < 0xf8 && (extra == 2 || extra == 3) /* not, neg */
+           : code >= 0x80 ? code <= 0x83 && code != 0x82 && extra != 7 /* cmp */
+                          : code < 0x38 && (code & 7) < 2;
 }
 
 /* Reads the operand of ModRM and SIB. `rex`: bits 1 and 0 extend index and
@@ -64,13 +64,6 @@ static struct access x86_operand(const unsigned char *at, unsigned rex)
         memcpy(&a.offset, at, 4);
     return a;
 }
-
-/* The part of an instruction before its opcode. */
-struct prefix {
-    unsigned size, rex;
-    unsigned map;  /* the table of its opcode: 0, 1 after 0x0f, 2 and more */
-    bool loads_7e; /* it is movq from memory if its opcode is 0x7e */
-};
 
 static struct prefix x86_prefix(const unsigned char *code)
 {
@@ -117,10 +110,7 @@ static struct access x86_access(const unsigned char *code)
     }
     a = x86_operand(&code[1], p.rex);
     a.calls = !p.map && *code == 0xff && extra >= 2 && extra <= 5;
-    a.writes =
-        a.known && (!p.map       ? x86_stores(*code, extra)
-                    : p.map == 1 ? x86_stores_more(*code, extra, p.loads_7e)
-                                 : false);
+    a.writes = a.known && x86_stores(&p, *code, extra);
     return a;
 }
 

@@ -32,9 +32,17 @@ static void signal_read(struct explain *x)
         return;
     x->signal = (int)bytes_number(m, info, 4);
     x->code = (int)(int32_t)bytes_number(m, info + 8, 4);
+    x->exception = (uint32_t)bytes_number(m, info + 4, 4); /* si_errno */
+    x->exception *= x->exception >> 31;
     x->has_address = (x->signal == SIGSEGV || x->signal == SIGBUS) &&
                      x->code > 0 && x->code != SI_KERNEL;
     x->address = bytes_word(m, info + (m->word_bytes == 8 ? 16 : 12));
+}
+
+/* The stack pointer of a frame; of the one after the last, where it is known. */
+static uint64_t sp_of(const struct explain *x, unsigned frame)
+{
+    return x->registers[frame].value[x->threads.machine->unwind.sp];
 }
 
 /* Walks the crashed thread again, for the registers of its frames. A handler
@@ -60,18 +68,18 @@ static void frames_read(struct explain *x)
             break;
     }
     x->pc = x->registers[x->first].value[threads->machine->unwind.pc];
-    x->sp = x->registers[x->first].value[threads->machine->unwind.sp];
-    x->site_sp = x->registers[x->site].value[threads->machine->unwind.sp];
+    x->sp = sp_of(x, x->first);
+    x->site_sp = sp_of(x, x->site);
+    x->frame_end = sp_of(x, x->first + 1);
 }
 
 /* ----------------------------------------------------------------- crash -- */
 
-/* Adds a value; a value that is known gets its other name, too. Without room, the
- * result is none of them. */
+/* Adds a value; a value that is known gets its other name, too. Without room, it
+ * takes the place of the last one. */
 static struct value *value_add(struct explain *x, enum value_kind kind,
                                const char *name, uint64_t word, unsigned weight)
 {
-    static struct value lost;
     struct value *v;
     for (size_t i = 0; i < x->values_count; i++) {
         v = &x->values[i];
@@ -84,11 +92,8 @@ static struct value *value_add(struct explain *x, enum value_kind kind,
             strcat(strcat(v->name, ", "), name);
         return v;
     }
-    if (x->values_count == VALUES_MAX) {
-        free(lost.text);
-        lost = (struct value){0};
-        return &lost;
-    }
+    if (x->values_count == VALUES_MAX)
+        free(x->values[--x->values_count].text);
     v = array_add(x->values, x->values_count, x->values_max);
     *v = (struct value){.kind = kind, .word = word, .weight = weight};
     snprintf(v->name, sizeof v->name, "%s", name);
@@ -131,28 +136,29 @@ static void text_add(struct explain *x, const struct variable *v,
                      unsigned weight)
 {
     char text[VARIABLE_TEXT_MAX];
+    size_t size = 0;
     if (!variable_text(x->memory, v, text))
         return;
-    for (size_t i = 0; text[i]; i++)
-        if ((unsigned char)text[i] < ' ' || text[i] == 127)
-            text[i] = '\0';
-    if (strlen(text) < TEXT_LEAST)
-        return;
+    while ((unsigned char)text[size] >= ' ' && text[size] != 127)
+        size++;
+    text[size] = '\0';
     for (size_t i = 0; i < x->values_count; i++)
         if (x->values[i].text && strcmp(x->values[i].text, text) == 0)
             return;
-    value_add(x, VALUE_TEXT, v->name, 0, weight)->text = need(strdup(text));
+    if (size >= TEXT_LEAST)
+        value_add(x, VALUE_TEXT, v->name, 0, weight)->text = need(strdup(text));
 }
 
 /* True if the value of this pointer was used as the bad address. */
 static bool is_bad(const struct explain *x, const struct variable *v)
 {
     struct variable member;
-    if (!x->has_bad || !v->is_pointer || (v->known && v->value != x->bad))
+    if (!x->has_bad || !v->is_pointer ||
+        /* A recording has not the value of a static variable. */
+        (v->known ? v->value != x->bad : x->bad || !v->address))
         return false;
-    if (!v->known) /* a static variable, which a recording has not */
-        return !x->bad && v->address && variable_member(v, x->address, &member);
-    return x->bad || !x->address || variable_member(v, x->address, &member);
+    return x->bad || (v->known && !x->address) ||
+           variable_member(v, x->address, &member);
 }
 
 static bool words_have(struct explain *x, uint64_t at, uint64_t end,
@@ -164,30 +170,6 @@ static bool words_have(struct explain *x, uint64_t at, uint64_t end,
         if (bytes_read_word(m, at, &word) && word == value)
             return true;
     return false;
-}
-
-/* The word before a block, with which its header begins: in a double free, free()
- * has its address, and no other function. */
-static bool is_given(struct explain *x, uint64_t start)
-{
-    return x->freed_twice &&
-           words_have(x, x->sp, x->site_sp, start - 2 * x->memory->word_bytes);
-}
-
-/* Notes whether the crash used a freed block: the bad address is in it, or was
- * read there; or free() has it. If free() has also the address of the block
- * itself, it was freed before, perhaps into a list that heap_block() does not
- * know. */
-static void freed_read(struct explain *x, struct value *v)
-{
-    struct block *b = &v->block;
-    bool given = is_given(x, v->word);
-    b->freed |= given && words_have(x, x->sp, x->site_sp, v->word);
-    v->given |= given && b->freed;
-    v->used |= b->freed && x->has_bad &&
-               (x->bad - v->word < b->size ||
-                (x->bad >= ADDRESS_LEAST &&
-                 words_have(x, v->word, v->word + b->size, x->bad)));
 }
 
 /* Adds the value of a variable, and, to a depth, the members of its target.
@@ -209,8 +191,12 @@ static void variable_add(struct explain *x, const struct variable *v,
     if (v->known && v->is_pointer && v->value >= ADDRESS_LEAST) {
         value = value_add(x, VALUE_ADDRESS, v->name, v->value, weight);
         type = v->type;
-        if (value->block.size)
-            freed_read(x, value);
+        /* The bad address is in a freed block, or was read there. */
+        value->used |=
+            value->block.freed && x->has_bad &&
+            (x->bad - v->value < value->block.size ||
+             (x->bad >= ADDRESS_LEAST &&
+              words_have(x, v->value, v->value + value->block.size, x->bad)));
     } else if (v->is_pointer && bad) { /* "next=(nil)" */
         value = value_add(x, VALUE_NUMBER, v->name, 0, WEIGHT_HOLDER);
         value->is_null = true;
@@ -244,21 +230,24 @@ static void variable_add(struct explain *x, const struct variable *v,
     free(members);
 }
 
-/* Adds the block that was freed twice, if no variable has its address. */
+/* Adds the block that was freed twice: free() has the address of the word before
+ * it, with which its header begins, and no other function has. If free() has also
+ * the address of the block itself, it was freed before, perhaps into a list that
+ * heap_block() does not know. */
 static void given_add(struct explain *x)
 {
-    struct memory *m = x->memory;
-    uint64_t at = x->sp, word;
+    const unsigned word = x->memory->word_bytes;
+    struct value *v;
     struct block b;
-    for (size_t i = 0; i < x->values_count; i++)
-        if (x->values[i].given)
-            return;
-    for (unsigned i = 0; at < x->site_sp && i < WORDS_MAX;
-         i++, at += m->word_bytes)
-        if (bytes_read_word(m, at, &word) && word >= ADDRESS_LEAST &&
-            heap_block(m, word, &b) && is_given(x, word)) {
-            freed_read(
-                x, value_add(x, VALUE_ADDRESS, "the block", word, WEIGHT_SITE));
+    uint64_t at = x->sp, start;
+    for (unsigned i = 0; at < x->site_sp && i < WORDS_MAX; i++, at += word)
+        if (bytes_read_word(x->memory, at, &start) &&
+            heap_block(x->memory, start += 2 * word, &b) &&
+            (b.freed || words_have(x, x->sp, x->site_sp, start))) {
+            v = value_add(x, VALUE_ADDRESS, "", start, WEIGHT_SITE);
+            v->given = v->block.freed = true;
+            if (!*v->name)
+                strcpy(v->name, "the block");
             return;
         }
 }
@@ -270,7 +259,7 @@ static void used_add(struct explain *x)
     const struct registers *r = &x->registers[x->first];
     const int argument = x->memory->machine == EM_X86_64 ? 5 : 0;
     struct access *a = &x->access;
-    bool calls; /* the address in a register */
+    bool calls, uses; /* the address in a register; a register or memory */
     if (!x->has_address && x->code != SI_KERNEL)
         return;
     if (x->has_address && x->pc == x->address) {
@@ -281,31 +270,15 @@ static void used_add(struct explain *x)
     }
     *a = access_at(x->memory, x->pc);
     calls = a->calls && !a->known;
-    if (calls || a->known)
-        register_add(x, calls ? argument : a->base, true);
-    if (a->known)
-        register_add(x, a->index, true);
-    if ((calls || a->known) && a->base >= 0 && r->known[a->base]) {
+    uses = calls || a->known;
+    register_add(x, !uses ? -1 : calls ? argument : a->base, true);
+    register_add(x, a->known ? a->index : -1, true);
+    if (uses && a->base >= 0 && r->known[a->base]) {
         x->bad = r->value[a->base];
         x->has_bad = a->base != (int)x->threads.machine->unwind.sp;
     } else if (x->has_address && x->address < ADDRESS_LEAST) {
         x->has_bad = true; /* a null pointer */
     }
-}
-
-/* The stack pointer of the caller of a frame; 0: unknown. */
-static uint64_t cfa_of(struct explain *x, unsigned frame)
-{
-    const struct unwind_machine *machine = &x->threads.machine->unwind;
-    struct registers caller = x->registers[frame];
-    const struct row *row;
-    if (frame + 1 < FRAMES_MAX && x->registers[frame + 1].known[machine->sp])
-        return x->registers[frame + 1].value[machine->sp];
-    x->threads.unwind.reads_left = READS_MAX;
-    row = cfi_row(&x->threads.unwind, x->thread->frames[frame]);
-    return row && cfi_step(&x->threads.unwind, row, &caller) == UNWIND_NEXT
-               ? caller.value[machine->sp]
-               : 0;
 }
 
 static void frame_add(struct explain *x, unsigned frame)
@@ -315,7 +288,7 @@ static void frame_add(struct explain *x, unsigned frame)
     struct variable *to = is_site ? x->variables : others;
     uint64_t pc = x->thread->frames[frame];
     size_t locals = variables_of(&x->threads, pc, &x->registers[frame],
-                                 cfa_of(x, frame), to);
+                                 sp_of(x, frame + 1), to);
     size_t count =
         is_site ? variables_static(&x->threads, pc, to, locals) : locals;
     for (size_t i = 0; i < count; i++)
@@ -376,7 +349,6 @@ void crash_find(struct explain *x)
     if (!x->thread || (!x->signal && !x->hung))
         return;
     frames_read(x);
-    x->frame_end = cfa_of(x, x->first);
     for (unsigned i = x->first; i < x->site; i++) {
         /* A block may be damaged by a write past the end of the one before. */
         const char *name = crash_function(x, i);

@@ -52,17 +52,12 @@ char *ended_text(struct call *call, const char **kind, int *status)
 {
     const uint64_t word = call->reader.ended;
     const uint64_t *owner = call->source.owner;
-    char *text = NULL, oom[512];
-    size_t size;
-    FILE *to = need(open_memstream(&text, &size));
+    char *crash = explain_brief(call, false), oom[512];
     enum runs runs = RUNS_NOT;
-    *kind = explain_brief(call, to, false) ? "crash" : NULL;
+    *kind = crash ? "crash" : NULL;
     *status = -1;
-    if (fclose(to) != 0)
-        need(NULL);
-    if (*kind)
-        return text;
-    free(text);
+    if (crash)
+        return crash;
     if (owner[NOTE_WHOLE] && (runs = process_runs(call)) == RUNS) {
         *kind = "running";
         return need_text("not yet: process %" PRIu64 " still runs",
@@ -95,34 +90,4 @@ char *ended_text(struct call *call, const char **kind, int *status)
         return need_text("by exit()");
     *status = (int)(word - RECORDER_ENDED_STATUS_);
     return need_text("exited %d", *status);
-}
-
-/* How the program of a recording ended; equal ends are equal texts. */
-static char *end_of(struct call *call)
-{
-    const char *kind;
-    int status;
-    char *text = ended_text(call, &kind, &status);
-    if (text && (strcmp(kind, "unknown") == 0 || strcmp(kind, "running") == 0 ||
-                 (strcmp(kind, "exit") == 0 && status < 0)))
-        *text = '\0';
-    else if (text)
-        text[strcspn(text, ":")] = '\0'; /* of a crash, its signal */
-    return text ? text : need(strdup(""));
-}
-
-char *ended_compare(struct call *calls, size_t count)
-{
-    char *bad = end_of(&calls[count - 1]), *line = NULL, *good = NULL;
-    bool differ = *bad != '\0';
-    for (size_t i = 0; differ && i + 1 < count; i++) {
-        free(good);
-        good = end_of(&calls[i]);
-        differ = *good && strcmp(good, bad) != 0;
-    }
-    if (differ)
-        line = need_text("%s in BAD, %s in GOOD", bad, good);
-    free(good);
-    free(bad);
-    return line;
 }

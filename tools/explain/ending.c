@@ -57,44 +57,36 @@ void ending_message(struct explain *x)
     *x->message = '\0';
 }
 
-/* Writes the type and text of the exception whose header has its class at
- * `class_at`. False: it is none. */
-static bool exception_read(FILE *to, struct explain *x, uint64_t class_at)
-{
-    struct memory *m = x->memory;
-    char symbol[MESSAGE_MAX + 4] = "_ZTI", name[DEMANGLED_MAX];
-    char what[MESSAGE_MAX] = "";
-    uint64_t type, at;
-    if (!bytes_read_word(m, class_at - 80, &type) ||
-        !bytes_read_word(m, type + 8, &at) || !text_read(x, at, symbol + 4) ||
-        !source_demangle(symbol, name))
-        return false;
-    /* The text of a std::runtime_error follows the pointer to its class. */
-    if (bytes_read_word(m, class_at + 32 + 8, &at) && text_read(x, at, what))
-        for (size_t i = 0; what[i]; i++)
-            if ((unsigned char)what[i] < ' ')
-                *what = '\0';
-    fprintf(to, "uncaught exception of type %.300s%s%.300s",
-            name + (strncmp(name, "typeinfo for ", 13) ? 0 : 13),
-            *what ? ": " : "", what);
-    return true;
-}
-
-/* Finds the exception that no function caught, from the stack of the thread:
- * std::terminate() and its callers keep the address of its header. */
+/* Writes the type and text of the exception that no function caught:
+ * std::terminate() and its callers keep the address of its header on the stack.
+ * False: there is none. */
 static bool exception_text(FILE *to, struct explain *x)
 {
     enum { WORDS = 2048 };
     struct memory *m = x->memory;
-    uint64_t word, is;
+    char symbol[MESSAGE_MAX + 4] = "_ZTI", name[DEMANGLED_MAX];
+    char what[MESSAGE_MAX] = "";
+    uint64_t header, at;
     for (unsigned i = 0; m->word_bytes == 8 && i < WORDS &&
-                         bytes_read_word(m, x->sp + 8 * i, &word);
-         i++)
-        if (word >= NULL_MOST && word % 8 == 0 &&
-            bytes_read_word(m, word, &is) &&
-            is >> 8 == UINT64_C(0x474e5543432b2b) /* "GNUCC++" */ &&
-            exception_read(to, x, word))
-            return true;
+                         bytes_read_word(m, x->sp + 8 * i, &header);
+         i++) {
+        if (header < NULL_MOST || header % 8 ||
+            !bytes_read_word(m, header, &at) ||
+            at >> 8 != UINT64_C(0x474e5543432b2b) /* "GNUCC++" */ ||
+            !bytes_read_word(m, header - 80, &at) ||
+            !bytes_read_word(m, at + 8, &at) || !text_read(x, at, symbol + 4) ||
+            !source_demangle(symbol, name))
+            continue;
+        /* The text of a std::runtime_error follows the pointer to its class. */
+        if (bytes_read_word(m, header + 32 + 8, &at) && text_read(x, at, what))
+            for (size_t k = 0; what[k]; k++)
+                if ((unsigned char)what[k] < ' ')
+                    *what = '\0';
+        fprintf(to, "uncaught exception of type %.300s%s%.300s",
+                name + (strncmp(name, "typeinfo for ", 13) ? 0 : 13),
+                *what ? ": " : "", what);
+        return true;
+    }
     return false;
 }
 
@@ -124,7 +116,8 @@ static void abort_text(FILE *to, struct explain *x)
                              : "abort in the C library",
                 x->message);
     else if (!thrown)
-        fputs(x->code == SI_USER && x->threads.source->signal
+        fputs(x->exception ? "damaged heap"
+              : x->code == SI_USER && x->threads.source->signal
                   ? "it was sent, by kill()"
                   : "abort() was called",
               to);
@@ -175,7 +168,8 @@ static void overflow_text(FILE *to, struct explain *x, uint64_t end)
            !module_at(x->threads.source, at))
         at += PAGE;
     at = (at - end) >> 10;
-    fprintf(to, "stack overflow of thread %s", x->thread->name);
+    fprintf(to, "stack overflow of %s%s",
+            *x->thread->name ? "thread " : "the thread", x->thread->name);
     if (frame >= NEAR && frame < FAR)
         fprintf(to, ": a frame of %u MiB", (unsigned)(frame >> 20));
     else if (end && !x->memory->stale_order)
@@ -191,9 +185,6 @@ static bool is_call(const struct explain *x)
     return x->has_address && x->address == x->pc;
 }
 
-#define WORD_LETTERS                                                           \
-    "_0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-
 /* The names of pointers that may be the null pointer. */
 enum { NULLS_MAX = 16 };
 struct nulls {
@@ -205,15 +196,17 @@ struct nulls {
     char line[512]; /* of the source: only names in it count; "": all do */
 };
 
-/* Reads the source line of the crash; "" if its file is not here. */
+/* Reads the words of the crash's source line, a space before and after each; "" if
+ * its file is not here. */
 static void line_read(struct explain *x, char *line, int max)
 {
     const struct place *p = place_of(&x->threads, x->thread->frames[x->site]);
-    int fd = p && p->file ? regular_open(p->file) : -1;
-    FILE *from = fd < 0 ? NULL : need(fdopen(fd, "r"));
+    FILE *from = p && p->file ? text_open(p->file) : NULL;
     for (int i = 0; from && i < p->line; i++)
-        if (!fgets(line, max, from))
-            *line = '\0';
+        *line = fgets(line + 1, max - 1, from) ? ' ' : '\0';
+    for (; *line; line++)
+        if (!isalnum((unsigned char)*line) && *line != '_')
+            *line = ' ';
     if (from)
         fclose(from);
 }
@@ -221,17 +214,12 @@ static void line_read(struct explain *x, char *line, int max)
 /* True if a line has all words of a name: node and next of "node->next". */
 static bool line_has(const char *line, const char *name)
 {
-    const char *at, *word = name;
-    size_t size;
-    for (; *(word += strspn(word, "->.*[]()")); word += size) {
-        size = strcspn(word, "->.*[]()");
-        for (at = line; *at; at += strspn(at, WORD_LETTERS)) {
-            at += strcspn(at, WORD_LETTERS);
-            if (strspn(at, WORD_LETTERS) == size &&
-                strncmp(at, word, size) == 0)
-                break;
-        }
-        if (!*at)
+    static const char marks[] = "->.*[]()";
+    char word[VARIABLE_NAME_MAX + 2];
+    for (size_t size; *(name += strspn(name, marks)); name += size) {
+        size = strcspn(name, marks);
+        snprintf(word, sizeof word, " %.*s ", (int)size, name);
+        if (!strstr(line, word))
             return false;
     }
     return true;
@@ -314,23 +302,6 @@ static const struct value *freed_value(const struct explain *x)
     return NULL;
 }
 
-/* The block whose address the instruction used, if it ends before the faulting
- * address. */
-static void block_text(FILE *to, struct explain *x)
-{
-    const struct value *nearest = NULL;
-    for (size_t i = 0; i < x->values_count; i++) {
-        const struct value *v = &x->values[i];
-        if (v->used && v->block.size && x->address - v->word < FAR &&
-            (!nearest || v->word > nearest->word))
-            nearest = v;
-    }
-    if (nearest && x->address - nearest->word >= nearest->block.size)
-        fprintf(to, ", %llu bytes from %s, which has %llu",
-                (unsigned long long)(x->address - nearest->word), nearest->name,
-                (unsigned long long)nearest->block.size);
-}
-
 static void address_text(FILE *to, struct explain *x)
 {
     const struct module *module = module_at(x->threads.source, x->address);
@@ -352,18 +323,17 @@ static void address_text(FILE *to, struct explain *x)
     if (freed)
         fprintf(to, "; %s points to freed heap memory of %llu bytes",
                 freed->name, (unsigned long long)freed->block.size);
-    else if (x->address >= NULL_MOST)
-        block_text(to, x);
 }
 
 static void fault_text(FILE *to, struct explain *x)
 {
     const struct access *a = &x->access;
     const struct value *freed = freed_value(x);
-    uint64_t end, called = x->bad;
+    uint64_t end = 0, called = x->bad;
     char letters[9];
     fputs(": ", to);
-    if (is_stack_overflow(x, &end)) {
+    if (x->exception == 0xc00000fd ||
+        (x->signal == SIGSEGV && is_stack_overflow(x, &end))) {
         overflow_text(to, x, end);
         return;
     }
@@ -402,6 +372,8 @@ static void signal_text(FILE *to, struct explain *x)
         fprintf(to, "SIG%s", name);
     else
         fprintf(to, "signal %d", x->signal);
+    if (x->exception)
+        fprintf(to, " (exception 0x%x)", x->exception);
     if (x->code <= 0 && x->signal != SIGABRT) {
         fputs(": it was sent, by kill() or raise()", to);
         return;

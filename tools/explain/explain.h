@@ -55,6 +55,8 @@ void text_take(struct call *);
 void text_modules(struct call *);
 /* Prints the last records that follow in the text. */
 void text_last(FILE *);
+/* Opens a regular file; null: it is none, or not here. */
+FILE *text_open(const char *path);
 
 /* ------------------------------------------------------------- variables -- */
 
@@ -106,13 +108,14 @@ struct explain {
     struct memory *memory;       /* of the source */
     const struct thread *thread; /* that crashed; null: none did */
     unsigned first;              /* its frame that crashed, after a handler's */
-    struct registers registers[FRAMES_MAX]; /* of each frame */
+    struct registers registers[FRAMES_MAX + 1]; /* of each frame */
     uint64_t pc, sp, frame_end; /* of the frame that crashed; 0: unknown */
     uint64_t site_sp;           /* of the frame `site` */
     int32_t hung; /* without a crash: the thread of the verdict; 0: none */
     char verdict[1024]; /* on a process that hangs; or "" */
     int signal, code;
-    uint64_t address; /* of the fault */
+    uint32_t exception; /* of Windows; or 0 */
+    uint64_t address;   /* of the fault */
     bool has_address;
     bool in_heap;              /* malloc() or free() found the heap damaged */
     bool freed_twice;          /* glibc says that a block was */
@@ -220,10 +223,10 @@ void provenance_free(struct provenance *);
  * fails. */
 void explain_open(struct explain *);
 void explain_close(struct explain *);
-/* Prints "CRASH SIGSEGV: read of address 0x8 ...; thread 4711 main" of a
+/* Returns "CRASH SIGSEGV: read of address 0x8 ...; thread 4711 main" of a
  * recording, and its stack; or, without CRASH and in one line, the innermost place
- * in the program's own code. False, and prints nothing: it has no crash. */
-bool explain_brief(struct call *, FILE *, bool stack);
+ * in the program's own code. Null: it has no crash. The caller frees. */
+char *explain_brief(struct call *, bool stack);
 /* Prints the innermost frames: of the system, the last one before the program's
  * own code; and the variables of the first in that code. */
 void stack_text(FILE *, struct explain *);
@@ -234,6 +237,3 @@ void stack_text(FILE *, struct explain *);
  * recording does not tell; *kind: "crash", "exit", "running", "killed",
  * "unknown"; *status: of exit(), else -1. The caller frees. */
 char *ended_text(struct call *, const char **kind, int *status);
-/* Returns words if the last run ended otherwise than each other; null: it did
- * not, or an end is not known. */
-char *ended_compare(struct call *, size_t count);

@@ -10,7 +10,6 @@ enum {
     NEAR = 1 << 20,       /* no larger block is looked for */
     NUMBER_LEAST = 65536, /* a number from here on may be an address */
     UNNAMED_LEAST = 100,  /* a number that counts without a name */
-    FORMATS_MAX = 1 << 16,
     HITS_MAX = 1 << 20,
     /* Parts of a score, beside the weights of values: */
     RARE = 6,    /* for each halving of the records that have the format */
@@ -20,7 +19,6 @@ enum {
     LAST = 120, /* of the thread's last record; of the one before, a half */
     SAME = 100  /* of one that the crashed function wrote */
 };
-static const double AGAIN = 0.6; /* of a format that is shown already */
 static const double LATER = 1.5; /* of another thread's record, the later one */
 
 /* A format: the first record of it, and how many there are. */
@@ -86,10 +84,8 @@ static bool is_text_held(const struct reader_argument *a, const struct value *v)
     size_t size = a->text_size;
     if (a->kind != READER_STRING || !text)
         return false;
-    if (size > 6 && !memcmp(text + size - 3, "...", 3))
-        size -= 3; /* cut off */
-    else if (a->cut && size > 6)
-        size -= 6; /* <lost> */
+    if (a->cut && size > 6) /* it ends in "..." or "<lost>" */
+        size -= text[size - 1] == '.' ? 3 : 6;
     return size && strncmp(v->text, text, size) == 0 &&
            (!v->text[size] || size >= 16);
 }
@@ -153,12 +149,8 @@ static void event_match(struct search *s, const struct reader_event *e,
 static size_t event_first(struct search *s, const struct reader_event *e)
 {
     bool is_new;
-    size_t i = FORMATS_MAX;
-    if (s->formats.count < FORMATS_MAX)
-        i = ids_add(&s->formats, e->event.format, 0, 0, &is_new);
+    size_t i = ids_add(&s->formats, e->event.format, 0, 0, &is_new);
     ARRAY_NEED(s->all, i + 1, s->all_max);
-    if (i == FORMATS_MAX)
-        return i;
     if (is_new)
         s->all[i] =
             (struct format){e->event.order, s->p->records, 0, e->recorder};
@@ -215,18 +207,18 @@ static bool site_has_type(struct search *s, const struct hit *hit,
  * one: where a format comes again after another, the address was used again. */
 static uint64_t life_begin(const struct search *s, size_t value)
 {
-    unsigned char *seen = need(calloc(FORMATS_MAX + 1, 1));
+    size_t *seen = need(calloc(s->formats.count, sizeof *seen));
     uint64_t begin = 0;
-    size_t last = SIZE_MAX;
+    size_t last = SIZE_MAX, life = 1;
     for (size_t i = 0; i < s->hits_count; i++) {
         const struct hit *hit = &s->hits[i];
         if (hit->value != value || !hit->exact)
             continue;
-        if (seen[hit->format] && hit->format != last) {
-            memset(seen, 0, FORMATS_MAX + 1);
+        if (seen[hit->format] == life && hit->format != last) {
             begin = hit->order;
+            life++;
         }
-        seen[hit->format] = 1;
+        seen[hit->format] = life;
         last = hit->format;
     }
     free(seen);
@@ -369,10 +361,6 @@ static void lines_choose(struct search *s)
         if (!best)
             break;
         p->lines[p->lines_count++] = *best;
-        for (size_t i = 0; i < s->count; i++)
-            if (s->candidates[i].hit.format == best->hit.format &&
-                s->candidates[i].hit.value == best->hit.value)
-                s->candidates[i].score *= AGAIN;
         best->score = 0;
     }
     for (size_t i = 0; i < p->lines_count; i++)

@@ -11,11 +11,10 @@ enum { STACK_MAX = 8, VARIABLES_SHOWN = 8 };
 static const char *recording_threads(struct call *call, struct threads *threads)
 {
     const char *wrong = threads_begin(threads, &call->source);
-    if (wrong)
-        return wrong;
-    wrong = threads->machine
-                ? core_threads(threads)
-                : "is of a processor whose stacks are not known here";
+    if (!wrong)
+        wrong = threads->machine
+                    ? core_threads(threads)
+                    : "is of a processor whose stacks are not known here";
     for (size_t i = 0; i < threads->count; i++)
         threads_walk(threads, &threads->all[i]);
     threads_sort(threads);
@@ -83,16 +82,19 @@ void explain_close(struct explain *x)
     threads_close(&x->threads);
 }
 
-bool explain_brief(struct call *call, FILE *to, bool stack)
+char *explain_brief(struct call *call, bool stack)
 {
     static struct explain x;
     const struct place *site;
-    char *ending;
+    char *ending, *text;
+    size_t size;
+    FILE *to;
     x = (struct explain){.call = call};
     if (!is_crashed_recording(call) ||
         recording_threads(call, &x.threads) != NULL)
-        return false;
+        return NULL;
     crash_find(&x);
+    to = need(open_memstream(&text, &size));
     ending = ending_text(&x);
     text_put(to, stack ? "CRASH %s" : "%s", ending);
     free(ending);
@@ -111,7 +113,9 @@ bool explain_brief(struct call *call, FILE *to, bool stack)
         show_place(to, site);
     }
     explain_close(&x);
-    return true;
+    if (fclose(to) != 0)
+        need(NULL);
+    return text;
 }
 
 /* ----------------------------------------------------------------- lines -- */

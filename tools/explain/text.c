@@ -5,7 +5,7 @@
 #include "core.h"
 #include "explain.h"
 
-#include <elf.h>
+#include <gelf.h>
 
 enum { LINES_KEPT = 512, MODULES_KEPT = 128, WORDS_KEPT = 64 };
 
@@ -40,13 +40,18 @@ static void line_take(char *line)
     }
 }
 
+FILE *text_open(const char *path)
+{
+    int fd = regular_open(path);
+    return fd < 0 ? NULL : need(fdopen(fd, "r"));
+}
+
 /* Reads the lines of a text file. False: it is none, or has no crash. */
 static bool lines_read(const char *path)
 {
     char begin[4096], *line = NULL;
-    int fd = regular_open(path);
-    FILE *from = fd < 0 ? NULL : need(fdopen(fd, "r"));
-    ssize_t size = fd < 0 ? -1 : pread(fd, begin, sizeof begin, 0);
+    FILE *from = text_open(path);
+    ssize_t size = from ? pread(fileno(from), begin, sizeof begin, 0) : -1;
     size_t max = 0;
     while (size > 0 && !memchr(begin, '\0', (size_t)size) &&
            getline(&line, &max, from) > 0)
@@ -84,14 +89,13 @@ static void module_take(const char *line)
 /* Finds the kind of the program by a file: it, or a library of it. */
 static bool kind_find(const char *path)
 {
-    unsigned char head[20]; /* of an ELF file, up to the machine */
     int fd = regular_open(path);
-    bool is = fd >= 0 && pread(fd, head, sizeof head, 0) == sizeof head &&
-              memcmp(head, ELFMAG, SELFMAG) == 0;
-    unsigned at = is && head[EI_DATA] == ELFDATA2MSB;
+    Elf *elf = fd < 0 ? NULL : elf_begin(fd, ELF_C_READ, NULL);
+    GElf_Ehdr header;
+    bool is = gelf_getehdr(elf, &header) != NULL;
     if (is)
-        source_kind(&crash.kind, head,
-                    (unsigned)head[18 + !at] << 8 | head[18 + at]);
+        source_kind(&crash.kind, header.e_ident, header.e_machine);
+    elf_end(elf);
     if (fd >= 0)
         close(fd);
     return is;
@@ -166,7 +170,9 @@ static void status_add(struct notes *notes, const char *head,
 static void modules_take(const struct call *call)
 {
     const char *program = call_option(call, 'e');
-    bool is_known = program && kind_find(program);
+    bool is_known;
+    elf_version(EV_CURRENT);
+    is_known = program && kind_find(program);
     for (size_t i = 0; i < crash.count; i++)
         module_take(crash.lines[i]);
     for (size_t i = 0; i < crash.source.modules_count && !is_known; i++)

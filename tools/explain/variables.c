@@ -216,18 +216,6 @@ static bool code_has(const unsigned char *code, size_t count, uint64_t start,
     return false;
 }
 
-/* Forgets the value of a static variable: a recording has not its memory, and the
- * file of the program has the value of its start. */
-static void value_forget(struct variable *v)
-{
-    v->known = v->is_text = false;
-    if (v->is_struct) {
-        v->target = (Dwarf_Die){0};
-        v->type = NULL;
-    }
-    v->is_struct = false;
-}
-
 struct statics {
     struct frame f;
     uint64_t start; /* of the function */
@@ -246,11 +234,14 @@ static void statics_read(struct statics *s, Dwarf_Die *parent, unsigned depth)
             statics_read(s, &die, depth + 1);
         else if (dwarf_tag(&die) == DW_TAG_variable &&
                  variable_read(&s->f, &die, v) && v->address && v->size &&
-                 strncmp(v->name, "recorder_", 9) != 0) {
-            if (s->f.threads->source->memory->stale_order)
-                value_forget(v);
-            s->count +=
-                code_has(s->code, s->size, s->start, v->address, v->size);
+                 strncmp(v->name, "recorder_", 9) != 0 &&
+                 code_has(s->code, s->size, s->start, v->address, v->size)) {
+            /* A recording has not its memory, and the file of the program has
+             * the value of its start. */
+            bool has = !s->f.threads->source->memory->stale_order;
+            v->known &= has;
+            v->is_text &= has;
+            s->count += has || !v->is_struct;
         }
     }
 }
@@ -289,8 +280,7 @@ static size_t members_read(struct memory *m, Dwarf_Die *type, uint64_t base,
         struct variable *v = &to[count];
         *v = (struct variable){.address = base};
         type_read(type, v);
-        if (m)
-            value_read(m, v);
+        value_read(m, v);
         snprintf(v->name, sizeof v->name, "%.*s", (int)strcspn(before, "-"),
                  before);
         return count + 1;
@@ -325,8 +315,7 @@ static size_t members_read(struct memory *m, Dwarf_Die *type, uint64_t base,
                                  count);
             continue;
         }
-        if (m)
-            value_read(m, v);
+        value_read(m, v);
         count++;
     }
     return count;

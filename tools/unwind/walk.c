@@ -121,10 +121,10 @@ static size_t walk(struct unwind *u, struct registers *registers, uint64_t *to,
         uint64_t sp = registers->value[machine->sp];
         const struct row *row;
         bool is_code = function_is_code(u, address);
+        if (u->each && !u->tries)
+            u->each[count] = *registers; /* also after the last frame */
         if (!is_code && count)
             break;
-        if (u->each && !u->tries)
-            u->each[count] = *registers;
         to[count++] = address;
         if (!is_code && !called && return_from_nothing(u, registers)) {
             called = true;

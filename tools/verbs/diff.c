@@ -447,6 +447,40 @@ static void json_print(const struct diff_shown *o)
         json_time(c, &c->times[i]);
 }
 
+/* ------------------------------------------------------------------ ends -- */
+
+/* How the program of a recording ended; equal ends are equal texts. */
+static char *end_of(struct call *call)
+{
+    const char *kind;
+    int status;
+    char *text = ended_text(call, &kind, &status);
+    if (text && (strcmp(kind, "unknown") == 0 || strcmp(kind, "running") == 0 ||
+                 (strcmp(kind, "exit") == 0 && status < 0)))
+        *text = '\0';
+    else if (text)
+        text[strcspn(text, ":")] = '\0'; /* of a crash, its signal */
+    return text ? text : need(strdup(""));
+}
+
+/* Returns words if the last run ended otherwise than each other; null: it did
+ * not, or an end is not known. */
+static char *ends_compare(struct call *calls, size_t count)
+{
+    char *bad = end_of(&calls[count - 1]), *line = NULL, *good = NULL;
+    bool differ = *bad != '\0';
+    for (size_t i = 0; differ && i + 1 < count; i++) {
+        free(good);
+        good = end_of(&calls[i]);
+        differ = *good && strcmp(good, bad) != 0;
+    }
+    if (differ)
+        line = need_text("%s in BAD, %s in GOOD", bad, good);
+    free(good);
+    free(bad);
+    return line;
+}
+
 /* ------------------------------------------------------------------ verb -- */
 
 static void misuses(const struct call *call)
@@ -508,7 +542,7 @@ static int diff(struct call *call)
     c.exact = call_option(call, OPTION_EXACT) != NULL;
     check(&c);
     compare_all(&c);
-    o.ends = ended_compare(calls, count);
+    o.ends = ends_compare(calls, count);
     if (call_option(call, OPTION_ANY))
         c.strong_count = c.findings_causes;
     if (o.shown > c.findings_causes)

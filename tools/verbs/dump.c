@@ -107,6 +107,7 @@ static void dump_text(struct call *calls, bool head, bool in_color,
     struct reader_event event;
     struct merge merge;
     struct call *of;
+    char *crash = NULL;
     int width = sources_width(calls);
     if (head)
         dump_head(calls, width);
@@ -118,7 +119,9 @@ static void dump_text(struct call *calls, bool head, bool in_color,
     }
     merge_end(&merge);
     if (head && !calls->next && !call_selects(calls))
-        explain_brief(calls, stdout, true);
+        crash = explain_brief(calls, true);
+    fputs(crash ? crash : "", stdout);
+    free(crash);
 }
 
 static void dump_events(struct call *calls, bool head, bool as_csv)

@@ -129,6 +129,25 @@ static void frames_json(struct explain *x)
     putchar('}');
 }
 
+/* The threads of deadlocks; if none is in question, all threads. */
+static void waits_json(struct explain *x)
+{
+    bool has = false;
+    fputs(",\"waits\":[", stdout);
+    for (size_t i = 0; i < x->threads.count; i++) {
+        const struct thread *t = &x->threads.all[i];
+        if (x->thread && !t->in_deadlock)
+            continue;
+        fputs(has ? "," : "", stdout);
+        has = true;
+        show_thread_json(&x->threads, t);
+        fputs(",\"stack\":[", stdout);
+        show_frames_json(&x->threads, t->frames, 0, t->frames_count);
+        fputs("]}", stdout);
+    }
+    putchar(']');
+}
+
 static void all_json(struct explain *x, const struct provenance *p)
 {
     char *ending = ending_text(x);
@@ -136,10 +155,13 @@ static void all_json(struct explain *x, const struct provenance *p)
              x->signal, x->code);
     free(ending);
     json_put(stdout, x->has_address ? "'0x%" PRIx64 "'" : "null", x->address);
+    if (x->exception)
+        printf(",\"exception\":\"0x%x\"", x->exception);
     if (x->thread)
         frames_json(x);
     shown_json("provenance", x, p->lines, p->lines_count);
     shown_json("last", NULL, p->last, p->last_count);
+    waits_json(x);
     puts("}");
 }
 
