@@ -475,9 +475,9 @@ RECORDER_SELDOM_ void recorder_os_siginfo_(char *to, int sig, const void *info)
     }
     if (!record)
         code = -6; /* sent: SI_TKILL */
-    else if (sig == RECORDER_SIGSEGV_ && address == UINT64_MAX)
+    else if (sig == 11 /* SIGSEGV */ && address == UINT64_MAX)
         code = 128; /* SI_KERNEL */
-    else if (sig == RECORDER_SIGFPE_ && record[0] < 0xc0000094u)
+    else if (sig == 8 /* SIGFPE */ && record[0] < 0xc0000094u)
         code = 3; /* FPE_FLTDIV, and not by an integer */
     __builtin_memcpy(to + 8, &code, 4);
 }
