@@ -50,19 +50,16 @@ static uint64_t sp_of(const struct explain *x, unsigned frame)
 static void frames_read(struct explain *x)
 {
     struct threads *threads = &x->threads;
-    struct registers registers = x->thread->registers;
-    uint64_t frames[FRAMES_MAX];
-    size_t count;
-    bool whole;
+    const unsigned count = x->thread->frames_count;
     threads->unwind.each = x->registers;
-    count = unwind(&threads->unwind, &registers, frames, &whole);
+    threads_walk(threads, x->thread);
     threads->unwind.each = NULL;
     for (unsigned i = 0; i < count && i < HANDLER_FRAMES; i++) {
-        const struct row *row = cfi_row(&threads->unwind, frames[i]);
+        const struct row *row = cfi_row(&threads->unwind, x->thread->frames[i]);
         if (row && row->signal && i + 1 < count)
             x->first = i + 1;
     }
-    for (x->site = x->first; x->site + 1 < x->thread->frames_count; x->site++) {
+    for (x->site = x->first; x->site + 1 < count; x->site++) {
         const struct place *p = place_of(threads, x->thread->frames[x->site]);
         if (p && p->module && !show_is_system(p))
             break;
@@ -205,6 +202,8 @@ static void variable_add(struct explain *x, const struct variable *v,
                         : number == 0 || number == 1   ? 4
                         : number > 0 && number < SMALL ? 2
                                                        : 1;
+        if (part > 1 && holder && strstr(holder->name, "->"))
+            return; /* through two pointers, they say nothing */
         value = value_add(x, VALUE_NUMBER, v->name, v->value, weight / part);
         value->used |=
             x->access.index >= 0 && (number > 9 || number < 0) &&
@@ -245,7 +244,7 @@ static void given_add(struct explain *x)
             heap_block(x->memory, start += 2 * word, &b) &&
             (b.freed || words_have(x, x->sp, x->site_sp, start))) {
             v = value_add(x, VALUE_ADDRESS, "", start, WEIGHT_SITE);
-            v->given = v->block.freed = true;
+            v->used = v->block.freed = true;
             if (!*v->name)
                 strcpy(v->name, "the block");
             return;
@@ -260,9 +259,11 @@ static void used_add(struct explain *x)
     const int argument = x->memory->machine == EM_X86_64 ? 5 : 0;
     struct access *a = &x->access;
     bool calls, uses; /* the address in a register; a register or memory */
+    *a = (struct access){.base = -1, .index = -1};
     if (!x->has_address && x->code != SI_KERNEL)
         return;
-    if (x->has_address && x->pc == x->address) {
+    if (x->has_address && x->pc == x->address) { /* there is no code */
+        a->calls = true;
         register_add(x, argument, true);
         x->bad = x->pc;
         x->has_bad = true;
@@ -318,15 +319,12 @@ void crash_hung(struct explain *x)
 /* A number "id" may be of the struct that the bad pointer should have had. */
 static void ids_name(struct explain *x)
 {
-    const struct value *bad = NULL;
-    for (size_t i = 0; i < x->values_count && !bad; i++)
-        if (x->values[i].is_null && *x->values[i].type)
-            bad = &x->values[i];
-    for (size_t i = 0; bad && i < x->values_count; i++) {
-        struct value *v = &x->values[i];
+    struct value *bad = x->values, *end = bad + x->values_count;
+    while (bad < end && !(bad->is_null && *bad->type))
+        bad++;
+    for (struct value *v = x->values; bad < end && v < end; v++)
         if (v->kind == VALUE_NUMBER && !*v->type && strcmp(v->name, "id") == 0)
             memcpy(v->type, bad->type, sizeof v->type);
-    }
 }
 
 const char *crash_function(struct explain *x, unsigned frame)
@@ -357,12 +355,11 @@ void crash_find(struct explain *x)
     }
     if (x->signal == SIGABRT)
         ending_message(x);
-    x->freed_twice = x->in_heap && strstr(x->message, "double free");
     used_add(x);
     for (unsigned i = x->site;
          i <= x->site + CALLERS && i < x->thread->frames_count; i++)
         frame_add(x, i);
-    if (x->freed_twice)
+    if (x->in_heap && strstr(x->message, "double free"))
         given_add(x);
     ids_name(x);
     if (x->has_address && x->address >= ADDRESS_LEAST && x->address != x->pc)

@@ -1,6 +1,7 @@
 /* ended.c - how the program of a recording ended: by its notes, and by the
  * process that they name. */
 /* SPDX-License-Identifier: MIT */
+#include "bytes.h"
 #include "explain.h"
 #include "watch.h"
 
@@ -12,9 +13,8 @@ enum runs { RUNS_NOT, RUNS, RUNS_PERHAPS };
 static bool word_is(const struct call *call, enum note_word which,
                     uintptr_t here)
 {
-    uint64_t mask =
-        call->source.memory->word_bytes < 8 ? UINT32_MAX : UINT64_MAX;
-    return here && call->source.owner[which] == (here & mask);
+    return here &&
+           call->source.owner[which] == (here & word_max(call->source.memory));
 }
 
 /* True if the program ran in this boot, and had its process id from here. */

@@ -179,12 +179,6 @@ static void overflow_text(FILE *to, struct explain *x, uint64_t end)
         fprintf(to, ": %s calls itself again and again", function);
 }
 
-/* True if there is no code at the address that was called. */
-static bool is_call(const struct explain *x)
-{
-    return x->has_address && x->address == x->pc;
-}
-
 /* The names of pointers that may be the null pointer. */
 enum { NULLS_MAX = 16 };
 struct nulls {
@@ -242,14 +236,13 @@ static void null_add(struct nulls *n, const struct variable *v)
         name = member.name;
     else if (n->offset)
         return;
+    if (n->count < NULLS_MAX)
+        n->addresses[n->count] = v->address;
     n->count++;
-    if (n->offset && !v->known && !v->address && member.address != n->offset)
-        return;
-    if (!strstr(n->text, name) && (!*n->line || line_has(n->line, name)))
+    if ((!n->offset || v->known || v->address || member.address == n->offset) &&
+        !strstr(n->text, name) && (!*n->line || line_has(n->line, name)))
         snprintf(n->text + at, sizeof n->text - at, "%s%s", at ? " or " : "",
                  name);
-    if (n->count <= NULLS_MAX)
-        n->addresses[n->count - 1] = v->address;
 }
 
 /* Finds the pointers that may be the null pointer. */
@@ -279,7 +272,8 @@ static void nulls_find(struct explain *x, struct nulls *n)
  * pointers in the source line, if the file is here and its line has any. */
 static void null_text(FILE *to, struct explain *x, uint64_t offset)
 {
-    struct nulls n = {.offset = offset, .calls = is_call(x)};
+    struct nulls n = {.offset = offset,
+                      .calls = x->access.calls && !x->access.known};
     if (offset)
         fprintf(to, "offset %llu of ", (unsigned long long)offset);
     fputs("a null pointer", to);
@@ -337,10 +331,10 @@ static void fault_text(FILE *to, struct explain *x)
         overflow_text(to, x, end);
         return;
     }
-    fputs(a->calls || is_call(x) ? "call of "
-          : !a->known            ? "access to "
-          : a->writes            ? "write to "
-                                 : "read of ",
+    fputs(a->calls    ? "call of "
+          : !a->known ? "access to "
+          : a->writes ? "write to "
+                      : "read of ",
           to);
     if (x->has_address) {
         address_text(to, x);

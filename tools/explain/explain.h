@@ -105,9 +105,9 @@ enum { MESSAGE_MAX = 400 };
 struct explain {
     struct call *call;
     struct threads threads;
-    struct memory *memory;       /* of the source */
-    const struct thread *thread; /* that crashed; null: none did */
-    unsigned first;              /* its frame that crashed, after a handler's */
+    struct memory *memory; /* of the source */
+    struct thread *thread; /* that crashed; null: none did */
+    unsigned first;        /* its frame that crashed, after a handler's */
     struct registers registers[FRAMES_MAX + 1]; /* of each frame */
     uint64_t pc, sp, frame_end; /* of the frame that crashed; 0: unknown */
     uint64_t site_sp;           /* of the frame `site` */
@@ -118,7 +118,6 @@ struct explain {
     uint64_t address;   /* of the fault */
     bool has_address;
     bool in_heap;              /* malloc() or free() found the heap damaged */
-    bool freed_twice;          /* glibc says that a block was */
     char message[MESSAGE_MAX]; /* of glibc's abort(); or "" */
     struct access access;
     uint64_t bad; /* the value that was used as an address, */
@@ -144,8 +143,7 @@ struct value {
     char type[48]; /* of its target, or of the struct that it is in; or "" */
     char *text;    /* of VALUE_TEXT */
     bool is_null;  /* a null pointer, of VALUE_NUMBER */
-    bool used;     /* the faulting instruction used it */
-    bool given;    /* a block that was freed twice */
+    bool used;     /* the faulting instruction used it, or it was freed twice */
     uint64_t records, own; /* that hold it; the last order by the thread */
     unsigned weight;       /* the higher, the more telling: WEIGHT_SITE ... */
     struct block block;    /* of the heap at it; size 0: none */

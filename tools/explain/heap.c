@@ -48,8 +48,7 @@ bool heap_block(struct memory *m, uint64_t start, struct block *to)
         return false;
     size = head & ~(uint64_t)FLAGS;
     if (head & MAPPED) {
-        if (start % 4096 == 2 * word)
-            to->size = size - 2 * word;
+        to->size = start % 4096 == 2 * word ? size - 2 * word : 0;
         return to->size != 0;
     }
     to->size = size - word;

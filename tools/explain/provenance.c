@@ -117,18 +117,14 @@ static bool is_held(struct search *s, const struct reader_argument *a,
 }
 
 static void event_match(struct search *s, const struct reader_event *e,
-                        size_t format)
+                        struct hit hit)
 {
     struct reader_argument arguments[12];
     unsigned count = reader_arguments(&s->x->call->reader, e, arguments);
     reader_unmark(arguments, count);
     for (size_t i = 0; count && i < s->x->values_count; i++) {
-        struct hit hit = {.order = e->event.order,
-                          .caller = e->event.caller,
-                          .value = i,
-                          .format = format,
-                          .thread = e->thread};
         unsigned k = 0;
+        hit.value = i;
         while (k < count && !is_held(s, &arguments[k], &s->x->values[i], &hit))
             k++;
         if (k == count)
@@ -159,18 +155,14 @@ static size_t event_first(struct search *s, const struct reader_event *e)
 }
 
 /* Keeps the newest records of the thread, or of all where none is known. */
-static void event_last(struct search *s, const struct reader_event *e,
-                       size_t format)
+static void event_last(struct search *s, struct hit hit)
 {
     struct provenance *p = s->p;
-    if (s->x->thread && (!e->thread || e->thread->id != s->x->thread->id))
+    if (s->x->thread && (!hit.thread || hit.thread->id != s->x->thread->id))
         return;
     if (p->last_count == LAST_MAX)
         memmove(p->last, p->last + 1, --p->last_count * sizeof *p->last);
-    p->last[p->last_count++].hit = (struct hit){.order = e->event.order,
-                                                .caller = e->event.caller,
-                                                .value = SIZE_MAX,
-                                                .format = format};
+    p->last[p->last_count++].hit = hit;
 }
 
 /* ---------------------------------------------------------------- choose -- */
@@ -252,7 +244,7 @@ static bool is_sure(struct search *s, const struct hit *hit)
 {
     const struct value *v = &s->x->values[hit->value];
     bool known = false;
-    if ((!v->used && !v->given) || hit->before || hit->weak)
+    if (!v->used || hit->before || hit->weak)
         return false;
     if (!v->block.freed)
         return is_of_crash(s, hit);
@@ -406,9 +398,13 @@ void provenance_find(struct explain *x, struct provenance *p)
     call_take(x->call);
     reader_count(reader);
     for (; reader_next(reader, &e); p->records++) {
-        size_t format = event_first(&s, &e);
-        event_match(&s, &e, format);
-        event_last(&s, &e, format);
+        const struct hit hit = {.order = e.event.order,
+                                .caller = e.event.caller,
+                                .value = SIZE_MAX,
+                                .format = event_first(&s, &e),
+                                .thread = e.thread};
+        event_match(&s, &e, hit);
+        event_last(&s, hit);
     }
     lines_choose(&s);
     others_choose(&s);

@@ -170,9 +170,7 @@ static void status_add(struct notes *notes, const char *head,
 static void modules_take(const struct call *call)
 {
     const char *program = call_option(call, 'e');
-    bool is_known;
-    elf_version(EV_CURRENT);
-    is_known = program && kind_find(program);
+    bool is_known = elf_version(EV_CURRENT) && program && kind_find(program);
     for (size_t i = 0; i < crash.count; i++)
         module_take(crash.lines[i]);
     for (size_t i = 0; i < crash.source.modules_count && !is_known; i++)
