@@ -13,6 +13,7 @@ enum {
     TEXT_LEAST = 3, /* shorter ones are everywhere */
     WORDS_MAX = 1024,
     SMALL = 16,
+    TABLE = 256,        /* bytes of a table of virtual functions */
     CALLERS = 2,        /* frames after the site whose variables count */
     HANDLER_FRAMES = 16 /* of a handler that raised the signal again */
 };
@@ -158,13 +159,14 @@ static bool is_bad(const struct explain *x, const struct variable *v)
            variable_member(v, x->address, &member);
 }
 
+/* True if a value is one of some words, or less than `within` bytes after it. */
 static bool words_have(struct explain *x, uint64_t at, uint64_t end,
-                       uint64_t value)
+                       uint64_t value, uint64_t within)
 {
     struct memory *m = x->memory;
     uint64_t word;
     for (unsigned i = 0; at < end && i < WORDS_MAX; i++, at += m->word_bytes)
-        if (bytes_read_word(m, at, &word) && word == value)
+        if (bytes_read_word(m, at, &word) && value - word < within)
             return true;
     return false;
 }
@@ -178,7 +180,6 @@ static void variable_add(struct explain *x, const struct variable *v,
     struct variable *members;
     struct value none = {0}, *value = &none;
     const char *type = holder ? holder->type : v->type;
-    int64_t number = (int64_t)v->value;
     bool bad = is_bad(x, v);
     size_t count;
     if (v->is_text)
@@ -188,25 +189,26 @@ static void variable_add(struct explain *x, const struct variable *v,
     if (v->known && v->is_pointer && v->value >= ADDRESS_LEAST) {
         value = value_add(x, VALUE_ADDRESS, v->name, v->value, weight);
         type = v->type;
-        /* The bad address is in a freed block, or was read there. */
-        value->used |=
-            value->block.freed && x->has_bad &&
-            (x->bad - v->value < value->block.size ||
-             (x->bad >= ADDRESS_LEAST &&
-              words_have(x, v->value, v->value + value->block.size, x->bad)));
+        /* The bad address is in a freed block, or was read there, as that of a
+         * table of virtual functions. */
+        value->used |= value->block.freed && x->has_bad &&
+                       (x->bad - v->value < value->block.size ||
+                        (x->bad >= ADDRESS_LEAST &&
+                         words_have(x, v->value, v->value + value->block.size,
+                                    x->bad, TABLE)));
     } else if (v->is_pointer && bad) { /* "next=(nil)" */
         value = value_add(x, VALUE_NUMBER, v->name, 0, WEIGHT_HOLDER);
         value->is_null = true;
     } else if (v->known && !v->is_pointer) { /* small numbers are everywhere */
-        unsigned part = x->signal == SIGFPE && !number ? 1
-                        : number == 0 || number == 1   ? 4
-                        : number > 0 && number < SMALL ? 2
-                                                       : 1;
+        unsigned part = x->signal == SIGFPE && !v->value ? 1
+                        : v->value < 2                   ? 4
+                        : v->value < SMALL               ? 2
+                                                         : 1;
         if (part > 1 && holder && strstr(holder->name, "->"))
             return; /* through two pointers, they say nothing */
         value = value_add(x, VALUE_NUMBER, v->name, v->value, weight / part);
         value->used |=
-            x->access.index >= 0 && (number > 9 || number < 0) &&
+            x->access.index >= 0 && v->value > 9 &&
             x->registers[x->first].value[x->access.index] == v->value;
     }
     if (type && !*value->type)
@@ -242,7 +244,7 @@ static void given_add(struct explain *x)
     for (unsigned i = 0; at < x->site_sp && i < WORDS_MAX; i++, at += word)
         if (bytes_read_word(x->memory, at, &start) &&
             heap_block(x->memory, start += 2 * word, &b) &&
-            (b.freed || words_have(x, x->sp, x->site_sp, start))) {
+            (b.freed || words_have(x, x->sp, x->site_sp, start, 1))) {
             v = value_add(x, VALUE_ADDRESS, "", start, WEIGHT_SITE);
             v->used = v->block.freed = true;
             if (!*v->name)

@@ -352,12 +352,10 @@ static void lines_choose(struct search *s)
         }
         if (!best)
             break;
+        best->sure = best->hit.value != SIZE_MAX && is_sure(s, &best->hit);
         p->lines[p->lines_count++] = *best;
         best->score = 0;
     }
-    for (size_t i = 0; i < p->lines_count; i++)
-        p->lines[i].sure =
-            p->lines[i].hit.value != SIZE_MAX && is_sure(s, &p->lines[i].hit);
 }
 
 /* The other threads that recorded values which the crash used, or that the
