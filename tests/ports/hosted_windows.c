@@ -268,6 +268,14 @@ static int crash(const char *how)
         handle();
         fault();
     }
+    if (!strcmp(how, "held")) { /* a register has a pointer of a record */
+        char *volatile *at = (char *volatile *)malloc(sizeof *at);
+        MUST(at);
+        *at = (char *)(uintptr_t)0x4141414141414141;
+        record(of_main, "holds at=%p", (void *)at);
+        zero += **at;
+        record(of_main, "held at=%p", (void *)at);
+    }
     if (!strcmp(how, "divide"))
         return 100 / zero;
     if (!strcmp(how, "illegal"))

@@ -573,12 +573,16 @@ windows_explained()
             crash "$how" </dev/null) >"$of/raw" 2>&1
         build/recorder explain "$of/c.rec" >"$of/said"
         grep -q "^hosted_windows.exe: $words" "$of/said" &&
-            grep -q "last words before $how" "$of/said" && continue
+            grep -q "last words before $how" "$of/said" &&
+            { [ "$how" != held ] ||
+                grep -q "holds at=.* <- perhaps r.* = 0x" "$of/said"; } &&
+            continue
         echo "$how: explain does not say $words"
         cat "$of/raw" "$of/said"
         return 1
     done <<EOF
 segv SIGSEGV (exception 0xc0000005): write to address 0x
+held SIGSEGV (exception 0xc0000005): read of an address that cannot exist
 divide SIGFPE (exception 0xc0000094): integer division by zero
 illegal SIGILL (exception 0xc000001d): illegal instruction$
 deep SIGSEGV (exception 0xc00000fd): stack overflow of the thread
