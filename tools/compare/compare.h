@@ -62,7 +62,6 @@ struct compare_value {
     uint64_t word; /* a real's bits; a string's number among compare.strings */
     unsigned char kind;   /* of struct reader_argument */
     unsigned char naming; /* by its value: enum naming */
-    bool own;             /* the id of the process or of a thread */
 };
 
 /* A chain is the records of a thread, from its newest back. Back to the last
@@ -142,8 +141,8 @@ enum rule {
     RULE_MACHINE,
     RULE_SLOW,
     RULE_SLOWS,
+    RULE_PASSES,
     RULE_LATE,
-    RULE_THREAD,
     RULE_ENDS,
     RULE_ONCE,
     RULE_COUNT,
@@ -169,6 +168,7 @@ struct compare_time {
     size_t from, to; /* formats; of a span, `to` is COMPARE_NONE */
     double count[SIDES], median[SIDES], high[SIDES], total[SIDES]; /* ns */
     double cpu[SIDES]; /* ns on CPUs of a pass, in the mean; NAN: unknown */
+    bool waits;        /* may be, for other threads */
     const char *verdict;
 };
 
@@ -246,7 +246,6 @@ void rates_find(struct compare *);
 void values_find(struct compare *);
 void times_find(struct compare *);
 void counts_find(struct compare *);
-void threads_find(struct compare *);
 
 /* naming.c: an argument is a name (of a process, a thread, an address, a
  * descriptor) by its value or by its name; or its name says that it differs
@@ -259,10 +258,15 @@ enum naming value_naming(const struct compare *, enum compare_side,
 void naming_find_handles(struct compare *);
 /* True if the words around an argument tell that it is a queue's length. */
 bool naming_is_gauge(const struct compare_format *, unsigned argument);
+/* True if a format says that its thread waits. */
+bool naming_is_wait(const struct compare_format *);
 /* Notes the naming of a value by itself; `text`: of a string. */
 void naming_keep(struct call *, struct compare_value *, const char *text);
 
-/* times.c: "step from net: ... to disk: ...", "span net: ...". */
+/* times.c: how many steps from a format to another may wait; COMPARE_NONE: any
+ * format. */
+size_t times_waits(const struct compare *, size_t from, size_t to);
+/* "step from net: ... to disk: ...", "span net: ...". */
 const char *time_text(const struct compare *, const struct compare_time *);
 
 /* findings.c */
@@ -294,13 +298,6 @@ void finding_add(struct compare *, struct finding, ...);
 
 /* --------------------------------------------------------------- rules.c -- */
 
-/* The probability that a Poisson variable of that mean is `count` or more. */
-double statistics_poisson(double count, double mean);
-/* The same of that many new kinds in `of_b`. `kinds[i]`: how many were seen 1 + i
- * times in `of_a`: by these, the number of new ones to expect in `of_b` more,
- * biased up (Good 1953, Efron and Thisted). */
-double statistics_unseen(size_t count, const size_t kinds[3], double of_a,
-                         double of_b);
 /* None of `of_b`, where there were `a` of `of_a`: Fisher's exact test. */
 double statistics_none(double a, double of_a, double of_b);
 
@@ -338,6 +335,9 @@ bool level_of(const struct points *, struct level *);
 /* How many thresholds of a rule apart two levels are: >= 1 is a difference. */
 double rule_size(enum rule, const struct level *good, const struct level *bad,
                  double unit);
+/* The same of points that are 1 or 0, which it frees; 0 if they are too few. */
+double rule_size_parts(enum rule, struct points of[SIDES],
+                       struct level to[SIDES]);
 /* The same of the levels of a format's watched events: 1 where an argument is a
  * word (`what`), or, if `argument` is -1, where that format follows; else 0. */
 double rule_size_where(const struct compare *, enum rule, size_t format,

@@ -6,58 +6,47 @@
 
 enum { RUNS = 3, LEAST = 8 };
 
-/* The events of each format in each run, the bad one last. */
-static uint64_t *counts_of(const struct compare *c)
+/* The records of a format in a run. */
+static size_t count_of(const struct compare *c, enum compare_side side,
+                       size_t format, size_t run)
 {
-    size_t good = c->of[GOOD].runs_count;
-    uint64_t *counts =
-        need(calloc((c->formats_count + 1) * (good + 1), sizeof *counts));
-    for (enum compare_side side = GOOD; side < SIDES; side++)
-        for (size_t run = 0; run < c->of[side].runs_count; run++) {
-            const struct compare_run *r = &c->of[side].runs[run];
-            for (size_t i = r->first; i < r->end; i++)
-                counts[c->of[side].events[i].format * (good + 1) +
-                       (side ? good : run)]++;
-        }
-    return counts;
+    const size_t *at = &c->listed_at[side][format];
+    size_t count = 0;
+    for (size_t i = at[0]; i < at[1]; i++)
+        count += history_run(&c->of[side], c->listed[side][i]) == run;
+    return count;
 }
 
 /* True if all good runs of a format have the same number of records. */
-static bool is_steady(const struct compare *c, size_t format,
-                      const uint64_t *counts)
+static bool is_steady(const struct compare *c, size_t format)
 {
     const struct compare_format *f = &c->formats[format];
     const struct compare_recorder *r = &c->recorders[f->recorder];
+    size_t count = count_of(c, GOOD, format, 0);
     for (size_t run = 1; run < c->of[GOOD].runs_count; run++)
-        if (counts[run] != *counts)
+        if (count_of(c, GOOD, format, run) != count)
             return false;
-    return *counts >= LEAST && !f->scheduler && !r->cut[GOOD] && !r->cut[BAD];
+    return count >= LEAST && !f->scheduler && !r->cut[GOOD] && !r->cut[BAD];
 }
 
 /* If BAD had the same work: half of the steady formats are as often in it. */
 void counts_find(struct compare *c)
 {
     const struct rule_row *rule = &rule_rows[RULE_COUNT];
-    size_t runs = c->of[GOOD].runs_count, all = 0, same = 0, i;
-    uint64_t *counts;
-    if (runs < RUNS)
-        return;
-    counts = counts_of(c);
-    for (i = 0; i < c->formats_count; i++)
-        if (is_steady(c, i, &counts[i * (runs + 1)])) {
-            all++;
-            same += counts[i * (runs + 1)] == counts[i * (runs + 1) + runs];
+    double runs = (double)c->of[GOOD].runs_count, good, bad, times;
+    size_t all = 0, same = 0;
+    for (int adds = 0; adds < 2 && runs >= RUNS && 2 * same >= all; adds++)
+        for (size_t i = 0; i < c->formats_count; i++) {
+            if (!is_steady(c, i))
+                continue;
+            good = (double)c->formats[i].watched[GOOD] / runs;
+            bad = (double)c->formats[i].watched[BAD];
+            all += !adds;
+            same += !adds && good == bad;
+            times = fabs(log2(bad / good));
+            if (adds && bad > 0 && times >= rule->effect &&
+                fabs(bad - good) >= rule->noise * sqrt(fmin(bad, good)))
+                finding_add(c, finding_of(c, RULE_COUNT, times, i, good, bad),
+                            finding_site(c, i), bad, good, runs);
         }
-    for (i = 0; i < c->formats_count && 2 * same >= all; i++) {
-        const uint64_t *of = &counts[i * (runs + 1)];
-        double good = (double)of[0], bad = (double)of[runs];
-        if (!is_steady(c, i, of) || bad == 0 ||
-            fabs(log2(bad / good)) < rule->effect ||
-            fabs(bad - good) < rule->noise * sqrt(fmin(bad, good)))
-            continue;
-        finding_add(
-            c, finding_of(c, RULE_COUNT, fabs(log2(bad / good)), i, good, bad),
-            finding_site(c, i), bad, good, (double)runs);
-    }
-    free(counts);
 }

@@ -80,12 +80,9 @@ static bool is_same(const struct exact *x, size_t good, size_t bad,
     enum naming in_good = value_naming(x->c, GOOD, good, argument);
     enum naming in_bad = value_naming(x->c, x->with, bad, argument);
     if (a->kind == READER_LOST || b->kind == READER_LOST ||
-        in_good == NAMING_CHANCE)
+        in_good == NAMING_CHANCE || (a->kind == b->kind && a->word == b->word))
         return true;
-    if (in_good != NAMING_NONE || in_bad != NAMING_NONE)
-        return in_good == in_bad ||
-               (in_good == NAMING_NAME && in_bad == NAMING_NAME);
-    return (a->kind == b->kind && a->word == b->word) || (a->own && b->own);
+    return in_good != NAMING_NONE && in_good == in_bad;
 }
 
 /* The first argument by which two records of one format differ; -1: none.
@@ -147,11 +144,11 @@ static double surprises(struct exact *x, size_t place)
     const uint32_t *events = x->of[GOOD].events;
     const struct compare_event *all = x->c->of[GOOD].events;
     const struct compare_event *e = &all[events[place]];
-    size_t like = x->expected, *last;
+    size_t like = x->expected == COMPARE_NONE ? 0 : x->expected, *last;
     double count;
     if (like && all[events[like - 1]].format != e->format)
         like = 0;
-    count = !like;
+    count = !like && x->expected != COMPARE_NONE;
     for (unsigned i = 0; like && i < e->count; i++) {
         struct same *same = &x->same[e->format].of[i];
         uint64_t by = value_of(x, GOOD, events[place], i)->word -
@@ -277,6 +274,7 @@ static size_t same_count(struct exact *x)
 static bool departs_seldom(struct exact *x, size_t i)
 {
     size_t at[SIDES] = {i, i}, skips[SIDES], apart = 0;
+    x->expected = COMPARE_NONE;
     while (at[GOOD] < x->of[GOOD].count && at[BAD] < x->of[BAD].count) {
         bool same = is_equal(x, at[GOOD], at[BAD], false);
         if (same)
@@ -286,7 +284,9 @@ static bool departs_seldom(struct exact *x, size_t i)
             return false;
         at[GOOD] += same ? 1 : skips[GOOD];
         at[BAD] += same ? 1 : skips[BAD];
+        x->expected = same ? x->expected : COMPARE_NONE;
     }
+    x->known -= 10 * (double)apart;
     return true;
 }
 
@@ -328,21 +328,21 @@ static size_t partner_of(struct exact *x, size_t run, size_t role)
 {
     enum { TRIED = 8 };
     const struct history *h = &x->c->of[x->with];
-    struct same_format *known = x->same;
-    size_t bytes = (x->c->formats_count + 1) * sizeof *known;
-    size_t best = COMPARE_NONE, most = 0, count;
-    x->same = need(malloc(bytes));
+    size_t best = thread_of(h, run, role, 0), most = 0;
+    sequence_make(x, GOOD);
     for (size_t which = 0; which < TRIED; which++) {
+        size_t i = 0;
         if ((x->thread[BAD] = thread_of(h, run, role, which)) == COMPARE_NONE)
             break;
-        memcpy(x->same, known, bytes);
-        if ((count = 1 + same_count(x)) <= most)
-            continue;
-        most = count;
-        best = x->thread[BAD];
+        sequence_make(x, BAD);
+        while (i < x->of[GOOD].count && i < x->of[BAD].count &&
+               is_equal(x, i, i, false))
+            i++;
+        if (i > most) {
+            most = i;
+            best = x->thread[BAD];
+        }
     }
-    free(x->same);
-    x->same = known;
     return best;
 }
 

@@ -19,6 +19,10 @@ static const char *const gauges[] = {
     "wait",  "waiting", "inflight", "active",  "busy",  "idle",   "free",
     "use",   "ready",   "mailbox",  "tokens",  "credit"};
 
+/* A record before a wait. */
+static const char *const waits[] = {"wait", "idle",     "sleep",
+                                    "park", "block on", "poll"};
+
 static bool is_word(const char *name, size_t size, const char *const *words,
                     size_t count)
 {
@@ -87,6 +91,14 @@ bool naming_is_gauge(const struct compare_format *f, unsigned argument)
            IS_WORD(a.after, a.after_size, gauges);
 }
 
+bool naming_is_wait(const struct compare_format *f)
+{
+    for (size_t i = 0; i < sizeof waits / sizeof *waits; i++)
+        if (strcasestr(f->text, waits[i]))
+            return true;
+    return false;
+}
+
 static bool is_address(struct call *call, uint64_t word)
 {
     return (word >= 0x500000000000u && word <= 0x7fffffffffffu) ||
@@ -105,11 +117,11 @@ static bool is_own(const struct reader *reader, uint64_t word)
 
 void naming_keep(struct call *call, struct compare_value *v, const char *text)
 {
-    v->own = v->kind < READER_REAL && is_own(&call->reader, v->word);
     if (v->kind == READER_STRING && strstr(text, "tmp"))
         v->naming = NAMING_CHANCE; /* of mkstemp() */
     else if (v->kind == READER_POINTER ||
-             (v->kind < READER_REAL && is_address(call, v->word)))
+             (v->kind < READER_REAL &&
+              (is_address(call, v->word) || is_own(&call->reader, v->word))))
         v->naming = v->word ? NAMING_NAME : NAMING_NULL;
 }
 
@@ -159,11 +171,12 @@ static bool is_handle(const struct compare *c, struct argument open,
         const struct compare_value *v = &h->values[e->values + which];
         if (!opens && !use && e->format != close.format)
             continue;
-        uses++;
+        uses += use || !in;
         if (which >= e->count || v->word >= HANDLES ||
             (v->kind != READER_SIGNED && v->kind != READER_UNSIGNED))
             return false;
-        if (is_open[v->word] == opens && ++wrong * 100 > 100 + uses)
+        if (is_open[v->word] == opens && (use || !in) &&
+            ++wrong * 100 > 100 + uses)
             return false;
         if (use)
             continue;
@@ -175,7 +188,7 @@ static bool is_handle(const struct compare *c, struct argument open,
         of[opens]++;
         most = of[1] > of[0] + most ? of[1] - of[0] : most;
     }
-    return in ? uses > of[0] + of[1]
+    return in ? uses > 0
               : of[1] >= 32 && of[0] * 10 >= of[1] * 9 &&
                     (kinds * 4 <= of[1] || ups + 1 >= of[1]) && most >= 3;
 }

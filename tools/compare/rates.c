@@ -18,24 +18,16 @@ static void new_add(struct compare *c, size_t format)
                                                     : "");
 }
 
-/* True if each of several runs of GOOD, or each of several threads of the role,
- * has a format. */
-static bool is_in_each(const struct compare *c, size_t format, bool run)
+/* True if each run of GOOD has a format. */
+static bool is_in_each(const struct compare *c, size_t format)
 {
-    const struct history *h = &c->of[GOOD];
     const uint32_t *at = &c->listed[GOOD][c->listed_at[GOOD][format]];
-    size_t role = h->threads[h->events[*at].thread].role, all = 0;
-    size_t count = (size_t)c->formats[format].watched[GOOD], i;
-    struct ids ids = {0};
-    bool is_new;
-    for (i = 0; i < h->threads_count; i++)
-        all += h->threads[i].role == role && h->threads[i].count > 0;
-    for (i = 0; i < count; i++)
-        ids_add(&ids, run ? history_run(h, at[i]) : h->events[at[i]].thread, 0,
-                0, &is_new);
-    count = ids.count;
-    ids_free(&ids);
-    return run ? count == h->runs_count : all > 1 && count == all;
+    size_t runs = 0, last = SIZE_MAX;
+    for (size_t i = 0; i < c->formats[format].watched[GOOD]; i++) {
+        runs += history_run(&c->of[GOOD], at[i]) != last;
+        last = history_run(&c->of[GOOD], at[i]);
+    }
+    return runs == c->of[GOOD].runs_count;
 }
 
 /* The last event of GOOD whose format BAD has, too. */
@@ -57,10 +49,8 @@ static void gone_add(struct compare *c, size_t format, size_t common)
     double least = r->cut[GOOD] || r->cut[BAD] ? 12 : c->threaded ? 6 : 3;
     struct finding n = finding_of(c, RULE_GONE, count, format, count, 0);
     bool at_end = f->first[GOOD] >= common;
-    n.weak = at_end ? r->cut[BAD]
-                    : count / (double)c->of[GOOD].runs_count < least &&
-                          (r->cut[GOOD] || r->cut[BAD] ||
-                           !is_in_each(c, format, false));
+    n.weak =
+        at_end ? r->cut[BAD] : count / (double)c->of[GOOD].runs_count < least;
     if (at_end) {
         n.score -= 20;
         n.event[BAD] = c->of[BAD].count - 1;
@@ -120,7 +110,7 @@ void rates_find(struct compare *c)
         const struct compare_format *f = &c->formats[i];
         if (f->watched[BAD] && !f->kept[GOOD])
             new_add(c, i);
-        else if (f->watched[GOOD] && !f->kept[BAD] && is_in_each(c, i, true))
+        else if (f->watched[GOOD] && !f->kept[BAD] && is_in_each(c, i))
             gone_add(c, i, common);
         else if (f->watched[GOOD] && f->watched[BAD])
             ends_find(c, i);

@@ -60,12 +60,12 @@ const struct rule_row rule_rows[RULES] = {
     [RULE_SLOWS] = {"time", 47, 0.4, 8,
                     "%s takes longer with time: %s x as long in a quarter "
                     "of BAD as in an earlier one, %s x in GOOD"},
+    [RULE_PASSES] = {"time", 49, 0.1, 4,
+                     "%s takes longer in a part: %s of %.0f times in BAD more "
+                     "than %s, %s of %.0f times in GOOD"},
     [RULE_LATE] = {"time", 48, 3, 0,
                    "%s is late %s of %.0f times in BAD, by more than %s, up to "
                    "%s; %s of %.0f times in GOOD"},
-    [RULE_THREAD] = {"thread", 96, 0, 0,
-                     "thread %s (T%u) is in %s only: %.0f records, %s the "
-                     "first"},
     [RULE_ENDS] = {"ends", 72, 0.25, 4,
                    "%s of thread %s (T%u) ends early: it is not among the last "
                    "%.0f records of BAD, %s of all; before, never for more "
@@ -77,39 +77,11 @@ const struct rule_row rule_rows[RULES] = {
                     "runs of GOOD"},
 };
 
-double statistics_poisson(double count, double mean)
-{
-    double term, sum = 0;
-    if (count <= 0)
-        return 1;
-    if (mean <= 0)
-        return 0;
-    if (count <= mean)
-        return 1; /* it is no surprise, whatever it is exactly */
-    term = exp(count * log(mean) - mean - lgamma(count + 1));
-    for (double at = count + 1; term > sum * 1e-12; at++) {
-        sum += term;
-        term *= mean / at;
-    }
-    return sum < 1 ? sum : 1;
-}
-
 double statistics_none(double a, double of_a, double of_b)
 {
     double all = of_a + of_b;
     return exp(lgamma(all - a + 1) - lgamma(of_a - a + 1) - lgamma(all + 1) +
                lgamma(of_a + 1));
-}
-
-double statistics_unseen(size_t count, const size_t kinds[3], double of_a,
-                         double of_b)
-{
-    /* A place that has shown no variety at all in n looks: how often it shows
-     * some in n more, by our judgement: one in 200, more after few looks. */
-    const double surprise = 0.005, few = 0.5;
-    double seldom = (double)kinds[0] + (double)kinds[1] / 2 +
-                    (double)kinds[2] / 4 + few / of_a;
-    return statistics_poisson((double)count, surprise + of_b / of_a * seldom);
 }
 
 void points_add(struct points *p, double x, size_t event, size_t run)
@@ -245,7 +217,7 @@ double rule_size(enum rule rule, const struct level *good,
     if (rule == RULE_DRIFT ||
         rule == RULE_SLOWS) /* blocks of BAD vary as it drifts */
         noise = pow(
-            r->noise * (fabs(bad->trend) > 0.7 ? 0.6 : 1) *
+            r->noise * (fabs(bad->trend) > 0.7 && bad->count >= 200 ? 0.6 : 1) *
                 fmax(good->wander,
                      good->deviation / sqrt(fmin(good->count / good->blocks,
                                                  bad->count / bad->blocks))),
@@ -257,14 +229,23 @@ double rule_size(enum rule rule, const struct level *good,
                 noise > 0 ? fabs(by) / sqrt(noise) : 1e9);
 }
 
+double rule_size_parts(enum rule rule, struct points of[SIDES],
+                       struct level to[SIDES])
+{
+    bool good = level_of(&of[GOOD], &to[GOOD]);
+    bool bad = level_of(&of[BAD], &to[BAD]);
+    free(of[GOOD].at);
+    free(of[BAD].at);
+    return good && bad ? rule_size(rule, &to[GOOD], &to[BAD], 1) : 0;
+}
+
 double rule_size_where(const struct compare *c, enum rule rule, size_t format,
                        int argument, uint64_t what, struct level to[SIDES])
 {
+    struct points p[SIDES] = {{NULL, 0, 0}, {NULL, 0, 0}};
     for (enum compare_side side = GOOD; side < SIDES; side++) {
         const struct history *h = &c->of[side];
         const size_t *at = &c->listed_at[side][format];
-        struct points p = {0};
-        bool known;
         for (size_t i = at[0]; i < at[1]; i++) {
             size_t event = c->listed[side][i], k = (size_t)argument;
             const struct compare_event *e = &h->events[event];
@@ -272,12 +253,8 @@ double rule_size_where(const struct compare *c, enum rule rule, size_t format,
                 argument < 0
                     ? e->next == what
                     : k < e->count && history_value(h, event, k)->word == what;
-            points_add(&p, is, event, history_run(h, event));
+            points_add(&p[side], is, event, history_run(h, event));
         }
-        known = level_of(&p, &to[side]);
-        free(p.at);
-        if (!known)
-            return 0;
     }
-    return rule_size(rule, &to[GOOD], &to[BAD], 1);
+    return rule_size_parts(rule, p, to);
 }

@@ -32,10 +32,8 @@ struct context { /* the formats before, the last one first; or its value */
     size_t kind;
     uint32_t format[ORDERS];
     double count[SIDES];
-    size_t
-        kinds[3];  /* formats that followed once, twice, three times in GOOD */
-    size_t unseen; /* formats that followed in BAD only */
-    size_t usual;  /* the transition that is the most frequent in GOOD */
+    bool rare;    /* a format followed up to three times in GOOD */
+    size_t usual; /* the transition that is the most frequent in GOOD */
 };
 struct transition {
     size_t context, parent; /* the same, of one format less before */
@@ -127,10 +125,7 @@ static void contexts_sum(struct table *table)
     for (i = 0; i < table->transition_ids.count; i++) {
         const struct transition *t = &table->transitions[i];
         struct context *context = &table->contexts[t->context];
-        if (t->count[GOOD] >= 1 && t->count[GOOD] <= 3)
-            context->kinds[(int)t->count[GOOD] - 1]++;
-        if (t->count[GOOD] == 0)
-            context->unseen++;
+        context->rare |= t->count[GOOD] >= 1 && t->count[GOOD] <= 3;
         if (t->count[GOOD] > 0 &&
             (context->usual == COMPARE_NONE ||
              t->count[GOOD] > table->transitions[context->usual].count[GOOD]))
@@ -188,15 +183,13 @@ static void unseen_find(struct compare *c, const struct table tables[ORDERS],
         const struct context *x = &table->contexts[t->context];
         const struct transition *usual;
         struct finding f;
-        double p, q;
+        double q;
         if (t->count[GOOD] > 0 || x->count[GOOD] < LEAST ||
             !c->formats[t->next].watched[GOOD] ||
             !is_forbidden(c, tables, order, t))
             continue;
-        p = statistics_unseen(x->unseen, x->kinds, x->count[GOOD],
-                              x->count[BAD]);
         q = statistics_none(t->count[BAD], x->count[BAD], x->count[GOOD]);
-        if (p > 0.03 && q > 1e-4)
+        if ((x->rare || x->count[GOOD] < 20) && q > 1e-4)
             continue;
         f = finding_of(c, RULE_ORDER, pow(t->count[BAD], 2), t->next, 0,
                        t->count[BAD]);
@@ -207,6 +200,7 @@ static void unseen_find(struct compare *c, const struct table tables[ORDERS],
         f.event[GOOD] = usual->first[GOOD];
         /* Threads race, unless the same came each of many times. */
         f.weak =
+            (c->threaded && naming_is_wait(&c->formats[usual->next])) ||
             q > (usual->count[GOOD] == x->count[GOOD] && x->count[GOOD] >= OFTEN
                      ? 0.07
                      : 1e-3);
@@ -219,7 +213,7 @@ static void unseen_find(struct compare *c, const struct table tables[ORDERS],
 /* Finds out whether a format has another share of the records after another
  * one. */
 static void share_find(struct compare *c, size_t after, uint32_t next,
-                       const double good[2], const double bad[2])
+                       const double good[2], const double bad[2], size_t usual)
 {
     struct level level[SIDES];
     struct finding f;
@@ -228,18 +222,21 @@ static void share_find(struct compare *c, size_t after, uint32_t next,
         compare_odds(bad[0], bad[1]) / compare_odds(good[0], good[1]);
     double size;
     if (good[0] < 1 || good[1] < OFTEN || bad[1] < OFTEN ||
-        (ratio < 2 && ratio > 0.5) || !c->formats[next].watched[GOOD] ||
+        (ratio < 1.25 && ratio > 0.8) || !c->formats[next].watched[GOOD] ||
         !c->formats[next].watched[BAD] ||
         fabs(bad[0] / bad[1] - good[0] / good[1]) <
             rule_rows[RULE_SHARE].effect)
         return;
     size = rule_size_where(c, RULE_SHARE, after, -1, next, level);
-    if (size < 1)
+    if (size < (ratio < 2 && ratio > 0.5 ? 3 : 1))
         return;
     f = finding_of(c, RULE_SHARE, size, next, good[0] / good[1],
                    bad[0] / bad[1]);
     f.score += more ? 4 : 0;
     f.other = after;
+    f.weak = times_waits(c, after, next) || times_waits(c, after, usual) ||
+             times_waits(c, next, COMPARE_NONE) ||
+             times_waits(c, usual, COMPARE_NONE); /* others choose */
     finding_add(c, f, finding_site(c, after), finding_site(c, next),
                 more ? "more often" : "less often", finding_share(f.bad, 1),
                 bad[1], finding_share(f.good, 1), good[1]);
@@ -250,10 +247,11 @@ static void shares_find(struct compare *c, const struct table *table)
     for (size_t i = 0; i < table->transition_ids.count; i++) {
         const struct transition *t = &table->transitions[i];
         const struct context *x = &table->contexts[t->context];
-        if (x->kind == CHAIN_ALL)
+        if (x->kind == CHAIN_ALL && x->usual != i)
             share_find(c, x->format[0], t->next,
                        (double[]){t->count[GOOD], x->count[GOOD]},
-                       (double[]){t->count[BAD], x->count[BAD]});
+                       (double[]){t->count[BAD], x->count[BAD]},
+                       table->transitions[x->usual].next);
     }
 }
 

@@ -12,7 +12,8 @@
 #include <math.h>
 
 enum { LEAST = 12 };
-static const double clock_ns = 100, least_ns = 1500, vary = 5, may_wait = 0.7;
+static const double clock_ns = 100, least_ns = 1500, vary = 5, may_wait = 0.7,
+                    wait_ns = 2e4, delay_ns = 7e5;
 static const double lates_ns[] = {2e5, 2e6, 2e7};
 
 /* A span or step, and its times in both sides. */
@@ -21,6 +22,7 @@ struct timed {
     struct level level[SIDES];
     bool known;
     double vary[SIDES]; /* half of log(84th / 16th percentile) */
+    double usual;       /* log(95th percentile) of GOOD */
     double cpu[SIDES], cpu_known[SIDES]; /* ns on CPUs, of these passes */
     double longest[SIDES], late[SIDES], late_ns;
     bool waits;
@@ -114,6 +116,8 @@ static bool measure(struct timed *t, struct compare_time *row,
         t->vary[side] = log(fmax(values[p->count * 84 / 100], clock_ns) /
                             fmax(values[p->count * 16 / 100], clock_ns)) /
                         2;
+    if (side == GOOD && p->count)
+        t->usual = log(fmax(values[p->count * 95 / 100], clock_ns));
     free(values);
     return p->count >= LEAST && level_of(p, &t->level[side]);
 }
@@ -180,6 +184,27 @@ static void machine_find(struct times *t)
     free(all);
 }
 
+/* May a step wait for other threads? It says so, or its time varies. */
+static bool may_be_wait(const struct compare *c, const struct timed *of,
+                        const struct compare_time *r)
+{
+    return c->threaded && r->to != COMPARE_NONE &&
+           (naming_is_wait(&c->formats[r->from]) ||
+            (fmax(of->vary[GOOD],
+                  fmin(of->vary[BAD], exp(of->level[BAD].spread))) > may_wait &&
+             fmax(r->high[GOOD], r->high[BAD]) > wait_ns));
+}
+
+size_t times_waits(const struct compare *c, size_t from, size_t to)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < c->times_count; i++)
+        count += c->times[i].waits &&
+                 (from == COMPARE_NONE || c->times[i].from == from) &&
+                 (to == COMPARE_NONE || c->times[i].to == to);
+    return count;
+}
+
 const char *time_text(const struct compare *c, const struct compare_time *r)
 {
     if (r->to == COMPARE_NONE)
@@ -196,6 +221,8 @@ static struct finding time_finding(const struct compare *c,
     struct finding f = finding_of(c, rule, size, r->from, good, bad);
     f.other = r->to;
     f.score += r->to == COMPARE_NONE ? 0 : 1; /* the step says where */
+    f.weak = r->to != COMPARE_NONE && (naming_is_wait(&c->formats[r->from]) ||
+                                       (rule != RULE_PASSES && r->waits));
     memcpy(f.event, t->longest_at, sizeof f.event);
     return f;
 }
@@ -220,13 +247,18 @@ static bool slow_find(struct times *t, struct timed *of, struct compare_time *r)
     struct finding f;
     bad.mean -= t->machine;
     size[0] = rule_size(RULE_SLOW, &of->level[GOOD], &bad, unit);
-    size[1] = rule_size(RULE_SLOWS, &of->level[GOOD], &bad, unit);
+    size[1] = rule_size(RULE_SLOWS, &of->level[GOOD], &bad,
+                        fmin(unit, fmax(2.75, vary * of->vary[GOOD])));
     ever = size[0] < 1 && bad.drift > 2 * fmax(0, of->level[GOOD].drift);
-    if (ever && bad.trend < 0.6)
+    if (ever && bad.trend < 0.6 &&
+        (r->waits || bad.drift < 1.4 * unit ||
+         fmin(r->count[GOOD], r->count[BAD]) < 64))
         return false; /* another program came */
     if (size[ever] < 1 || (!ever && fabs(exp(of->level[BAD].mean) -
                                          exp(of->level[GOOD].mean)) < least_ns))
         return false;
+    if (!ever && slower && r->median[BAD] < r->median[GOOD] * exp(0.2))
+        return false; /* a part is */
     if (!ever && !slower) {
         r->verdict = of->ratio < 0 ? "faster" : "-";
         return true;
@@ -247,6 +279,41 @@ static bool slow_find(struct times *t, struct timed *of, struct compare_time *r)
     return true;
 }
 
+/* A part of the passes takes longer than nearly all of GOOD: four times as many if
+ * they are as long as other programs delay sleepers. */
+static bool part_find(struct times *t, struct timed *of, struct compare_time *r)
+{
+    double unit = fmax(t->c->threaded ? 2 : 1, vary * of->vary[GOOD]), size;
+    double limit = fmax(of->usual + rule_rows[RULE_SLOW].effect,
+                        log(r->median[GOOD]) + unit);
+    struct points p[SIDES] = {{NULL, 0, 0}, {NULL, 0, 0}};
+    double delayed = 0;
+    struct level level[SIDES];
+    struct finding f;
+    for (enum compare_side side = GOOD; side < SIDES; side++)
+        for (size_t i = 0; i < of->ns[side].count; i++) {
+            const struct point *at = &of->ns[side].at[i];
+            double x = at->x - (side ? t->machine : 0);
+            points_add(&p[side], x > limit, at->event, at->run);
+            delayed += side && exp(x) > r->median[GOOD] + delay_ns;
+        }
+    size = rule_size_parts(RULE_PASSES, p, level);
+    if (delayed > level[BAD].mean * r->count[BAD] / 2 &&
+        level[BAD].mean < 4 * rule_rows[RULE_PASSES].effect)
+        return false;
+    if (size < 1 || level[BAD].mean < level[GOOD].mean ||
+        exp(limit) - r->median[GOOD] < least_ns)
+        return false;
+    r->verdict = "slower";
+    f = time_finding(t->c, of, r, RULE_PASSES, size, level[GOOD].mean,
+                     level[BAD].mean);
+    f.weak |= t->c->threaded && r->to == COMPARE_NONE;
+    finding_add(t->c, f, time_text(t->c, r), finding_share(f.bad, 1),
+                r->count[BAD], finding_time(exp(limit)),
+                finding_share(f.good, 1), r->count[GOOD]);
+    return true;
+}
+
 /* It is late more often than a step of its length is: a preempted thread makes
  * it late, up to 500 times in each second that it takes, and by more ns less
  * often. Under load, that is more, up to 30 times: as often as all others of
@@ -254,20 +321,23 @@ static bool slow_find(struct times *t, struct timed *of, struct compare_time *r)
 static bool late_find(struct times *t, const struct timed *of,
                       struct compare_time *r, double others, double others_ns)
 {
-    const double *late = of->late, p = 1e-5;
+    const double *late = of->late, sure = 12;
     double by = (of->late_ns - r->median[GOOD]) / lates_ns[0];
     double rate = 500 / 1e9 * pow(by, -1.35);
     double ns = fmax(r->median[GOOD], r->median[BAD]) * r->count[BAD];
-    double mean = late[GOOD] * r->count[BAD] / r->count[GOOD] + 0.2;
+    double base = late[GOOD] * r->count[BAD] / r->count[GOOD] + 0.2;
+    double load = fmin(30 * rate, (others + 3) / others_ns);
+    double mean = base + ns * fmax(load, rate);
     struct finding f;
-    mean += ns * fmin(30 * rate, fmax(rate, (others + 3) / others_ns));
     if (late[BAD] < rule_rows[RULE_LATE].effect ||
-        statistics_poisson(late[BAD], mean) > p)
+        late[BAD] < mean + 4 * sqrt(mean))
         return false;
     r->verdict = "late";
     f = time_finding(t->c, of, r, RULE_LATE, late[BAD] / mean, late[GOOD],
                      late[BAD]);
-    f.weak = of->waits || t->c->threaded; /* other load */
+    f.weak = of->waits || t->c->threaded || /* or some of its passes wait */
+             r->high[GOOD] > fmax(10 * r->median[GOOD], 2.5 * wait_ns) ||
+             late[BAD] < sure * (base + 0.3 + ns * fmax(load, rate / 10));
     finding_add(t->c, f, time_text(t->c, r), finding_number(f.bad),
                 r->count[BAD], finding_time(of->late_ns),
                 finding_time(of->longest[BAD]), finding_number(f.good),
@@ -313,11 +383,13 @@ void times_find(struct compare *c)
             continue;
         of->ratio = of->level[BAD].mean - of->level[GOOD].mean;
         of->waits = of->vary[GOOD] > may_wait;
+        c->times[i].waits = may_be_wait(c, of, &c->times[i]);
     }
     machine_find(&t);
     for (i = 0; i < t.ids.count; i++)
         if (t.all[i].known)
-            t.all[i].known = !slow_find(&t, &t.all[i], &c->times[i]);
+            t.all[i].known = !slow_find(&t, &t.all[i], &c->times[i]) &&
+                             !part_find(&t, &t.all[i], &c->times[i]);
     for (i = 0; i < sizeof lates_ns / sizeof *lates_ns; i++)
         lates_find(&t, lates_ns[i]);
     for (i = 0; i < t.ids.count; i++) {

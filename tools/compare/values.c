@@ -30,17 +30,17 @@ struct subject {
     double count[SIDES], parts[SIDES];
     struct ids ids;
     struct kind *kinds;
-    size_t kinds_max, known;  /* known: kinds of GOOD */
-    bool many;                /* more kinds than KINDS_MAX */
-    double names[SIDES], own; /* own: ids of the process and its threads */
-    double rises[SIDES];      /* values that are above the one before */
-    double steps, leaps;      /* values that are 1 from that, or more */
-    double odd[SIDES];        /* NANs and infinities */
-    size_t first_odd[SIDES];  /* event */
-    double stuck[SIDES];      /* longest row of equal values */
-    size_t stuck_at[SIDES];   /* event */
-    double row;               /* of equal values, up to the last value */
-    size_t row_at;            /* event */
+    size_t kinds_max, known; /* known: kinds of GOOD */
+    double densest;          /* records of GOOD that have one kind, at most */
+    bool many;               /* more kinds than KINDS_MAX */
+    double names[SIDES];
+    double rises[SIDES];     /* values that are above the one before */
+    double odd[SIDES];       /* NANs and infinities */
+    size_t first_odd[SIDES]; /* event */
+    double stuck[SIDES];     /* longest row of equal values */
+    size_t stuck_at[SIDES];  /* event */
+    double row;              /* of equal values, up to the last value */
+    size_t row_at;           /* event */
     struct points points[SIDES];
     struct level level[SIDES];
     bool leveled;
@@ -79,8 +79,6 @@ static void number_add(struct subject *s, enum compare_side side, double number,
         return;
     }
     s->rises[side] += by > 0;
-    s->steps += fabs(by) == 1;
-    s->leaps += fabs(by) > 0 && fabs(by) != 1;
     if (by != 0) { /* or unknown */
         s->row = 0;
         s->row_at = event;
@@ -102,7 +100,6 @@ static void value_add(struct subject *s, enum compare_side side, size_t part,
         return;
     naming = value_naming(s->c, side, event, s->argument);
     s->count[side]++;
-    s->own += v.own;
     if (naming == NAMING_NAME || naming == NAMING_NULL) {
         s->names[side]++;
         v = (struct compare_value){.word = v.word != 0, .kind = READER_POINTER};
@@ -126,8 +123,10 @@ static void subject_open(struct subject *s)
                 value_add(s, side, part + 1, event);
         }
     }
-    for (size_t i = 0; i < s->ids.count; i++)
+    for (size_t i = 0; i < s->ids.count; i++) {
         s->known += s->kinds[i].count[GOOD] > 0;
+        s->densest = fmax(s->densest, s->kinds[i].count[GOOD]);
+    }
     s->leveled = level_of(&s->points[GOOD], &s->level[GOOD]) &&
                  level_of(&s->points[BAD], &s->level[BAD]);
 }
@@ -165,16 +164,12 @@ static const char *usual_text(const struct subject *s)
     return finding_text("%s and %zu others", text, s->known - shown);
 }
 
-/* Does a number of threads that race go up and down by 1, as the length of a
- * queue does? How long it is, is chance; that it grows all the time is not. */
+/* Is a number of threads that race the length of a queue? How long it is, is
+ * chance; that it grows all the time is not. */
 static bool is_gauge(const struct subject *s)
 {
-    double most = fmax(s->level[GOOD].most, s->level[BAD].most);
-    double least = fmin(s->level[GOOD].least, s->level[BAD].least);
     return s->c->threaded &&
-           (naming_is_gauge(&s->c->formats[s->format], s->argument) ||
-            (s->leveled && most - least > 2 && s->steps > 4 * s->leaps &&
-             s->steps > 0.1 * (s->count[GOOD] + s->count[BAD])));
+           naming_is_gauge(&s->c->formats[s->format], s->argument);
 }
 
 static struct finding subject_finding(const struct subject *s, enum rule rule,
@@ -183,8 +178,8 @@ static struct finding subject_finding(const struct subject *s, enum rule rule,
     struct finding f = finding_of(s->c, rule, size, s->format, good, bad);
     const struct level *in_good = &s->level[GOOD], *in_bad = &s->level[BAD];
     f.weak = is_gauge(s) &&
-             (rule != RULE_DRIFT || fabs(in_bad->trend) < 0.7 ||
-              fabs(in_bad->drift) < 2 * (in_good->most - in_good->least + 1));
+             (rule != RULE_DRIFT || in_bad->trend < 0.7 ||
+              in_bad->drift < 2 * (in_good->most - in_good->least + 1));
     f.argument = (int)s->argument;
     return f;
 }
@@ -244,44 +239,57 @@ static bool is_within(const struct subject *s, const struct kind *k)
         return false; /* codes, not counts */
     last = count_of(s, edge);
     next = count_of(s, edge + (edge == l->most ? -1 : 1));
-    return (s->known > 2 && last < fmax(5, 0.5 * s->count[GOOD] / known)) ||
-           (last < next / 2 && last * last > 0.3 * next);
+    return k->count[BAD] * s->count[GOOD] <= 2 * last * s->count[BAD] &&
+           ((s->known > 2 && last < fmax(5, 0.5 * s->count[GOOD] / known)) ||
+            (last < next / 2 && last * last > 0.3 * next));
+}
+
+/* Is a kind far more frequent in BAD than any of many kinds of GOOD? */
+static bool is_dense(const struct subject *s, const struct kind *k)
+{
+    return s->known > FEW &&
+           k->count[BAD] / s->count[BAD] > 2 * s->densest / s->count[GOOD] &&
+           (double)s->known * statistics_none(k->parts[BAD], s->parts[BAD],
+                                              s->parts[GOOD]) <
+               1e-4;
 }
 
 /* Values that came in BAD only; true: there are some. */
 static bool unseen_find(struct subject *s)
 {
     const struct kind *most = NULL;
-    size_t seen[3] = {0}, kinds = 0, i;
-    double p, q, parts = 0;
+    size_t i;
+    double q, seen = 0, parts = 0;
     struct finding f;
+    bool dense, rare = s->parts[GOOD] < 20;
     for (i = 0; i < s->ids.count; i++) {
         const struct kind *k = &s->kinds[i];
-        if (k->parts[GOOD] >= 1 && k->parts[GOOD] <= 3)
-            seen[(int)k->parts[GOOD] - 1]++;
-        if (k->count[GOOD] > 0 || is_within(s, k) ||
+        seen += k->parts[GOOD] == 1;
+        rare |= k->parts[GOOD] >= 1 && k->parts[GOOD] <= 3;
+        if (k->count[GOOD] > 0 || (is_within(s, k) && !is_dense(s, k)) ||
             (k->value.kind == READER_POINTER && k->value.word))
             continue;
-        kinds++;
         parts += k->parts[BAD];
         if (!most || k->count[BAD] > most->count[BAD])
             most = k;
     }
     if (!most || s->count[GOOD] < LEAST)
         return false;
-    p = statistics_unseen(kinds, seen, s->parts[GOOD], s->parts[BAD]);
     q = statistics_none(fmin(parts, s->parts[BAD]), s->parts[BAD],
                         s->parts[GOOD]);
-    if ((double)seen[0] > s->parts[GOOD] / 20 && s->known > 1)
+    if (seen > s->parts[GOOD] / 20 && s->known > 1)
         q = 1; /* new ones come all the time */
-    if (p > 0.03 && q > 5e-3)
+    dense = is_dense(s, most);
+    if (dense)
+        q = 0;
+    if (rare && q > 5e-3)
         return false;
     f = subject_finding(s, s->known == 1 ? RULE_VARIES : RULE_VALUE,
                         most->count[BAD], 0, most->count[BAD]);
-    f.weak = f.weak || (p > 0.03 && q > 1e-4) ||
-             (s->known > FEW && s->leveled) ||
-             (q > 1e-2 && (s->count[GOOD] < 100 || seen[0] || seen[1] ||
-                           (s->c->threaded && q > 0.05)));
+    f.weak =
+        f.weak || (rare && q > 1e-4) ||
+        (s->known > FEW && s->leveled && !dense) ||
+        (q > 1e-2 && (s->count[GOOD] < 100 || (s->c->threaded && q > 0.05)));
     f.event[BAD] = most->first[BAD];
     finding_add(s->c, f, subject_text(s), finding_value(s->c, &most->value),
                 f.bad, s->count[BAD], s->count[GOOD], usual_text(s));
@@ -431,11 +439,10 @@ static void subject_find(struct compare *c, size_t format, unsigned argument)
     subject_open(&s);
     named = s.names[GOOD] + s.names[BAD] > 0;
     found = s.count[GOOD] <= 0 || s.count[BAD] <= 0 || odd_find(&s);
-    found = found || s.own > (s.count[GOOD] + s.count[BAD]) / 2;
     if (!found && !counts_up(&s)) {
         found = !named && stuck_find(&s);
         sized = s.leveled && !named;
-        found = found || (sized && far_find(&s, true)) ||
+        found = found || (sized && !is_gauge(&s) && far_find(&s, true)) ||
                 (sized && s.ids.count > FEW && sized_find(&s, RULE_DRIFT)) ||
                 (sized && far_find(&s, false));
         if (!found && sized && s.known > FEW)
