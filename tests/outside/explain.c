@@ -451,13 +451,14 @@ Test(explain, hangs_without_proof)
 {
     build_must("gcc -g -w " BUILD_INCLUDE "-o frame " BUILD_PROGRAMS
                "/explain_frame.c -lpthread");
-    build_must("./frame waits >out.txt 2>&1 & pid=$!; sleep 0.5; " RECORDER
+    build_must("./frame waits >out.txt 2>&1 & pid=$!; sleep 2; " RECORDER
                " explain $pid; kill $pid");
     cr_expect(strstr(build_text, "frame: no thread crashed, and in 4 s nothing "
                                  "proved a hang\n\nLast records:\n  1 [") &&
                   strstr(build_text, "frame waits for condition never"),
               "%s", build_text);
-    build_must("(echo x; exec sleep 9) | sleep 9 & " RECORDER " explain $!");
+    build_must("(echo x; exec sleep 60) | sleep 60 & sleep 1; " RECORDER
+               " explain $!; kill $!");
     cr_expect(strstr(build_text, "a hang, but 2 bytes wait in pipe ") &&
                   strstr(build_text, " (descriptor 0)\n"),
               "%s", build_text);
