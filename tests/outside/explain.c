@@ -457,7 +457,7 @@ Test(explain, hangs_without_proof)
                                  "proved a hang\n\nLast records:\n  1 [") &&
                   strstr(build_text, "frame waits for condition never"),
               "%s", build_text);
-    build_must("(echo x; exec sleep 60) | sleep 60 & sleep 1; " RECORDER
+    build_must("(echo x; exec sleep 20 2>said) | sleep 20 & sleep 1; " RECORDER
                " explain $!; kill $!");
     cr_expect(strstr(build_text, "a hang, but 2 bytes wait in pipe ") &&
                   strstr(build_text, " (descriptor 0)\n"),
