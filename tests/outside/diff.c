@@ -31,7 +31,7 @@ static const char *const causes[BUGS + 1][3] = {
     {"time: ", "step from net: ", " is late "},
     {"drift: ", "in use\"", "argument "},
     {"ends: ", "thread beat ", "ends early"},
-    {": ", "unlock table\""},
+    {"thread: ", "thread sweep ", "in BAD only"},
     {": ", "session %p", "null pointer"},
     {"order: ", "after disk: \"close %u\" ", "comes disk: \"close %u\""},
     {"order: ", "after disk: \"checksum %#x\"", "\"close %u\" comes"},

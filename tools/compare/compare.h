@@ -143,6 +143,7 @@ enum rule {
     RULE_SLOWS,
     RULE_PASSES,
     RULE_LATE,
+    RULE_THREAD,
     RULE_ENDS,
     RULE_ONCE,
     RULE_COUNT,
@@ -246,6 +247,7 @@ void rates_find(struct compare *);
 void values_find(struct compare *);
 void times_find(struct compare *);
 void counts_find(struct compare *);
+void threads_find(struct compare *);
 
 /* naming.c: an argument is a name (of a process, a thread, an address, a
  * descriptor) by its value or by its name; or its name says that it differs

@@ -167,8 +167,11 @@ static bool is_consequence(const struct compare *c, const struct finding *a,
                b->format == a->other;
     if (a->rule == RULE_GONE && b->rule == RULE_GONE) /* BAD ended before */
         return a->other != COMPARE_NONE && b->other == a->other;
-    if (a->rule == RULE_ONCE || b->rule == RULE_ONCE)
+    if (a->rule == RULE_ONCE || b->rule == RULE_ONCE || b->rule == RULE_THREAD)
         return false;
+    if (a->rule == RULE_THREAD)
+        return ea != COMPARE_NONE && eb != COMPARE_NONE &&
+               c->of[BAD].events[ea].thread == c->of[BAD].events[eb].thread;
     if ((a->rule == RULE_MACHINE) != (b->rule == RULE_MACHINE) ||
         (is_time(a->rule) && b->argument >= 0))
         return false;
@@ -226,6 +229,7 @@ void compare_all(struct compare *c)
     sequences_find(c);
     rates_find(c);
     values_find(c);
+    threads_find(c);
     counts_find(c);
     findings_order(c);
 }

@@ -66,6 +66,9 @@ const struct rule_row rule_rows[RULES] = {
     [RULE_LATE] = {"time", 48, 3, 0,
                    "%s is late %s of %.0f times in BAD, by more than %s, up to "
                    "%s; %s of %.0f times in GOOD"},
+    [RULE_THREAD] = {"thread", 96, 0, 0,
+                     "thread %s (T%u) is in %s only: %.0f records, %s the "
+                     "first"},
     [RULE_ENDS] = {"ends", 72, 0.25, 4,
                    "%s of thread %s (T%u) ends early: it is not among the last "
                    "%.0f records of BAD, %s of all; before, never for more "

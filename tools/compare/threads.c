@@ -1,4 +1,4 @@
-/* threads.c - roles of threads. */
+/* threads.c - roles of threads, and roles that only one side has. */
 /* SPDX-License-Identifier: MIT */
 #include "compare.h"
 
@@ -71,4 +71,55 @@ void threads_match(struct compare *c)
     free(bits[GOOD]);
     free(bits[BAD]);
     free(roles);
+}
+
+/* The records of a role's threads in one side. */
+struct part {
+    size_t last; /* thread that recorded last, or COMPARE_NONE */
+    double count;
+};
+
+static struct part part_of(const struct history *h, size_t role)
+{
+    struct part p = {.last = COMPARE_NONE};
+    for (size_t i = 0; i < h->threads_count; i++) {
+        const struct compare_thread *t = &h->threads[i];
+        if (t->role != role || !t->count)
+            continue;
+        p.count += (double)t->count;
+        if (p.last == COMPARE_NONE ||
+            h->events[t->last].ns > h->events[h->threads[p.last].last].ns)
+            p.last = i;
+    }
+    return p;
+}
+
+/* A role that only one side has; where the other was cut, only one that was
+ * there at the end, too. */
+static void alone_add(struct compare *c, enum compare_side side,
+                      const struct part *p)
+{
+    const struct history *h = &c->of[side];
+    const struct compare_thread *t = &h->threads[p->last];
+    struct finding f = finding_of(c, RULE_THREAD, 1, h->events[t->first].format,
+                                  side ? 0 : p->count, side ? p->count : 0);
+    if (c->of[!side].cut &&
+        (double)h->events[t->last].ns <
+            (double)h->runs[t->run].timeline.length_ns * 0.9)
+        return;
+    f.event[side] = t->first;
+    f.event[!side] = COMPARE_NONE;
+    finding_add(c, f, finding_name(t->name), t->number, side ? "BAD" : "GOOD",
+                p->count, finding_site(c, f.format));
+}
+
+void threads_find(struct compare *c)
+{
+    for (size_t role = 0; role < c->roles_count; role++) {
+        struct part of[SIDES] = {part_of(&c->of[GOOD], role),
+                                 part_of(&c->of[BAD], role)};
+        for (enum compare_side side = GOOD; side < SIDES; side++)
+            if (of[side].last != COMPARE_NONE && of[!side].last == COMPARE_NONE)
+                alone_add(c, side, &of[side]);
+    }
 }
