@@ -247,7 +247,7 @@ static void shares_find(struct compare *c, const struct table *table)
     for (size_t i = 0; i < table->transition_ids.count; i++) {
         const struct transition *t = &table->transitions[i];
         const struct context *x = &table->contexts[t->context];
-        if (x->kind == CHAIN_ALL && x->usual != i)
+        if (x->kind == CHAIN_ALL && x->usual != i && t->count[GOOD] >= 1)
             share_find(c, x->format[0], t->next,
                        (double[]){t->count[GOOD], x->count[GOOD]},
                        (double[]){t->count[BAD], x->count[BAD]},
