@@ -312,7 +312,7 @@ RECORDER_SELDOM_ void recorder_core_set_owner_(struct recorder_recording_ *file,
 }
 
 /* Notes where the strings of arguments and environment are: after AT_RANDOM of the
- * auxiliary vector, 16 bytes, to the program's path at AT_EXECFN, the last of them
+ * auxiliary vector, 16 bytes, up to the program's path at AT_EXECFN
  * (create_elf_tables() of Linux). Emulators have memory after these. */
 RECORDER_SELDOM_ void recorder_core_strings_(struct recorder_recording_ *file,
                                              const char *auxiliary, size_t size)
@@ -323,9 +323,9 @@ RECORDER_SELDOM_ void recorder_core_strings_(struct recorder_recording_ *file,
         if (pair[0] == 25 /* AT_RANDOM */) {
             file->strings = pair[1];
             file->strings_end = UINTPTR_MAX;
-        } else if (pair[0] == 31 /* AT_EXECFN */ && file->strings < pair[1]) {
-            file->strings_end =
-                pair[1] + recorder_length_((const char *)pair[1], 4096) + 1;
+        } else if (pair[0] == 31 /* AT_EXECFN */ && file->strings &&
+                   file->strings < pair[1]) {
+            file->strings_end = pair[1];
         }
     }
 }

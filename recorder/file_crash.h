@@ -75,23 +75,26 @@ struct recorder_crash_copy_ {
     unsigned segments; /* in use */
 };
 
-/* Cuts off the bytes that the file has at their addresses already, at either
- * end. */
+/* Cuts off strings, and the bytes that the file has at their addresses already, at
+ * either end. */
 RECORDER_SELDOM_ void
 recorder_crash_cut_off_(const struct recorder_recording_ *file, uintptr_t *from,
                         uintptr_t *to)
 {
     unsigned i = 0, count = file->elf->headers_count;
-    while (i < count && *from < *to) {
-        const struct recorder_elf_header_ *h = &file->headers[i++];
-        uintptr_t end = h->address + h->memory_bytes;
-        if (h->type != RECORDER_ELF_LOAD_ || h->address >= *to || end <= *from)
-            continue;
-        if (h->address > *from)
-            *to = h->address;
-        else
-            *from = end;
-        i = 0; /* an earlier one may begin there */
+    uintptr_t start = file->strings, end = file->strings_end;
+    for (;;) {
+        if (start < *to && end > *from) {
+            *(start > *from ? to : from) = start > *from ? start : end;
+            i = 0; /* an earlier one may begin there */
+        }
+        if (i == count || *from >= *to)
+            return;
+        start = file->headers[i].address;
+        end = file->headers[i].type == RECORDER_ELF_LOAD_
+                  ? start + file->headers[i].memory_bytes
+                  : 0;
+        i++;
     }
 }
 
@@ -111,9 +114,6 @@ recorder_crash_save_(struct recorder_crash_copy_ *w, uintptr_t from,
     *bytes = 0;
     if (to < from || w->segments == RECORDER_CRASH_SEGMENTS_)
         return NULL;
-    if (to > file->strings && from < file->strings_end)
-        *(from < file->strings ? &to : &from) =
-            from < file->strings ? file->strings : file->strings_end;
     recorder_crash_cut_off_(file, &from, &to);
     if (to > from && left)
         count = recorder_memory_copy_(&w->memory, from, at,
