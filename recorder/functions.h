@@ -316,8 +316,9 @@ RECORDER_INLINE_ void recorder_call_note_(struct recorder *recorder,
 {
     uintptr_t time;
     unsigned writer;
-    if (__atomic_load_n(&recorder->trace, __ATOMIC_RELAXED) < 0)
-        return;
+    if (!RECORDER_UNLIKELY_(
+            __atomic_load_n(&recorder->trace, __ATOMIC_RELAXED) >= 0))
+        return; /* without a jump: programs leave the hooks in, turned off */
     /* Without a number, a thread has no lane. */
     writer = RECORDER_HOSTED_OR_(recorder_thread_self_,
                                  recorder_writer_(recorder));
