@@ -337,7 +337,8 @@ static bool late_find(struct times *t, const struct timed *of,
                      late[BAD]);
     f.weak = of->waits || t->c->threaded || /* or some of its passes wait */
              r->high[GOOD] > fmax(10 * r->median[GOOD], 2.5 * wait_ns) ||
-             late[BAD] < sure * (base + 0.3 + ns * fmax(load, rate / 10));
+             late[BAD] < 5 * (base - 0.2) +
+                             sure * (0.5 + ns * fmax(load, rate / 10));
     finding_add(t->c, f, time_text(t->c, r), finding_number(f.bad),
                 r->count[BAD], finding_time(of->late_ns),
                 finding_time(of->longest[BAD]), finding_number(f.good),
