@@ -144,15 +144,6 @@ static void refused(const char *why, const natsMsg *message)
     metric_add(METRIC_REFUSED, 1);
 }
 
-/* Returns the stream that the hub copied a message from; null: none; "": a
- * publisher or an earlier copy wrote another. */
-static const char *stream_of(natsMsg *message)
-{
-    int count;
-    const char *name = header_last(message, "Nats-Stream", &count);
-    return count > 1 ? "" : name;
-}
-
 /* Returns the host of an automatic request by its subject, which the hub checked
  * when the host made its claim; null: a person's request. */
 static const char *requester(const char *subject, char host[65])
@@ -167,15 +158,18 @@ static const char *requester(const char *subject, char host[65])
     return host;
 }
 
-/* True if the hub sent a request as it should: not a stored message that a client
- * has the hub send here. */
-static bool is_direct(natsMsg *message, bool automatic)
+/* True if a client had the hub send a stored message here. The hub adds a header
+ * Nats-Stream to a message that it sends from the budget's stream, and then to a
+ * request that it kept: `kept` is 1. */
+static bool is_relayed(natsMsg *message, bool automatic, int kept)
 {
     char budget[96];
-    const char *stream = stream_of(message);
-    return automatic
-               ? stream && strcmp(stream, hub_stream(budget, "budget")) == 0
-               : !stream;
+    const char *first = "";
+    int streams;
+    (void)header_last(message, "Nats-Stream", &streams);
+    natsMsgHeader_Get(message, "Nats-Stream", &first);
+    return streams != automatic + kept ||
+           (automatic && strcmp(first, hub_stream(budget, "budget")) != 0);
 }
 
 /* True if a regular expression of a request matches one of the words that a
@@ -224,7 +218,7 @@ static void requested(natsConnection *connection, natsSubscription *sub,
     json_copy(id, sizeof id, json, size > REQUEST_MAX ? 0 : size, "$.id");
     if (size > REQUEST_MAX) {
         refused("that is too long", message);
-    } else if (!is_direct(message, host)) {
+    } else if (is_relayed(message, host, 0)) {
         refused("that the hub relays", message);
     } else if (!host && json_number(json, size, "$.who")) {
         answer(connection, message, NULL, REQUEST_TAKEN, begun_ns);
@@ -262,17 +256,16 @@ static void missed(natsConnection *connection, natsSubscription *sub,
     const char *json = natsMsg_GetData(message), *subject;
     size_t size = (size_t)natsMsg_GetDataLength(message);
     char id[66], from[65];
-    bool relayed = false;
-    uint64_t next = requests_next(message, &subject, &relayed);
+    uint64_t next = requests_next(message, &subject);
+    const char *host = next ? requester(subject, from) : NULL;
     (void)sub;
     (void)context;
     json_copy(id, sizeof id, json, size, "$.id");
-    if (next && !relayed && is_name(id)) {
+    if (next && !is_relayed(message, host, 1) && is_name(id)) {
         uint64_t late_s = late_by(message);
         pthread_mutex_lock(&state.lock);
         if (!is_known(id) &&
-            request_take(id, json, size, requester(subject, from), late_s) ==
-                REQUEST_TAKEN)
+            request_take(id, json, size, host, late_s) == REQUEST_TAKEN)
             say_at("info",
                    "snapshot %s was missed, and is taken %" PRIu64 " s late",
                    id, late_s);

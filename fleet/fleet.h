@@ -268,10 +268,9 @@ void requests_keep(struct hub *, const char *request); /* of a person */
 bool requests_hear(struct hub *, natsMsgHandler each);
 /* Asks for the first request from a sequence number on. */
 void requests_ask(natsConnection *, uint64_t sequence);
-/* Reads an answer: the request's subject, valid as long as the message, whether a
- * client had the hub copy it there, and the sequence number to go on with; 0:
- * there are no more. */
-uint64_t requests_next(natsMsg *, const char **subject, bool *relayed);
+/* Returns the sequence number after the request of an answer; 0: there are no more
+ * requests. The request's subject is valid as long as the message. */
+uint64_t requests_next(natsMsg *, const char **subject);
 
 /* --------------------------------------------------------------- metrics -- */
 

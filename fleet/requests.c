@@ -66,24 +66,15 @@ void requests_ask(natsConnection *connection, uint64_t sequence)
     natsConnection_PublishRequestString(connection, subject, inbox, which);
 }
 
-/* The hub adds a header Nats-Stream to each message that it gives of a stream.
- * It has added one to the messages that it sent from the budget's. */
-uint64_t requests_next(natsMsg *message, const char **subject, bool *relayed)
+uint64_t requests_next(natsMsg *message, const char **subject)
 {
-    char kept[96], budget[96], people[SUBJECT_MAX];
-    const char *first = "", *last, *sequence;
-    int count, streams;
+    char kept[96];
+    int count;
+    const char *sequence = header_last(message, "Nats-Sequence", &count);
+    const char *stream = header_last(message, "Nats-Stream", &count);
     *subject = header_last(message, "Nats-Subject", &count);
-    sequence = header_last(message, "Nats-Sequence", &count);
-    last = header_last(message, "Nats-Stream", &streams);
-    natsMsgHeader_Get(message, "Nats-Stream", &first);
-    hub_subject(people, "request", NULL);
-    if (!*subject || !sequence || !last ||
-        strcmp(last, hub_stream(kept, "request")) != 0)
-        return 0;
-    *relayed =
-        strcmp(*subject, people) == 0
-            ? streams != 1
-            : streams != 2 || strcmp(first, hub_stream(budget, "budget")) != 0;
-    return strtoull(sequence, NULL, 10) + 1;
+    return *subject && sequence && stream &&
+                   strcmp(stream, hub_stream(kept, "request")) == 0
+               ? strtoull(sequence, NULL, 10) + 1
+               : 0;
 }
