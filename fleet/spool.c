@@ -206,8 +206,8 @@ const char *spool_begin(const char *snapshot, const char *why, const char *by,
     return wrong;
 }
 
-/* They are the lines of a file. An agent that was killed before it wrote them
- * takes such a snapshot again: the index then has a process twice, and its last
+/* Each id is a line of a file. An agent that was killed before it wrote the file
+ * takes a snapshot again: the index then has a process twice, and its last
  * recording counts. */
 void spool_known_write(char (*ids)[65], size_t count, size_t max)
 {

@@ -184,7 +184,8 @@ static void machine_find(struct times *t)
     free(all);
 }
 
-/* May a step wait for other threads? It says so, or its time varies. */
+/* True if a step may wait for other threads: its first record says so, or its time
+ * varies. */
 static bool may_be_wait(const struct compare *c, const struct timed *of,
                         const struct compare_time *r)
 {

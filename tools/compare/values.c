@@ -244,7 +244,7 @@ static bool is_within(const struct subject *s, const struct kind *k)
             (last < next / 2 && last * last > 0.3 * next));
 }
 
-/* Is a kind far more frequent in BAD than any of many kinds of GOOD? */
+/* True if a kind is far more frequent in BAD than each of many kinds is in GOOD. */
 static bool is_dense(const struct subject *s, const struct kind *k)
 {
     return s->known > FEW &&

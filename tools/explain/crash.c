@@ -189,8 +189,8 @@ static void variable_add(struct explain *x, const struct variable *v,
     if (v->known && v->is_pointer && v->value >= ADDRESS_LEAST) {
         value = value_add(x, VALUE_ADDRESS, v->name, v->value, weight);
         type = v->type;
-        /* The bad address is in a freed block, or was read there, as that of a
-         * table of virtual functions. */
+        /* The bad address is in a freed block, or near a word of the block: the
+         * address of a table of virtual functions. */
         value->used |= value->block.freed && x->has_bad &&
                        (x->bad - v->value < value->block.size ||
                         (x->bad >= ADDRESS_LEAST &&
