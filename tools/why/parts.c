@@ -232,7 +232,7 @@ static void state_add(const struct link *link, struct why_row *to,
     } else if (is == SWITCHES_RUNNING && faults) {
         row.kind = WHY_FAULTS;
         row.faults = (double)faults->faults * (double)(end - begin) /
-                     (double)(faults->end - faults->begin);
+                     (double)faults->ran;
     }
     row_add(link, to, row, begin, end);
 }

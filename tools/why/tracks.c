@@ -5,7 +5,7 @@
 #include "why.h"
 
 enum {
-    FAULT_NS = 8000,      /* rarer page faults are no reason */
+    FAULT_NS = 20000,     /* on a CPU; rarer page faults are no reason */
     FAULT_ENDS_NS = 50000 /* of a page fault, after its wait */
 };
 
@@ -203,6 +203,19 @@ static void disk_mark(struct why_track *track, uint64_t ns)
         states[i - 1].disk = true;
 }
 
+static uint64_t ran_ns(const struct why_track *track, uint64_t begin,
+                       uint64_t end)
+{
+    const struct why_piece *states = track->states.at;
+    size_t i = array_count_to(states, track->states.count, sizeof *states, end);
+    uint64_t ns = 0;
+    while (i-- > 0 && states[i].end > begin)
+        if (states[i].state == SWITCHES_RUNNING)
+            ns += (states[i].end < end ? states[i].end : end) -
+                  (states[i].begin > begin ? states[i].begin : begin);
+    return ns;
+}
+
 /* Adds the time between two records of page faults, if they were many. */
 static void faults_read(struct why_track *track, const struct reader_event *e,
                         uint64_t ns)
@@ -218,8 +231,9 @@ static void faults_read(struct why_track *track, const struct reader_event *e,
     }
     piece.cpu = word[2] & 0xff;
     piece.faults = word[3] < UINT16_MAX ? (unsigned)word[3] : 0;
-    if (piece.begin && piece.begin < ns && piece.cpu == track->faulted_cpu &&
-        (ns - piece.begin) / FAULT_NS <= piece.faults)
+    if (piece.begin && piece.begin < ns && piece.cpu == track->faulted_cpu)
+        piece.ran = ran_ns(track, piece.begin, ns);
+    if (piece.ran && piece.ran / FAULT_NS <= piece.faults)
         put(&track->faults, &piece, sizeof piece);
     track->faulted = ns;
     track->faulted_cpu = piece.cpu;
