@@ -297,7 +297,7 @@ static int object_sort(const void *a, const void *b)
 {
     const struct object *left = a, *right = b;
     int by = object_compare(a, b);
-    return by ? by : left->number < right->number ? -1 : 1;
+    return by ? by : array_order(left->number, right->number, 0);
 }
 
 void index_unique(struct index *in)

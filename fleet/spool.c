@@ -334,9 +334,8 @@ static void snapshot_read(struct files *to, const char *snapshot)
 static int file_compare(const void *a, const void *b)
 {
     const struct file *left = a, *right = b;
-    int by = left->when_ns != right->when_ns
-                 ? (left->when_ns < right->when_ns ? -1 : 1)
-                 : strcmp(left->snapshot, right->snapshot);
+    int by = array_order(left->when_ns, right->when_ns,
+                         strcmp(left->snapshot, right->snapshot));
     return by ? by : strcmp(left->name, right->name);
 }
 

@@ -45,10 +45,8 @@ void switches_hear(struct switches *s, const struct reader_event *e,
 static int heard_compare(const void *a, const void *b)
 {
     const struct switches_heard *left = a, *right = b;
-    if (left->told.ns != right->told.ns)
-        return left->told.ns < right->told.ns ? -1 : 1;
-    return left->sequence < right->sequence ? -1
-                                            : left->sequence > right->sequence;
+    return array_order(left->told.ns, right->told.ns,
+                       array_order(left->sequence, right->sequence, 0));
 }
 
 /* Ends the slices of lasting states; `forget`: they become unknown. */

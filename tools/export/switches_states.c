@@ -37,14 +37,10 @@ static void slice_add(struct switches *s, struct switches_slice slice)
 int switches_slices_compare(const void *a, const void *b)
 {
     const struct switches_slice *left = a, *right = b;
-    if (left->begin != right->begin)
-        return left->begin < right->begin ? -1 : 1;
-    if (left->what != right->what)
-        return left->what < right->what ? -1 : 1;
-    if (left->depth != right->depth)
-        return left->depth < right->depth ? -1 : 1;
-    return left->sequence < right->sequence ? -1
-                                            : left->sequence > right->sequence;
+    int last = array_order(left->depth, right->depth,
+                           array_order(left->sequence, right->sequence, 0));
+    return array_order(left->begin, right->begin,
+                       array_order(left->what, right->what, last));
 }
 
 static void raise_to(uint64_t *most, uint64_t ns)

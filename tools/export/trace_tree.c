@@ -213,18 +213,15 @@ struct place {
 static int place_compare(const void *a, const void *b)
 {
     const struct place *left = a, *right = b;
-    return left->start_ns != right->start_ns
-               ? (left->start_ns < right->start_ns ? -1 : 1)
-           : left->node < right->node ? -1
-                                      : left->node > right->node;
+    return array_order(left->start_ns, right->start_ns,
+                       array_order(left->node, right->node, 0));
 }
 
 static int event_compare(const void *a, const void *b)
 {
     const struct trace_event *left = a, *right = b;
-    return left->node != right->node ? (left->node < right->node ? -1 : 1)
-           : left->at < right->at    ? -1
-                                     : left->at > right->at;
+    return array_order(left->node, right->node,
+                       array_order(left->at, right->at, 0));
 }
 
 /* Sorts the nodes by time, then chains the parts of each. */

@@ -358,11 +358,9 @@ static void put_record(struct vcd *v, const struct timeline_event *e)
 static int changes_compare(const void *a, const void *b)
 {
     const struct change *left = a, *right = b;
-    if (left->ns != right->ns)
-        return left->ns < right->ns ? -1 : 1;
-    if (left->ends != right->ends)
-        return left->ends ? -1 : 1;
-    return left->sequence < right->sequence ? -1 : 1;
+    int last = array_order(left->sequence, right->sequence, 0);
+    return array_order(left->ns, right->ns,
+                       array_order(right->ends, left->ends, last));
 }
 
 static void change_add(struct vcd *v, const struct switches_slice *slice,

@@ -194,9 +194,8 @@ struct count {
 static int longer(const void *a, const void *b)
 {
     const struct count *left = a, *right = b;
-    return left->own != right->own
-               ? (left->own < right->own ? 1 : -1)
-               : (left->calls < right->calls) - (left->calls > right->calls);
+    return array_order(right->own, left->own,
+                       array_order(right->calls, left->calls, 0));
 }
 
 static void counts_print(struct trees *trees, const struct tree *tree,

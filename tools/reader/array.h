@@ -38,11 +38,14 @@ static inline void *array_room(void *array, size_t *max, size_t count,
         &(array)[at_];                                                         \
     })
 
+/* Compares two numbers for qsort(): the lower one is first. Equal numbers leave
+ * the order to `next`, another comparison or 0. */
+#define array_order(a, b, next) ((a) < (b) ? -1 : (a) > (b) ? 1 : (next))
+
 /* Compares elements by the uint64_t that each begins with, for qsort(). */
 static inline int array_compare(const void *a, const void *b)
 {
-    uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
-    return left < right ? -1 : left > right;
+    return array_order(*(const uint64_t *)a, *(const uint64_t *)b, 0);
 }
 
 /* Sorts it by a function of qsort(); it may be null if it has no elements. */

@@ -124,13 +124,9 @@ static void add_record(struct calls *calls, struct reader *reader,
 static int compare(const void *a, const void *b)
 {
     const struct call_of *left = a, *right = b;
-    if (left->ticks != right->ticks)
-        return left->ticks < right->ticks ? -1 : 1;
-    if (left->key.order != right->key.order)
-        return left->key.order < right->key.order ? -1 : 1;
-    return left->event.order < right->event.order   ? -1
-           : left->event.order > right->event.order ? 1
-                                                    : 0;
+    int last = array_order(left->event.order, right->event.order, 0);
+    return array_order(left->ticks, right->ticks,
+                       array_order(left->key.order, right->key.order, last));
 }
 
 /* --------------------------------------------------------------- stacks -- */

@@ -6,11 +6,9 @@
 static int change_compare(const void *a, const void *b)
 {
     const struct change *left = a, *right = b;
-    return left->name != right->name       ? (left->name < right->name ? -1 : 1)
-           : left->thread != right->thread ? (left->thread < right->thread ? -1
-                                                                           : 1)
-           : left->at < right->at          ? -1
-                                           : left->at > right->at;
+    int last = array_order(left->at, right->at, 0);
+    return array_order(left->name, right->name,
+                       array_order(left->thread, right->thread, last));
 }
 
 static void changes_read(struct contexts *to, struct reader *reader)

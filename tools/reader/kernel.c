@@ -345,12 +345,6 @@ static void clock_of(const struct reader *reader, struct recorder_clock_ *clock)
     clock->start = to;
 }
 
-static int switches_compare(const void *a, const void *b)
-{
-    const struct kernel_switch *left = a, *right = b;
-    return left->ns < right->ns ? -1 : left->ns > right->ns;
-}
-
 /* Writes a switch as a record of the program. Returns its commit word. */
 static uint64_t record_put(struct reader *reader,
                            const struct kernel_switch *from, uint64_t order,
@@ -413,7 +407,7 @@ uint64_t kernel_add(struct reader *reader, uint64_t end, uint64_t limit)
         realloc(inside->held, (inside->held_count + count) * sizeof *held));
     inside->held = held;
     ARRAY_NEED(inside->keys, inside->keys_count + count, inside->keys_max);
-    array_sort(kernel->switches, count, switches_compare);
+    array_sort(kernel->switches, count, array_compare);
     clock_of(reader, &clock);
     for (i = 0; i < count; i++) {
         uint64_t key = reader->follows ? end - (end != 0) : limit + i;

@@ -230,8 +230,7 @@ const char *recorders_refresh(struct reader *reader,
 static int rings_compare(const void *a, const void *b)
 {
     const struct reader_recorder *const *left = a, *const *right = b;
-    return (*left)->rings < (*right)->rings ? -1
-                                            : (*left)->rings > (*right)->rings;
+    return array_order((*left)->rings, (*right)->rings, 0);
 }
 
 void recorders_sort(struct reader *reader)

@@ -196,9 +196,8 @@ const char *reader_select(struct reader *reader,
 static int keys_compare(const void *a, const void *b)
 {
     const struct key *left = a, *right = b;
-    if (left->order != right->order)
-        return left->order < right->order ? -1 : 1;
-    return left->number < right->number ? -1 : left->number > right->number;
+    return array_order(left->order, right->order,
+                       array_order(left->number, right->number, 0));
 }
 
 /* Sorts the keys; those below `limit` may be delivered. Of several with the
@@ -236,9 +235,8 @@ struct timed {
 static int timed_compare(const void *a, const void *b)
 {
     const struct timed *left = a, *right = b;
-    if (left->ticks != right->ticks)
-        return left->ticks < right->ticks ? -1 : 1;
-    return keys_compare(&left->key, &right->key);
+    return array_order(left->ticks, right->ticks,
+                       keys_compare(&left->key, &right->key));
 }
 static void keys_by_time(struct reader *reader)
 {

@@ -68,7 +68,7 @@ static void note_thread(struct file *file, const unsigned char *d, size_t size)
 static int thread_compare(const void *a, const void *b)
 {
     const struct source_thread *left = a, *right = b;
-    return left->id < right->id ? -1 : left->id > right->id;
+    return array_order(left->id, right->id, 0);
 }
 
 bool file_thread(struct memory *memory, int32_t id, char name[16])

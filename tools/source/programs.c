@@ -83,9 +83,7 @@ char *program_without_file(int pid, const struct reader *reader)
 
 static int by_number(const void *a, const void *b)
 {
-    return *(const int *)a < *(const int *)b
-               ? -1
-               : *(const int *)a > *(const int *)b;
+    return array_order(*(const int *)a, *(const int *)b, 0);
 }
 
 size_t programs_all(int **all)

@@ -146,11 +146,8 @@ static int order_compare(const void *a, const void *b)
         left->layout == right->layout && left->group == right->group
             ? 0
             : strcmp(task_group(sorted, left), task_group(sorted, right));
-    if (names)
-        return names;
-    if (left->id != right->id)
-        return left->id < right->id ? -1 : 1;
-    return i < k ? -1 : i > k;
+    return names ? names
+                 : array_order(left->id, right->id, array_order(i, k, 0));
 }
 
 static void tasks_sort(struct tasks *tasks)

@@ -156,24 +156,19 @@ static bool is_idle(const struct contention *row)
 static int row_compare(const void *a, const void *b)
 {
     const struct contention *left = a, *right = b;
-    if (is_idle(left) != is_idle(right))
-        return is_idle(left) ? 1 : -1;
-    if (left->goes_on != right->goes_on)
-        return left->goes_on ? -1 : 1;
-    if (left->ns != right->ns)
-        return left->ns > right->ns ? -1 : 1;
-    if (left->waited != right->waited)
-        return left->waited > right->waited ? -1 : 1;
-    return left->key < right->key ? -1 : left->key > right->key;
+    int last = array_order(right->waited, left->waited,
+                           array_order(left->key, right->key, 0));
+    int length = array_order(right->ns, left->ns, last);
+    return array_order(is_idle(left), is_idle(right),
+                       array_order(right->goes_on, left->goes_on, length));
 }
 
 /* Most waiting threads first. */
 static int waiting_compare(const void *a, const void *b)
 {
     const struct contention *left = a, *right = b;
-    return left->waiting_count > right->waiting_count   ? -1
-           : left->waiting_count < right->waiting_count ? 1
-                                                        : array_compare(a, b);
+    return array_order(right->waiting_count, left->waiting_count,
+                       array_compare(a, b));
 }
 
 void contention_find(struct contentions *to, const struct threads *threads,
@@ -213,7 +208,7 @@ struct change {
 static int change_compare(const void *a, const void *b)
 {
     const struct change *left = a, *right = b;
-    return left->ns < right->ns ? -1 : left->ns > right->ns;
+    return array_order(left->ns, right->ns, 0);
 }
 
 /* Returns the time since which no record of a wait was overwritten. */

@@ -66,9 +66,8 @@ struct holdings {
 static int holding_compare(const void *a, const void *b)
 {
     const struct holding *left = a, *right = b;
-    return left->object != right->object  ? array_compare(a, b)
-           : left->thread < right->thread ? -1
-                                          : left->thread > right->thread;
+    return array_order(left->object, right->object,
+                       array_order(left->thread, right->thread, 0));
 }
 
 static void holdings_collect(const struct recorded *recorded,

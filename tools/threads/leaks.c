@@ -19,9 +19,8 @@ static int age_compare(const void *a, const void *b)
 {
     const struct age *left = a, *right = b;
     const struct thread *l = left->thread, *r = right->thread;
-    if (left->exact && right->exact)
-        return l->born < r->born ? -1 : l->born > r->born;
-    return l->started < r->started ? -1 : l->started > r->started;
+    return left->exact && right->exact ? array_order(l->born, r->born, 0)
+                                       : array_order(l->started, r->started, 0);
 }
 
 /* Marks the threads whose ids may have been used before: an older one has a

@@ -54,9 +54,8 @@ static size_t snapshot_read(struct memory *memory, uint64_t address, void *to,
 static int piece_compare(const void *a, const void *b)
 {
     const struct piece *left = a, *right = b;
-    if (left->snapshot != right->snapshot)
-        return left->snapshot < right->snapshot ? -1 : 1;
-    return left->address < right->address ? -1 : left->address > right->address;
+    return array_order(left->snapshot, right->snapshot,
+                       array_order(left->address, right->address, 0));
 }
 
 /* ---------------------------------------------------------------- gather -- */

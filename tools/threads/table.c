@@ -54,16 +54,16 @@ size_t threads_index(const struct threads *threads, int32_t inside)
 
 static int stack_compare(const struct thread *a, const struct thread *b)
 {
-    if (a->frames_count != b->frames_count)
-        return a->frames_count < b->frames_count ? -1 : 1;
-    return memcmp(a->frames, b->frames, a->frames_count * sizeof *a->frames);
+    return array_order(
+        a->frames_count, b->frames_count,
+        memcmp(a->frames, b->frames, a->frames_count * sizeof *a->frames));
 }
 
 static int stack_compare_at(const void *a, const void *b)
 {
     const struct thread *const *left = a, *const *right = b;
     int result = stack_compare(*left, *right);
-    return result ? result : *left < *right ? -1 : *left > *right;
+    return result ? result : array_order(*left, *right, 0);
 }
 
 /* Notes the first thread with the same stack for each thread. */

@@ -19,11 +19,8 @@ static int threads_compare(const void *a, const void *b)
 {
     const struct switches_thread *left = *(struct switches_thread *const *)a;
     const struct switches_thread *right = *(struct switches_thread *const *)b;
-    const uint64_t ran = left->ns[SWITCHES_RUNNING],
-                   other = right->ns[SWITCHES_RUNNING];
-    if (ran != other)
-        return ran > other ? -1 : 1;
-    return left->index < right->index ? -1 : left->index > right->index;
+    return array_order(right->ns[SWITCHES_RUNNING], left->ns[SWITCHES_RUNNING],
+                       array_order(left->index, right->index, 0));
 }
 
 static void shown_open(struct shown *shown, const struct switches *s,

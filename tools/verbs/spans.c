@@ -119,9 +119,8 @@ static int longer(const void *a, const void *b)
 {
     const struct name *left = a, *right = b;
     int names = strcmp(left->recorder->shown, right->recorder->shown);
-    return left->total != right->total ? (left->total < right->total ? 1 : -1)
-           : names                     ? names
-                                       : strcmp(left->text, right->text);
+    return array_order(right->total, left->total,
+                       names ? names : strcmp(left->text, right->text));
 }
 
 static void print_json(const struct name *name)

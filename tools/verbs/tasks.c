@@ -147,9 +147,7 @@ static int stack_compare(const void *a, const void *b)
     size_t i = *(const size_t *)a, k = *(const size_t *)b;
     const struct task_stack *left = &compared->stacks.all[i];
     const struct task_stack *right = &compared->stacks.all[k];
-    if (left->tasks != right->tasks)
-        return left->tasks > right->tasks ? -1 : 1;
-    return i < k ? -1 : i > k;
+    return array_order(right->tasks, left->tasks, array_order(i, k, 0));
 }
 
 /* Each stack once, with the tasks that have it; of many, the first few. */

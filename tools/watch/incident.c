@@ -96,10 +96,8 @@ static int incident_order(const struct dirent **a, const struct dirent **b)
     int order = strncmp((*a)->d_name, (*b)->d_name, 15);
     if (order || stat((*a)->d_name, &left) || stat((*b)->d_name, &right))
         return order;
-    return left.st_mtim.tv_sec != right.st_mtim.tv_sec
-               ? (left.st_mtim.tv_sec < right.st_mtim.tv_sec ? -1 : 1)
-               : (left.st_mtim.tv_nsec > right.st_mtim.tv_nsec) -
-                     (left.st_mtim.tv_nsec < right.st_mtim.tv_nsec);
+    order = array_order(left.st_mtim.tv_nsec, right.st_mtim.tv_nsec, 0);
+    return array_order(left.st_mtim.tv_sec, right.st_mtim.tv_sec, order);
 }
 
 uint64_t folder_bytes(const char *path, bool deletes)

@@ -253,7 +253,7 @@ static int rows_compare(const void *a, const void *b)
 {
     const struct why_row *left = a, *right = b;
     uint64_t l = left->ns[0] + left->ns[1], r = right->ns[0] + right->ns[1];
-    return l > r ? -1 : l < r;
+    return array_order(r, l, 0);
 }
 static void rows_sort(struct why_row *row)
 {

@@ -184,9 +184,8 @@ static void life_add(struct why *w, const struct why_track *track)
 static int spans_compare(const void *a, const void *b)
 {
     const struct why_span *left = a, *right = b;
-    if (left->ns != right->ns)
-        return left->ns > right->ns ? -1 : 1;
-    return left->order < right->order ? -1 : left->order > right->order;
+    return array_order(right->ns, left->ns,
+                       array_order(left->order, right->order, 0));
 }
 
 /* Marks the time in which the thread waited for a page: it was blocked, and has
