@@ -135,7 +135,7 @@ void processes_scan(struct processes *in)
     int *pids;
     for (i = 0; i < in->count; i++)
         in->all[i].alive = false;
-    count = programs_all(&pids);
+    count = proc_ids("/proc", &pids);
     for (i = 0; i < count; i++) {
         uint64_t start;
         struct process *p;

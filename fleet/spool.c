@@ -269,7 +269,7 @@ static size_t about_read(const char *snapshot, char text[ABOUT_MAX])
 {
     char path[PATH_SIZE];
     spool_path(path, snapshot, "about", "");
-    return watch_text(path, text, ABOUT_MAX) ? strlen(text) : 0;
+    return file_text(path, text, ABOUT_MAX);
 }
 
 static void file_add(struct files *to, const struct file *like,
@@ -499,7 +499,7 @@ const char *spool_take(const char *path, const char *snapshot,
 const char *boot_id(void)
 {
     static char text[40];
-    if (!watch_text("/proc/sys/kernel/random/boot_id", text, 37))
+    if (!file_text("/proc/sys/kernel/random/boot_id", text, 37))
         strcpy(text, "unknown");
     return text;
 }

@@ -1,5 +1,6 @@
 /* take.c - opens a reader, and takes the records of its program. */
 /* SPDX-License-Identifier: MIT */
+#include "array.h"
 #include "inside.h"
 
 /* ------------------------------------------------------------------ open -- */

@@ -14,22 +14,24 @@ FILE *proc_open(int pid, const char *name)
     return fopen(path, "re");
 }
 
+size_t file_text(const char *path, char *to, size_t size)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t got = fd < 0 ? -1 : read(fd, to, size - 1);
+    if (fd >= 0)
+        close(fd);
+    to[got > 0 ? got : 0] = '\0';
+    return got > 0 ? (size_t)got : 0;
+}
+
 size_t proc_text(int pid, int thread, const char *name, char *to, size_t size)
 {
     char path[64];
-    ssize_t got = -1;
-    int fd;
     if (thread)
         snprintf(path, sizeof path, "/proc/%d/task/%d/%s", pid, thread, name);
     else
         snprintf(path, sizeof path, "/proc/%d/%s", pid, name);
-    fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd >= 0) {
-        got = read(fd, to, size - 1);
-        close(fd);
-    }
-    to[got > 0 ? got : 0] = '\0';
-    return got > 0 ? (size_t)got : 0;
+    return file_text(path, to, size);
 }
 
 bool proc_name(int pid, int thread, char to[17])
@@ -107,23 +109,33 @@ bool proc_status(int pid, int pidfd, bool may_read, int *status, bool *core)
            status_after(pidfd, status, core);
 }
 
+static int by_number(const void *a, const void *b)
+{
+    return array_order(*(const int32_t *)a, *(const int32_t *)b, 0);
+}
+
+size_t proc_ids(const char *path, int32_t **ids)
+{
+    size_t count = 0, max = 0;
+    struct dirent *entry;
+    DIR *folder = opendir(path);
+    *ids = NULL;
+    if (!folder)
+        return 0;
+    ARRAY_NEED(*ids, 1, max);
+    while ((entry = readdir(folder)))
+        if (isdigit((unsigned char)*entry->d_name))
+            *array_add(*ids, count, max) = atoi(entry->d_name);
+    closedir(folder);
+    array_sort(*ids, count, by_number);
+    return count;
+}
+
 size_t proc_threads(int pid, int32_t **ids)
 {
     char path[32];
-    struct dirent *entry;
-    size_t count = 0, max = 0;
-    DIR *tasks;
-    *ids = NULL;
     snprintf(path, sizeof path, "/proc/%d/task", pid);
-    tasks = opendir(path);
-    while (tasks && (entry = readdir(tasks))) {
-        int32_t id = (int32_t)atoi(entry->d_name);
-        if (id > 0)
-            *array_add(*ids, count, max) = id;
-    }
-    if (tasks)
-        closedir(tasks);
-    return count;
+    return proc_ids(path, ids);
 }
 
 bool proc_mapping_next(FILE *maps, struct proc_mapping *m)

@@ -6,8 +6,9 @@
 
 /* Opens "/proc/PID/NAME"; null: the process has ended, or it may not be read. */
 FILE *proc_open(int pid, const char *name);
-/* Reads the beginning of a file of a process or, unless `thread` is 0, of one
- * of its threads, and ends it with a NUL. Returns its size; 0: it has none. */
+/* Reads a file's beginning, ended by a NUL. Returns its size; 0: it has none.
+ * proc_text(): of a process or, unless `thread` is 0, of one of its threads. */
+size_t file_text(const char *path, char *to, size_t size);
 size_t proc_text(int pid, int thread, const char *name, char *to, size_t size);
 /* The name of a thread, or of a process; false: there is none. */
 bool proc_name(int pid, int thread, char to[17]);
@@ -31,6 +32,8 @@ struct proc_mapping {
 };
 /* Reads the next of a file of proc_open(), which may be null. */
 bool proc_mapping_next(FILE *maps, struct proc_mapping *);
-/* The ids of a process's threads, to be freed; returns their number, which is
- * 0 if it has ended. */
+/* Lists the names of a folder that are numbers, ascending: "/proc" has those of
+ * all processes. The caller frees them; null: the folder cannot be read. */
+size_t proc_ids(const char *path, int32_t **ids);
+/* The ids of a process's threads; none if it has ended. */
 size_t proc_threads(int pid, int32_t **ids);

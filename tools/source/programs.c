@@ -1,11 +1,8 @@
 /* programs.c - processes by the name of their program. */
 /* SPDX-License-Identifier: MIT */
-#include "array.h"
 #include "proc.h"
 #include "reader.h"
 #include "source.h"
-
-#include <dirent.h>
 
 bool program_path(int pid, char to[PATH_MAX])
 {
@@ -81,26 +78,6 @@ char *program_without_file(int pid, const struct reader *reader)
     return why;
 }
 
-static int by_number(const void *a, const void *b)
-{
-    return array_order(*(const int *)a, *(const int *)b, 0);
-}
-
-size_t programs_all(int **all)
-{
-    size_t count = 0, max = 0;
-    struct dirent *entry;
-    DIR *from = opendir("/proc");
-    *all = NULL;
-    while (from && (entry = readdir(from)))
-        if (strspn(entry->d_name, "0123456789") == strlen(entry->d_name))
-            *array_add(*all, count, max) = atoi(entry->d_name);
-    if (from)
-        closedir(from);
-    array_sort(*all, count, by_number);
-    return count;
-}
-
 bool program_name(int pid, char to[PROGRAM_NAME_MAX])
 {
     return executable_name(pid, to) || proc_name(pid, 0, to);
@@ -133,7 +110,7 @@ static bool has_recorders(int pid)
 /* Processes of a name, without our own. */
 static size_t named_all(const char *name, int **all)
 {
-    size_t count = programs_all(all), named = 0;
+    size_t count = proc_ids("/proc", all), named = 0;
     for (size_t i = 0; i < count; i++) {
         int pid = (*all)[i];
         if (pid != getpid() && program_is(pid, name))

@@ -169,10 +169,8 @@ const char *environment_or(const char *name, const char *otherwise);
  * /var/tmp. Returns its descriptor, or below 0, with errno. */
 int unnamed_file(void);
 
-/* programs.c: lists all processes, ascending; how many. The caller frees. */
-size_t programs_all(int **all);
-/* Reads the path of a process's executable, which may have been deleted since.
- * False: it has none, or is not ours to read. */
+/* programs.c: reads the path of a process's executable, which may have been
+ * deleted since. False: it has none, or is not ours to read. */
 bool program_path(int pid, char to[PATH_MAX]);
 enum { PROGRAM_NAME_MAX = 256 };
 /* Reads the name of a process's program. False: it has ended. */

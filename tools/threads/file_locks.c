@@ -7,7 +7,6 @@
 */
 #include "threads.h"
 
-#include <dirent.h>
 #include <sys/file.h>
 
 #include "bytes.h"
@@ -80,21 +79,20 @@ static void holder_add(struct wait *wait, int32_t process)
 /* True if a process has a lock like this on an open file; -1: not readable. */
 static int process_has_lock(int32_t process, const struct line *like)
 {
-    char path[300];
+    char path[64];
     struct line found;
-    struct dirent *entry;
+    int32_t *files;
+    size_t count;
     int has = 0;
-    DIR *files;
     snprintf(path, sizeof path, "/proc/%d/fdinfo", process);
-    files = opendir(path);
+    count = proc_ids(path, &files);
     if (!files)
         return errno == EACCES || errno == EPERM ? -1 : 0;
-    while (!has && (entry = readdir(files))) {
-        snprintf(path, sizeof path, "/proc/%d/fdinfo/%s", process,
-                 entry->d_name);
-        has = *entry->d_name != '.' && line_find(path, like, &found);
+    for (size_t i = 0; i < count && !has; i++) {
+        snprintf(path, sizeof path, "/proc/%d/fdinfo/%d", process, files[i]);
+        has = line_find(path, like, &found);
     }
-    closedir(files);
+    free(files);
     return has;
 }
 
@@ -106,7 +104,7 @@ static void holders_find(struct wait *wait, const struct line *lock)
     int *all, has;
     size_t count;
     like.pid = 0;
-    count = programs_all(&all);
+    count = proc_ids("/proc", &all);
     for (size_t i = 0; i < count; i++) {
         has = process_has_lock(all[i], &like);
         wait->unread |= has < 0;

@@ -108,12 +108,6 @@ void process_age(struct thread *thread, int32_t process)
 
 /* --------------------------------------------------------------- threads -- */
 
-static int id_compare(const void *a, const void *b)
-{
-    const struct thread *left = a, *right = b;
-    return left->id < right->id ? -1 : left->id > right->id;
-}
-
 const char *process_threads(struct threads *threads)
 {
     int32_t *ids;
@@ -129,7 +123,6 @@ const char *process_threads(struct threads *threads)
         if (process_look(threads, &threads->all[i]))
             threads->all[kept++] = threads->all[i];
     threads->count = kept;
-    qsort(threads->all, kept, sizeof *threads->all, id_compare);
     return kept ? NULL : threads_wrong(threads, "has ended meanwhile");
 }
 

@@ -1,8 +1,8 @@
 /* ps.c - recorder ps: the processes that have recorders. */
 /* SPDX-License-Identifier: MIT */
 #include "array.h"
-
 #include "print.h"
+#include "proc.h"
 
 enum { OPTION_INTERVAL = OPTION_OWN, OPTION_BRIEF };
 
@@ -48,7 +48,7 @@ static bool found_open(struct all *all, int pid, struct found *found)
 static void all_find(struct all *all)
 {
     int *pids;
-    size_t count = programs_all(&pids);
+    size_t count = proc_ids("/proc", &pids);
     for (size_t i = 0; i < count; i++) {
         struct found *found = need(calloc(1, sizeof *found));
         if (pids[i] == getpid() || !found_open(all, pids[i], found)) {

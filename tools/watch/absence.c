@@ -6,8 +6,6 @@
 #include "spans.h"
 #include "watch.h"
 
-#include <dirent.h>
-
 #include "recorder/number.h"
 
 static const char *blanks(const char *at)
@@ -213,16 +211,13 @@ bool figure_read(struct call *call, struct figure *f, const char *text)
 bool figure_is(const struct figure *f, int pid, uint64_t *value)
 {
     char text[8192], path[32];
-    DIR *files;
+    int32_t *files;
     if (*f->name == 'd') {
         snprintf(path, sizeof path, "/proc/%d/fd", pid);
-        files = opendir(path);
+        *value = proc_ids(path, &files);
         if (!files)
             return false;
-        for (*value = 0; readdir(files);)
-            ++*value;
-        *value -= 2; /* . and .. */
-        closedir(files);
+        free(files);
     } else {
         if (!proc_text(pid, 0, "status", text, sizeof text))
             return false;

@@ -182,7 +182,7 @@ static void core_find(struct watched *p, bool is_there)
     size_t at = 0;
     p->core = NULL;
     if (!is_there || !folder ||
-        !watch_text("/proc/sys/kernel/core_pattern", pattern, sizeof pattern) ||
+        !file_text("/proc/sys/kernel/core_pattern", pattern, sizeof pattern) ||
         *pattern == '|') {
         free(folder);
         return;

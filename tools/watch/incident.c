@@ -166,7 +166,7 @@ static void resources_write(const struct watched *p)
         char *at = path + sprintf(path, "/proc/");
         at += *names[i] == '%' ? sprintf(at, "%d", p->pid) : 0;
         strcpy(at, names[i] + (*names[i] == '%' ? 2 : 0));
-        if (watch_text(path, text, sizeof text))
+        if (file_text(path, text, sizeof text))
             fprintf(to, "\n%s:\n%s", path, text);
     }
     fclose(to);
@@ -319,7 +319,8 @@ void incident_again(const struct watcher *w, struct watched *p)
         unsigned long long mark;
         snprintf(path, sizeof path, "%.3000s/%s/README", w->folder,
                  all[i]->d_name);
-        at = watch_text(path, text, sizeof text) ? strstr(text, start) : NULL;
+        file_text(path, text, sizeof text);
+        at = strstr(text, start);
         if (at && sscanf(strstr(at, HANG_AT), HANG_LINE, &hung, &mark) == 2)
             hang_again(p, hung, mark,
                        *text == 'P' ? VERDICT_PERHAPS : VERDICT_SURE);
@@ -336,7 +337,7 @@ bool incident_show(const char *folder)
     for (int i = 0; i < 2; i++) {
         char path[4096], text[65536];
         snprintf(path, sizeof path, "%.4000s/%s", folder, names[i]);
-        if (!watch_text(path, text, sizeof text))
+        if (!file_text(path, text, sizeof text))
             continue;
         printf("%s%s", found ? "\n" : "", text);
         found = true;

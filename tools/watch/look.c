@@ -10,16 +10,6 @@ int64_t watch_now(void)
     return (int64_t)recorder_clock_ns_(RECORDER_MONOTONIC_);
 }
 
-bool watch_text(const char *path, char *to, size_t size)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t got = fd < 0 ? -1 : read(fd, to, size - 1);
-    if (fd >= 0)
-        close(fd);
-    to[got > 0 ? got : 0] = '\0';
-    return got > 0;
-}
-
 bool watch_group(int pid, const char *controller, const char *file_1,
                  const char *file_2, char *to, size_t size)
 {
@@ -33,11 +23,11 @@ bool watch_group(int pid, const char *controller, const char *file_1,
             continue;
         snprintf(path, sizeof path, "/sys/fs/cgroup%s%s%s/%s", is_2 ? "" : "/",
                  is_2 ? "" : controller, group, is_2 ? file_2 : file_1);
-        if (watch_text(path, to, size))
+        if (file_text(path, to, size))
             return true;
         snprintf(path, sizeof path, "/sys/fs/cgroup/unified%s/%s", group,
                  file_2);
-        if (is_2 && watch_text(path, to, size))
+        if (is_2 && file_text(path, to, size))
             return true;
     }
     return false;

@@ -3,7 +3,6 @@
 #include "array.h"
 #include "watch.h"
 
-#include <dirent.h>
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -56,17 +55,16 @@ static struct queue *queues_list(struct watched *p, size_t *count)
     char path[64], target[64];
     struct queue *all = NULL;
     size_t max = 0;
-    struct dirent *entry;
-    DIR *files;
-    *count = p->descriptors = 0;
+    int32_t *files;
+    *count = 0;
     snprintf(path, sizeof path, "/proc/%d/fd", p->pid);
-    files = opendir(path);
-    while (files && (entry = readdir(files))) {
-        struct queue q = {.fd = atoi(entry->d_name)};
-        ssize_t size =
-            readlinkat(dirfd(files), entry->d_name, target, sizeof target - 1);
+    p->descriptors = proc_ids(path, &files);
+    for (size_t i = 0; i < p->descriptors; i++) {
+        struct queue q = {.fd = files[i]};
+        ssize_t size;
         int fd;
-        p->descriptors += size > 0;
+        snprintf(path, sizeof path, "/proc/%d/fd/%d", p->pid, q.fd);
+        size = readlink(path, target, sizeof target - 1);
         target[size > 0 ? size : 0] = '\0';
         q.is_pipe = strncmp(target, "pipe:[", 6) == 0;
         if (!q.is_pipe && strncmp(target, "socket:[", 8) != 0)
@@ -79,8 +77,7 @@ static struct queue *queues_list(struct watched *p, size_t *count)
             *array_add(all, *count, max) = q;
         close(fd);
     }
-    if (files)
-        closedir(files);
+    free(files);
     return all;
 }
 

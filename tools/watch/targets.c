@@ -120,7 +120,7 @@ void watched_free(struct watched *p)
 void targets_scan(struct watcher *w)
 {
     int *pids;
-    size_t count = programs_all(&pids);
+    size_t count = proc_ids("/proc", &pids);
     for (size_t i = 0; i < w->targets_count; i++)
         for (size_t n = 0; n < count; n++) {
             bool known = !is_of_target(&w->targets[i], pids[n]);

@@ -130,8 +130,6 @@ struct watcher {
 
 int64_t watch_now(void);
 int64_t watch_cpu(void); /* the CPU time of this process */
-/* Reads a small file; false: it cannot be read. */
-bool watch_text(const char *path, char *to, size_t size);
 /* Reads a file of a process's control group, of version 1 or 2. */
 bool watch_group(int pid, const char *controller, const char *file_1,
                  const char *file_2, char *to, size_t size);
