@@ -75,15 +75,7 @@ struct hosts {
 /* Returns where a name is, or belongs. */
 static size_t host_at(const struct hosts *in, const char *name)
 {
-    size_t from = 0, to = in->count;
-    while (from < to) {
-        size_t middle = from + (to - from) / 2;
-        if (strcmp(in->all[middle].name, name) < 0)
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    return from;
+    return array_first(in->count, i, strcmp(in->all[i].name, name) >= 0);
 }
 
 /* Finds a host, or adds it. */

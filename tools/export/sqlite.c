@@ -275,15 +275,9 @@ static void merged_read(struct sqlite *s)
 
 static uint64_t merged_of(const struct sqlite *s, uint64_t order)
 {
-    size_t low = 0, high = s->merged_count;
-    while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-        if (s->merged[middle].order <= order)
-            low = middle;
-        else
-            high = middle;
-    }
-    return s->merged_count ? s->merged[low].wall_ns : 0;
+    size_t after =
+        array_count_to(s->merged, s->merged_count, sizeof *s->merged, order);
+    return s->merged_count ? s->merged[after ? after - 1 : 0].wall_ns : 0;
 }
 
 static void put_event(struct sqlite *s, const struct timeline_event *e)

@@ -52,18 +52,26 @@ static inline int array_compare(const void *a, const void *b)
 #define array_sort(array, count, compare)                                      \
     ((count) ? qsort(array, count, sizeof *(array), compare) : (void)0)
 
+/* The lowest of `count` indices `i` for which a condition is true, which is true
+ * for all after it, too; `count`: there is none. */
+#define array_first(count, i, condition)                                       \
+    __extension__({                                                            \
+        size_t low_ = 0, high_ = (count);                                      \
+        while (low_ < high_) {                                                 \
+            const size_t i = low_ + (high_ - low_) / 2;                        \
+            if (condition)                                                     \
+                high_ = i;                                                     \
+            else                                                               \
+                low_ = i + 1;                                                  \
+        }                                                                      \
+        low_;                                                                  \
+    })
+
 /* Returns how many of `count` sorted elements of `size` bytes begin with no
  * more than `value`. */
 static inline size_t array_count_to(const void *array, size_t count,
                                     size_t size, uint64_t value)
 {
-    size_t low = 0, high = count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (*(const uint64_t *)((const char *)array + middle * size) <= value)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return array_first(
+        count, i, *(const uint64_t *)((const char *)array + i * size) > value);
 }

@@ -1,5 +1,6 @@
 /* contexts.c - the request that a thread worked for at a record. */
 /* SPDX-License-Identifier: MIT */
+#include "array.h"
 #include "contexts.h"
 #include "inside.h"
 
@@ -90,16 +91,9 @@ static size_t changes_until(const struct reader *reader,
                             const struct contexts *contexts, size_t first,
                             size_t count, uint64_t order)
 {
-    size_t low = 0, high = count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (word_signed(reader->memory,
-                        contexts->all[first + middle].order - order) <= 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    const struct change *all = contexts->all + first;
+    return array_first(count, i,
+                       word_signed(reader->memory, all[i].order - order) > 0);
 }
 
 /* Returns the first change from `from` on of a name that is not below, and of a
@@ -107,16 +101,10 @@ static size_t changes_until(const struct reader *reader,
 static size_t changes_from(const struct contexts *contexts, uint32_t name,
                            unsigned thread)
 {
-    size_t low = 0, high = contexts->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        const struct change *c = &contexts->all[middle];
-        if (c->name < name || (c->name == name && c->thread < thread))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    const struct change *all = contexts->all;
+    return array_first(
+        contexts->count, i,
+        all[i].name > name || (all[i].name == name && all[i].thread >= thread));
 }
 
 bool contexts_has(const struct contexts *contexts, struct reader *reader,

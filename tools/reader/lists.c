@@ -249,17 +249,11 @@ const struct reader_recorder *recorder_by_address(const struct reader *reader,
 {
     const struct reader_inside *inside = reader->inside;
     const struct reader_recorder *r;
-    size_t low = 0, high = inside ? inside->sorted_count : 0;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (inside->sorted[middle]->rings <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == 0)
+    size_t after = array_first(inside ? inside->sorted_count : 0, i,
+                               inside->sorted[i]->rings > address);
+    if (after == 0)
         return NULL;
-    r = inside->sorted[low - 1];
+    r = inside->sorted[after - 1];
     return address - r->rings < r->ring_bytes * r->figures.lanes && !r->wrong
                ? r
                : NULL;

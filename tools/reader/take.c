@@ -205,7 +205,7 @@ static int keys_compare(const void *a, const void *b)
  * same order, which only a damaged ring holds, the first stays. */
 static void keys_sort(struct reader_inside *inside, uint64_t limit)
 {
-    size_t low = 0, high = 0;
+    size_t kept = 0;
     for (size_t i = 1; i < inside->keys_count; i++)
         if (keys_compare(&inside->keys[i - 1], &inside->keys[i]) > 0) {
             qsort(inside->keys, inside->keys_count, sizeof *inside->keys,
@@ -213,18 +213,11 @@ static void keys_sort(struct reader_inside *inside, uint64_t limit)
             break;
         }
     for (size_t i = 0; i < inside->keys_count; i++)
-        if (high == 0 || inside->keys[i].number ||
-            inside->keys[i].order != inside->keys[high - 1].order)
-            inside->keys[high++] = inside->keys[i];
-    inside->keys_count = high;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (inside->keys[middle].order < limit)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    inside->deliver = low;
+        if (kept == 0 || inside->keys[i].number ||
+            inside->keys[i].order != inside->keys[kept - 1].order)
+            inside->keys[kept++] = inside->keys[i];
+    inside->keys_count = kept;
+    inside->deliver = array_first(kept, i, inside->keys[i].order >= limit);
 }
 
 /* Sorts the delivered keys by (time, sequence number). Continuations have the
