@@ -384,9 +384,10 @@ static void keep_read(struct watcher *w, const char *text)
 static int processes_watch(struct call *call)
 {
     static struct watcher w;
-    char *conditions[WHENS_MAX + 1] = {NULL}, inside[4096];
+    const char *conditions[2 + 2 * WHENS_MAX + 1] = {"watch"};
     const char *hang = call_option(call, OPTION_HANG);
-    size_t count = 0;
+    char inside[4096];
+    size_t count = 2, whens = 0;
     w = (struct watcher){.call = call,
                          .folder = call_option(call, 'o'),
                          .hang_ns = INT64_C(10000000000),
@@ -398,15 +399,19 @@ static int processes_watch(struct call *call)
         misuse(call, "--hang %s: is no time of 400ms or more", hang);
     w.every_ns = w.hang_ns / 4;
     for (int i = 0; i < call->options_count; i++) {
-        char *value = (char *)(uintptr_t)call->options[i].value;
+        const char *value = call->options[i].value;
         if (call->options[i].key == OPTION_KEEP)
             keep_read(&w, value);
-        if (call->options[i].key != OPTION_WHEN || count == WHENS_MAX)
+        if (call->options[i].key != OPTION_WHEN)
             continue;
-        if (figure_read(call, &w.figures[w.figures_count], value))
+        if (whens++ == WHENS_MAX)
+            misuse(call, "--when: more than %d", WHENS_MAX);
+        if (figure_read(call, &w.figures[w.figures_count], value)) {
             w.figures_count++;
-        else
-            conditions[count++] = value;
+            continue;
+        }
+        conditions[count++] = "--when";
+        conditions[count++] = value;
     }
     targets_read(&w, OPTION_UNIT);
     if (!w.targets_count)

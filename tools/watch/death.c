@@ -13,6 +13,8 @@
 #include <dirent.h>
 #include <sys/wait.h>
 
+#include "recorder/output.h"
+
 enum { TRIES = 40 }; /* of 50 ms, for a status */
 
 /* ------------------------------------------------------------ the kernel -- */
@@ -178,38 +180,24 @@ static bool status_find(const struct watched *p, int *status, bool *core)
 static void core_find(struct watched *p, bool is_there)
 {
     char pattern[256], path[4096], *folder = p->core;
+    struct recorder_string_ to = recorder_string_at_(path, sizeof path - 32);
     struct stat is;
-    size_t at = 0;
-    p->core = NULL;
-    if (!is_there || !folder ||
-        !file_text("/proc/sys/kernel/core_pattern", pattern, sizeof pattern) ||
-        *pattern == '|') {
-        free(folder);
-        return;
-    }
+    file_text("/proc/sys/kernel/core_pattern", pattern, sizeof pattern);
     pattern[strcspn(pattern, "\n")] = '\0';
-    if (*pattern != '/')
-        at = (size_t)snprintf(path, sizeof path, "%.3000s/", folder);
-    free(folder);
-    for (const char *c = pattern; *c && at + 64 < sizeof path; c++) {
-        if (*c != '%')
-            path[at++] = *c;
-        else if (*++c == 'p')
-            at += (size_t)sprintf(path + at, "%d", p->pid);
-        else if (*c == 'e')
-            at += (size_t)sprintf(path + at, "%s", p->name);
-        else
-            return; /* it has parts that are not known */
+    if (*pattern != '/' && folder) {
+        recorder_add_string_(&to, folder);
+        recorder_add_string_(&to, "/");
     }
-    path[at] = '\0';
-    for (int i = 0; i < 2; i++) { /* core_uses_pid adds the id */
+    recorder_add_path_(&to, pattern, (uint64_t)p->pid, p->name, NULL);
+    path[to.size < to.max ? to.size : to.max] = '\0';
+    p->core = NULL;
+    for (int i = 0; i < 2 && is_there && folder && !p->core; i++) {
         if (stat(path, &is) == 0 && S_ISREG(is.st_mode) && is.st_size &&
-            time(NULL) - is.st_mtime < 60) {
+            time(NULL) - is.st_mtime < 60)
             p->core = need(strdup(path));
-            return;
-        }
-        snprintf(path + at, sizeof path - at, ".%d", p->pid);
+        sprintf(path + strlen(path), ".%d", p->pid); /* of core_uses_pid */
     }
+    free(folder);
 }
 
 /* The kernel's words for an OOM kill or a crash of a process. */

@@ -94,12 +94,11 @@ static bool agrees(struct state *s, const char *key)
 static void wait_words(const struct watched *p, const struct task *t,
                        char to[512])
 {
-    char pid[16], id[16], name[17];
-    const char *arguments[] = {"threads", pid, "--thread", id, NULL};
+    char id[16], name[17];
+    const char *arguments[] = {"threads", p->id, "--thread", id, NULL};
     char text[8192], *line;
-    snprintf(pid, sizeof pid, "%d", p->pid);
     snprintf(id, sizeof id, "%d", t->id);
-    watch_run(arguments, NULL, text, sizeof text, 20);
+    watch_run(watch_command, arguments, NULL, text, sizeof text, 20);
     for (line = text; line;
          line = (line = strchr(line, '\n')) ? line + 1 : NULL)
         if (atoi(line) == t->id || (*line == 'T' && strstr(line, id))) {
@@ -172,16 +171,15 @@ static enum verdict kernel_judge(struct state *s)
 static enum verdict deadlock_judge(struct state *s)
 {
     struct watched *p = s->p;
-    char text[16384], key[1024], pid[16];
-    const char *arguments[] = {"threads", pid, "--locks", "--check", NULL};
+    char text[16384], key[1024];
+    const char *arguments[] = {"threads", p->id, "--locks", "--check", NULL};
     size_t size;
     bool again = p->deadlock;
     p->deadlock = false;
     if (!s->fresh && !again && s->now < p->threads_ns)
         return VERDICT_NONE;
     p->threads_ns = s->now + (s->age > s->w->hang_ns ? s->age : s->w->hang_ns);
-    snprintf(pid, sizeof pid, "%d", p->pid);
-    if (watch_run(arguments, NULL, text, sizeof text, 30) != 3)
+    if (watch_run(watch_command, arguments, NULL, text, sizeof text, 30) != 3)
         return VERDICT_NONE;
     size = strcspn(text, "\n"); /* and the first threads or locks */
     for (int i = 0; i < 4 && text[size] == '\n' && text[size + 1] != '\n'; i++)

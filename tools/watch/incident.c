@@ -16,6 +16,7 @@
 #include <dirent.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/sendfile.h>
 #include <sys/statvfs.h>
 #include <sys/wait.h>
 
@@ -51,8 +52,8 @@ pid_t watch_spawn(const char *program, const char *const *arguments, int in,
 
 const char *watch_command = "/proc/self/exe";
 
-static int run(const char *program, const char *const *arguments,
-               const char *path, char *to, size_t size, unsigned seconds)
+int watch_run(const char *program, const char *const *arguments,
+              const char *path, char *to, size_t size, unsigned seconds)
 {
     char buffer[4096];
     size_t used = 0;
@@ -71,12 +72,6 @@ static int run(const char *program, const char *const *arguments,
     return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status)
                ? WEXITSTATUS(status)
                : -1;
-}
-
-int watch_run(const char *const *arguments, const char *path, char *to,
-              size_t size, unsigned seconds)
-{
-    return run(watch_command, arguments, path, to, size, seconds);
 }
 
 /* ----------------------------------------------------------------- limits -- */
@@ -175,34 +170,28 @@ static void resources_write(const struct watched *p)
 /* Copies the file of rings that the program left. */
 static void recording_copy(const struct watched *p)
 {
-    char buffer[65536];
-    ssize_t got;
     off_t at = 0;
-    FILE *to = fopen("000001.rec", "we");
-    while (to && at < FILE_MAX &&
-           (got = pread(p->recording, buffer, sizeof buffer, at)) > 0 &&
-           fwrite(buffer, (size_t)got, 1, to) == 1)
-        at += got;
-    if (to)
-        fclose(to);
+    int to = open("000001.rec", O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    while (sendfile(to, p->recording, &at, FILE_MAX) > 0)
+        ;
+    close(to);
 }
 
 /* Saves the records of a process, and looks at its threads three times; of one
  * that died, its file of rings, and a look at its core file. */
 static void process_write(const struct watched *p, bool died)
 {
-    char pid[16], name[] = "threads-1.txt";
-    const char *save[] = {"save", pid, "-o", "000001.rec", NULL};
-    const char *threads[] = {"threads", died ? p->core : pid, NULL};
-    snprintf(pid, sizeof pid, "%d", p->pid);
+    char name[] = "threads-1.txt";
+    const char *save[] = {"save", p->id, "-o", "000001.rec", NULL};
+    const char *threads[] = {"threads", died ? p->core : p->id, NULL};
     if (died && p->recording >= 0)
         recording_copy(p);
     if (died && p->core)
-        watch_run(threads, name, NULL, 0, 60);
+        watch_run(watch_command, threads, name, NULL, 0, 60);
     if (!died)
-        watch_run(save, "/dev/null", NULL, 0, 60);
+        watch_run(watch_command, save, "/dev/null", NULL, 0, 60);
     for (; !died && name[8] <= '3'; name[8]++) {
-        watch_run(threads, name, NULL, 0, 30);
+        watch_run(watch_command, threads, name, NULL, 0, 30);
         sleep(1);
     }
 }
@@ -281,7 +270,7 @@ static bool incident_write(struct watcher *w, struct watched *p,
         resources_write(p);
         process_write(p, died);
         if (*p->unit)
-            run("journalctl", journal, "journal.txt", NULL, 0, 10);
+            watch_run("journalctl", journal, "journal.txt", NULL, 0, 10);
         text_write("kernel.txt", w->kernel_text);
         text_write("signals.txt", w->signals_text);
     }

@@ -35,18 +35,18 @@ static bool calls(const struct watched *p, const struct task *t)
 
 enum verdict spin_find(struct watched *p, struct task *t, char to[512])
 {
-    char pid[16], id[16], name[17], text[LOOKS][16384], *first[FRAMES];
-    const char *arguments[] = {"threads", pid, "--thread", id, "--stop", NULL};
+    char id[16], name[17], text[LOOKS][16384], *first[FRAMES];
+    const char *command[] = {"threads", p->id, "--thread", id, "--stop", NULL};
     int common = 0;
     bool leaf = true;
     if (calls(p, t))
         return VERDICT_NONE;
-    snprintf(pid, sizeof pid, "%d", p->pid);
     snprintf(id, sizeof id, "%d", t->id);
     for (int i = 0; i < LOOKS; i++) {
         char *frames[FRAMES];
         int count, k = 0;
-        if (watch_run(arguments, NULL, text[i], sizeof text[i], 20) != 0 ||
+        if (watch_run(watch_command, command, NULL, text[i], sizeof text[i],
+                      20) != 0 ||
             !memmem(text[i], strcspn(text[i], "\n"), " runs", 5))
             return VERDICT_NONE;
         count = frames_of(text[i], i ? frames : first);

@@ -55,6 +55,7 @@ struct watched *watched_new(int pid)
     size_t size;
     *p = (struct watched){
         .pid = pid, .begun_ns = watch_now(), .recording = -1, .conditions = -1};
+    snprintf(p->id, sizeof p->id, "%d", pid);
     p->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
     p->started = strtoull(proc_stat(pid, 0, 22, text), NULL, 10);
     if (p->pidfd < 0 || !proc_name(pid, 0, p->name) ||

@@ -63,7 +63,7 @@ struct queue {
 
 struct watched {
     int pid, pidfd;
-    char name[17], unit[128], command[256], state;
+    char id[16], name[17], unit[128], command[256], state;
     char *core; /* its folder; later its core file; null: none */
     size_t target;
     bool is_child;    /* of a watched process, whose matter its status is */
@@ -112,7 +112,7 @@ struct watcher {
     bool keeps_perhaps;
     unsigned long keep;
     uint64_t size;           /* of all incidents */
-    char *const *conditions; /* --when, null-terminated */
+    const char **conditions; /* "watch", null, "--when" ...: arguments */
     struct figure figures[16];
     size_t figures_count;
     struct target targets[TARGETS_MAX];
@@ -133,12 +133,12 @@ int64_t watch_cpu(void); /* the CPU time of this process */
 /* Reads a file of a process's control group, of version 1 or 2. */
 bool watch_group(int pid, const char *controller, const char *file_1,
                  const char *file_2, char *to, size_t size);
-/* Runs the command with these arguments, at most `seconds` long; its output goes
+/* Runs a program with these arguments, at most `seconds` long; its output goes
  * to `path`, or at most `size` bytes of it to `to`. Its status; -1: it did not
  * end, or not well. */
+int watch_run(const char *program, const char *const *arguments,
+              const char *path, char *to, size_t size, unsigned seconds);
 extern const char *watch_command; /* this one, unless another program sets it */
-int watch_run(const char *const *arguments, const char *path, char *to,
-              size_t size, unsigned seconds);
 /* Starts a program, which SIGALRM ends after some seconds, 0: no limit. Its stdin
  * is `in`, -1: empty. Its output is in *from or a file; stderr is in *from if it
  * `says`, and lost otherwise. */

@@ -58,18 +58,10 @@ static void death_act(struct watcher *w, size_t i)
  * condition. */
 static void conditions_start(struct watcher *w, struct watched *p)
 {
-    const char *arguments[80] = {"watch", NULL};
-    int count = 2;
-    char pid[16];
-    if (!*w->conditions || p->conditions != -1)
+    if (!w->conditions[2] || p->conditions != -1)
         return;
-    snprintf(pid, sizeof pid, "%d", p->pid);
-    arguments[1] = pid;
-    for (int i = 0; w->conditions[i]; i++) {
-        arguments[count++] = "--when";
-        arguments[count++] = w->conditions[i];
-    }
-    p->child = watch_spawn(watch_command, arguments, -1, NULL, false, 0,
+    w->conditions[1] = p->id;
+    p->child = watch_spawn(watch_command, w->conditions, -1, NULL, false, 0,
                            &p->conditions);
 }
 
