@@ -19,6 +19,7 @@
 
 enum {
     ORDERS = 3,
+    STATES = 16,         /* an argument with more values names things */
     KINDS_MAX = 1 << 20, /* of an order; one with more tells nothing */
     LEAST = 5,           /* times that GOOD must have been there */
     OFTEN = 32           /* for shares */
@@ -174,6 +175,26 @@ static bool is_forbidden(const struct compare *c,
                9;
 }
 
+/* Is a context a value of an argument that names things, such as slots, or does
+ * the same come after three other values in GOOD? One more is chance. */
+static bool is_thing(const struct table *table, const struct context *x,
+                     uint32_t next)
+{
+    size_t values = 0, same = 0, i;
+    if (x->kind < KIND_VALUE)
+        return false;
+    for (i = 0; i < table->context_ids.count; i++)
+        values += table->contexts[i].kind == x->kind &&
+                  table->contexts[i].format[0] == x->format[0];
+    for (i = 0; i < table->transition_ids.count; i++) {
+        const struct transition *t = &table->transitions[i];
+        const struct context *other = &table->contexts[t->context];
+        same += t->next == next && t->count[GOOD] > 0 &&
+                other->kind == x->kind && other->format[0] == x->format[0];
+    }
+    return values > STATES || same >= 3;
+}
+
 static void unseen_find(struct compare *c, const struct table tables[ORDERS],
                         int order)
 {
@@ -189,7 +210,8 @@ static void unseen_find(struct compare *c, const struct table tables[ORDERS],
             !is_forbidden(c, tables, order, t))
             continue;
         q = statistics_none(t->count[BAD], x->count[BAD], x->count[GOOD]);
-        if ((x->rare || x->count[GOOD] < 20) && q > 1e-4)
+        if (((x->rare || x->count[GOOD] < 20) && q > 1e-4) ||
+            is_thing(table, x, t->next))
             continue;
         f = finding_of(c, RULE_ORDER, pow(t->count[BAD], 2), t->next, 0,
                        t->count[BAD]);
@@ -202,7 +224,7 @@ static void unseen_find(struct compare *c, const struct table tables[ORDERS],
         f.weak =
             (c->threaded && naming_is_wait(&c->formats[usual->next])) ||
             q > (usual->count[GOOD] == x->count[GOOD] && x->count[GOOD] >= OFTEN
-                     ? 0.07
+                     ? (c->threaded ? 0.02 : 0.07)
                      : 1e-3);
         finding_add(c, f, after(c, x), finding_site(c, t->next), t->count[BAD],
                     x->count[BAD], x->count[GOOD],
