@@ -15,9 +15,9 @@ static const char *const chances[] = {
     "now",  "start", "started", "cpu",  "rss",  "load",    "uptime"};
 /* The length of a queue, or how many of some are free. */
 static const char *const gauges[] = {
-    "queue", "queued",  "backlog",  "pending", "depth", "length", "left",
-    "wait",  "waiting", "inflight", "active",  "busy",  "idle",   "free",
-    "use",   "ready",   "mailbox",  "tokens",  "credit"};
+    "queue", "queued",  "backlog",  "pending", "depth",  "length", "left",
+    "wait",  "waiting", "inflight", "flight",  "active", "busy",   "idle",
+    "free",  "use",     "ready",    "mailbox", "tokens", "credit"};
 
 /* A record before a wait. */
 static const char *const waits[] = {"wait", "idle",     "sleep",
@@ -87,6 +87,10 @@ enum naming naming_of(const char *name, const char *format, unsigned argument)
 bool naming_is_gauge(const struct compare_format *f, unsigned argument)
 {
     struct around a = around(f->text, argument);
+    if (strncmp(a.after, "in ", 3) == 0) { /* "%u in flight" */
+        a.after += 3;
+        a.after_size = strspn(a.after, "abcdefghijklmnopqrstuvwxyz");
+    }
     return IS_WORD(a.before, a.before_size, gauges) ||
            IS_WORD(a.after, a.after_size, gauges);
 }

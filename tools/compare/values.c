@@ -6,6 +6,9 @@
    too, but those that count up in both. Of names (addresses, descriptors, ids)
    only null counts here.
 
+   A number whose name tells of a time (took, ms) counts if it is larger by a
+   factor, as the time of a step does (times.c).
+
    Values come in phases, so that they depend on those before. How often a kind
    was seen is therefore in how many of up to PARTS parts of the time it was
    (incidence: Chao 1987).
@@ -44,6 +47,7 @@ struct subject {
     struct points points[SIDES];
     struct level level[SIDES];
     bool leveled;
+    bool time; /* points are logarithms */
 };
 
 static void kind_add(struct subject *s, enum compare_side side,
@@ -95,6 +99,7 @@ static void value_add(struct subject *s, enum compare_side side, size_t part,
 {
     const struct history *h = &s->c->of[side];
     struct compare_value v = *history_value(h, event, s->argument);
+    double number = compare_number(&v);
     enum naming naming;
     if (v.kind == READER_LOST)
         return;
@@ -104,7 +109,9 @@ static void value_add(struct subject *s, enum compare_side side, size_t part,
         s->names[side]++;
         v = (struct compare_value){.word = v.word != 0, .kind = READER_POINTER};
     } else if (v.kind != READER_STRING) {
-        number_add(s, side, compare_number(&v), event);
+        if (s->time && isfinite(number))
+            number = log(fmax(number, v.kind == READER_REAL ? 1e-6 : 1));
+        number_add(s, side, number, event);
     }
     kind_add(s, side, v, part, event);
 }
@@ -418,6 +425,32 @@ static bool sized_find(struct subject *s, enum rule rule)
     return true;
 }
 
+/* A time is longer than in GOOD by a factor, or ever longer. */
+static bool time_find(struct subject *s)
+{
+    enum rule rules[] = {RULE_SLOWS, RULE_LEVEL};
+    const struct level *good = &s->level[GOOD], *bad = &s->level[BAD];
+    double unit = fmax(s->c->threaded ? 2.75 : 1, 5 * good->deviation);
+    for (int i = 0; i < 2; i++) {
+        double figures[] = {i ? good->mean : good->drift,
+                            i ? bad->mean : bad->drift};
+        double size = rule_size(rules[i], good, bad, unit);
+        struct finding f = subject_finding(
+            s, rules[i], size, exp(figures[GOOD]), exp(figures[BAD]));
+        if (size < 1 || figures[BAD] < figures[GOOD] ||
+            (i == 0 && (bad->trend < 0.6 || bad->drift < 2 * good->drift)))
+            continue;
+        if (i)
+            finding_add(s->c, f, subject_text(s), "larger",
+                        finding_number(f.bad), finding_number(f.good));
+        else
+            finding_add(s->c, f, subject_text(s), finding_number(f.bad),
+                        finding_number(f.good));
+        return true;
+    }
+    return false;
+}
+
 /* Does a number count up in both sides? Threads that take turns make it fall
  * now and then. */
 static bool counts_up(const struct subject *s)
@@ -436,10 +469,13 @@ static void subject_find(struct compare *c, size_t format, unsigned argument)
 {
     struct subject s = {.c = c, .format = format, .argument = argument};
     bool found, named, sized;
+    s.time = c->formats[format].naming[argument] == NAMING_CHANCE;
     subject_open(&s);
     named = s.names[GOOD] + s.names[BAD] > 0;
     found = s.count[GOOD] <= 0 || s.count[BAD] <= 0 || odd_find(&s);
-    if (!found && !counts_up(&s)) {
+    if (!found && s.time && s.points[GOOD].count && !counts_up(&s)) {
+        found = s.leveled && time_find(&s);
+    } else if (!found && !counts_up(&s)) {
         found = !named && stuck_find(&s);
         sized = s.leveled && !named;
         found = found || (sized && !is_gauge(&s) && far_find(&s, true)) ||
