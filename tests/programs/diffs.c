@@ -6,7 +6,8 @@
    tokens: a parser of a fixed text, the same in each run but for its addresses
    and durations. sensor: numbers by chance. frames: spans and steps. sessions:
    they take turns. bank: threads that race. handles: numbers
-   that are used again. units: threads that do not race. The runs of one program differ by SEED without any bug.
+   that are used again. units: threads that do not race. flushes: they take
+   long now and then. The runs of one program differ by SEED without any bug.
 */
 #include "recorder_dump.h"
 
@@ -57,6 +58,8 @@ static void tokens(void)
         char *node = malloc(16 + chance(&state, 64));
         if (i == (bug == 1 ? 1000 : bug == 5 ? 100 : 0))
             value++;
+        if (bug == 6 && i > 60 && i % 20 == 0)
+            value += 1000;
         if (bug != 2 || i != 1000)
             record(work, "token %d value=%d", i, value);
         if (bug == 3 && i == 1000)
@@ -248,6 +251,21 @@ static void *unit(void *argument)
     return NULL;
 }
 
+/* --------------------------------------------------------------- flushes -- */
+
+/* Times from 20 ms on, a third of them twice as long, a third of these again. 1: all
+ * are 8 times as long. */
+static void flushes(void)
+{
+    unsigned state = seed;
+    for (int i = 0; i < 400; i++) {
+        double ms = (bug == 1 ? 8 : 1) * (20 + chance(&state, 100) / 100.0);
+        while (chance(&state, 3) == 0)
+            ms *= 2;
+        record(work, "flush %d took=%.2f ms", i, ms);
+    }
+}
+
 static void in_threads(void *(*runs)(void *))
 {
     pthread_t threads[4];
@@ -286,6 +304,8 @@ int main(int argc, char **argv)
         handles();
     else if (strcmp(argv[1], "units") == 0)
         in_threads(unit);
+    else if (strcmp(argv[1], "flushes") == 0)
+        flushes();
     else
         bank();
     return 0;

@@ -14,11 +14,11 @@
 #include <math.h>
 
 enum {
-    SAME = 8,    /* times that an argument is the same before it counts */
-    RESYNC = 24, /* records that one side may have more */
-    AFTER = 6,   /* records that must be the same then */
-    PART = 4,    /* the same records are at least 1 / PART of a thread's, */
-    SELDOM = 200 /* or no more than 1 / SELDOM are not the same */
+    SAME = 8,     /* times that an argument is the same before it counts */
+    RESYNC = 400, /* records that one side may have more */
+    AFTER = 6,    /* records that must be the same then */
+    PART = 4,     /* the same records are at least 1 / PART of a thread's */
+    PRICE = 10    /* surprises that make up for a departure */
 };
 
 struct sequence {
@@ -279,14 +279,13 @@ static bool departs_seldom(struct exact *x, size_t i)
         bool same = is_equal(x, at[GOOD], at[BAD], false);
         if (same)
             x->known += surprises(x, at[GOOD]);
-        else if (++apart * SELDOM > x->of[GOOD].count ||
-                 !resync(x, at[GOOD], at[BAD], skips))
+        else if (apart++, !resync(x, at[GOOD], at[BAD], skips))
             return false;
         at[GOOD] += same ? 1 : skips[GOOD];
         at[BAD] += same ? 1 : skips[BAD];
         x->expected = same ? x->expected : COMPARE_NONE;
     }
-    x->known -= 10 * (double)apart;
+    x->known -= PRICE * (double)apart;
     return true;
 }
 
