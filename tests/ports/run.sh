@@ -87,8 +87,7 @@ target()
     powerpc) name=powerpc-linux-gnu qemu=qemu-ppc ;;
     i386)
         cc="gcc -m32 -idirafter $headers" cxx="g++ -m32 -idirafter $headers"
-        clang="clang -m32 -idirafter $headers"
-        ! /lib/ld-linux.so.2 --version >/dev/null 2>&1 || qemu=
+        clang="clang -m32 -idirafter $headers" qemu=
         return
         ;;
     *) name=$1-linux-gnu ;;
@@ -118,7 +117,7 @@ left_out()
     fi
     # No process_vm_readv(): what is shown without a descriptor for the pipe
     # is addresses, and the test's own oracle calls it.
-    [ "$qemu" ] && case $2 in
+    [ "$1" != i386 ] && case $2 in
     dump) echo without_descriptors ;;
     format) echo bad_strings_shown ;;
     # A thread that was joined lives on for a moment, and keeps its row.
@@ -739,6 +738,15 @@ for target in $targets; do
     *) here || install && break ;;
     esac
 done
+# qemu-i386 7.2 loses records and errno when signals come; other emulators do not.
+case " $targets " in
+*" i386 "*)
+    /lib/ld-linux.so.2 --version >/dev/null 2>&1 || {
+        echo "i386     left out: this kernel runs no programs of 32 bits"
+        targets=$(echo " $targets " | sed 's/ i386 / /')
+    }
+    ;;
+esac
 begin=$(date +%s)
 # The longest first.
 scripts="bare-switches bare tasks bare-zephyr bare-template bare-stream
