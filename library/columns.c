@@ -8,15 +8,12 @@ enum { MOST = 12 }; /* arguments of a record */
 static uint64_t argument_word(struct recorder_reader *r,
                               const struct reader_argument *argument)
 {
-    uint64_t bits;
-    switch (argument->kind) {
-    case READER_REAL: memcpy(&bits, &argument->real, sizeof bits); return bits;
-    case READER_SIGNED:
-    case READER_CHARACTER: return (uint64_t)argument->integer;
-    case READER_STRING:
-        return texts_add(&r->texts, argument->text, argument->text_size);
-    default: return argument->word;
-    }
+    uint64_t bits = argument->word;
+    if (argument->kind == READER_REAL) /* a float is widened */
+        memcpy(&bits, &argument->real, sizeof bits);
+    else if (argument->kind == READER_STRING)
+        bits = texts_add(&r->texts, argument->text, argument->text_size);
+    return bits;
 }
 
 static uint32_t name_of(struct recorder_reader *r,

@@ -68,8 +68,7 @@ static bool is_number_held(const struct reader_argument *a,
     if (v->is_null ? a->kind != READER_POINTER && a->kind != READER_STRING
                    : a->kind != READER_SIGNED && a->kind != READER_UNSIGNED)
         return false;
-    if (a->word != v->word &&
-        (a->kind != READER_SIGNED || a->integer != (int64_t)v->word))
+    if (a->word != v->word)
         return false;
     if (a->name && is_name(v->name, a->name))
         return true;

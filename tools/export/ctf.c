@@ -231,10 +231,6 @@ static void put_argument(struct buffer *b,
                          const struct reader_argument *argument)
 {
     switch (argument->kind) {
-    case READER_SIGNED:
-    case READER_CHARACTER:
-        buffer_little(b, (uint64_t)argument->integer, 8);
-        break;
     case READER_REAL: buffer_real(b, argument->real); break;
     case READER_STRING:
         put_string(b, argument->text, argument->text_size);

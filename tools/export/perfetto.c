@@ -284,7 +284,7 @@ static void put_argument(struct perfetto *p, const char *name,
     size_t begin = annotation(p, name);
     switch (argument->kind) {
     case READER_SIGNED:
-    case READER_CHARACTER: put_number(b, 4, (uint64_t)argument->integer); break;
+    case READER_CHARACTER: put_number(b, 4, argument->word); break;
     case READER_UNSIGNED: put_number(b, 3, argument->word); break;
     case READER_REAL: put_real(b, 5, argument->real); break;
     case READER_POINTER: put_number(b, 7, argument->word); break;
@@ -417,10 +417,7 @@ static void put_values(struct perfetto *p, const struct timeline_event *e)
             (argument->kind == READER_UNSIGNED && argument->word > INT64_MAX))
             put_real(&p->packet, 44, value_number(argument));
         else
-            put_number(&p->packet, 30,
-                       argument->kind == READER_UNSIGNED
-                           ? argument->word
-                           : (uint64_t)argument->integer);
+            put_number(&p->packet, 30, argument->word);
         message_end(p, begin);
     }
 }

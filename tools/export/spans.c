@@ -58,7 +58,7 @@ struct spans_async *spans_async(struct spans_asyncs *s, const char *format,
 {
     size_t name_size, i;
     const char *name = spans_name(format, &name_size);
-    uint64_t word = 0, number;
+    uint64_t word = id->word, number;
     bool is_new;
     if (!count || id->kind == READER_LOST)
         return NULL;
@@ -66,12 +66,6 @@ struct spans_async *spans_async(struct spans_asyncs *s, const char *format,
         struct reader_argument plain = *id;
         reader_unmark(&plain, 1);
         word = texts_add(&s->texts, plain.text, plain.text_size);
-    } else if (id->kind == READER_REAL) {
-        memcpy(&word, &id->real, sizeof word);
-    } else if (id->kind == READER_SIGNED || id->kind == READER_CHARACTER) {
-        word = (uint64_t)id->integer;
-    } else {
-        word = id->word;
     }
     number = (uint64_t)texts_add(&s->texts, name, name_size) * 2;
     i = ids_add(&s->ids, recorder->address,

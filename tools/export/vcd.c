@@ -345,11 +345,7 @@ static void put_record(struct vcd *v, const struct timeline_event *e)
             fprintf(file, "r%.17g %s\n", value_number(argument),
                     code_of(v, VALUES, i, 0));
         else if (argument)
-            put_bits(file,
-                     argument->kind == READER_UNSIGNED
-                         ? argument->word
-                         : (uint64_t)argument->integer,
-                     code_of(v, VALUES, i, 0));
+            put_bits(file, argument->word, code_of(v, VALUES, i, 0));
     }
 }
 

@@ -153,11 +153,9 @@ static void argument_make(struct text_context *c,
     } else if (f->how.kind == 'c') {
         to->kind = READER_CHARACTER;
         to->word = word & (f->how.wide ? UINT32_MAX : UINT8_MAX);
-        to->integer = (int64_t)to->word;
     } else {
         to->kind = READER_SIGNED;
         to->integer = extended(word, f->how.bits);
-        to->word = (uint64_t)to->integer;
     }
 }
 
@@ -191,7 +189,6 @@ static bool error_make(const struct reader *reader,
         return false;
     to->kind = READER_SIGNED;
     to->integer = recorder_error_of_(event->argument[i]);
-    to->word = (uint64_t)to->integer;
     return true;
 }
 
@@ -249,7 +246,6 @@ unsigned reader_arguments(struct reader *reader,
         to[i].kind = event->event.missing_arguments >> i & 1 ? READER_LOST
                                                              : READER_SIGNED;
         to[i].integer = extended(event->event.argument[i], 32);
-        to[i].word = (uint64_t)to[i].integer;
     }
     f.arguments = &arguments;
     for (f.at = format; !recorder_format_ended_(f.at);) {

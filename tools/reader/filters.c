@@ -146,7 +146,7 @@ static bool text_matches(const struct where *where, size_t i, const char *text,
 static bool number_matches(const struct recorder_condition_test_ *test,
                            const struct reader_argument *a, bool is_short)
 {
-    uint64_t word = a->kind == READER_SIGNED ? (uint64_t)a->integer : a->word;
+    uint64_t word = a->word;
     float single = (float)a->real;
     if (a->kind != READER_REAL)
         return recorder_condition_number_is_(

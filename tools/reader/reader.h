@@ -180,8 +180,10 @@ enum reader_kind {
 };
 struct reader_argument {
     enum reader_kind kind;
-    uint64_t word; /* as recorded, cut to the conversion's length */
-    int64_t integer;
+    union {
+        uint64_t word; /* as recorded, cut to the conversion's length */
+        int64_t integer;
+    };
     double real;
     const char *text; /* until the next event is asked for its arguments */
     size_t text_size; /* without the NUL after it */

@@ -155,7 +155,7 @@ static void put_argument(struct buffer *to, const struct reader_argument *from)
     buffer_varint(to, from->changes ? READER_LOST + 1u : from->kind);
     switch (from->kind) {
     case READER_SIGNED:
-    case READER_CHARACTER: put_signed(to, (uint64_t)from->integer); break;
+    case READER_CHARACTER: put_signed(to, from->word); break;
     case READER_UNSIGNED:
     case READER_POINTER: buffer_varint(to, from->word); break;
     case READER_REAL: buffer_real(to, from->real); break;
