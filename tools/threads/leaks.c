@@ -9,19 +9,11 @@
 #include "array.h"
 #include "threads.h"
 
-/* A thread's age, in an array that is sorted by age. */
+/* A thread's birth, in an array that is sorted by it. */
 struct age {
-    const struct thread *thread;
-    bool exact; /* by the kernel's number of the thread, else by its clock */
+    uint64_t born; /* by the kernel's number of the thread, else by its clock */
+    struct thread *thread;
 };
-
-static int age_compare(const void *a, const void *b)
-{
-    const struct age *left = a, *right = b;
-    const struct thread *l = left->thread, *r = right->thread;
-    return left->exact && right->exact ? array_order(l->born, r->born, 0)
-                                       : array_order(l->started, r->started, 0);
-}
 
 /* Marks the threads whose ids may have been used before: an older one has a
  * higher id. */
@@ -33,14 +25,15 @@ static void ids_mark(struct threads *threads)
     for (size_t i = 0; i < threads->count; i++) {
         process_age(&threads->all[i], threads->source->pid);
         exact &= threads->all[i].born != 0;
-        ages[i].thread = &threads->all[i];
     }
-    for (size_t i = 0; i < threads->count; i++)
-        ages[i].exact = exact;
-    array_sort(ages, threads->count, age_compare);
     for (size_t i = 0; i < threads->count; i++) {
-        struct thread *thread = &threads->all[ages[i].thread - threads->all];
-        if (i && age_compare(&ages[i - 1], &ages[i]) != 0)
+        struct thread *thread = &threads->all[i];
+        ages[i] = (struct age){exact ? thread->born : thread->started, thread};
+    }
+    array_sort(ages, threads->count, array_compare);
+    for (size_t i = 0; i < threads->count; i++) {
+        struct thread *thread = ages[i].thread;
+        if (i && ages[i - 1].born != ages[i].born)
             before = highest;
         thread->id_again = before > thread->inside;
         if (thread->inside > highest)

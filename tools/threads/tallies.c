@@ -66,28 +66,12 @@ static void object_text(struct threads *threads, uint64_t object, char to[256])
 
 /* ---------------------------------------------------------------- tables -- */
 
-struct column {
-    const char *name;
-    bool is_number;
-};
-static const struct column columns[][COLUMNS_MAX + 2] = {
-    [BY_OBJECT] = {{"KIND", false},
-                   {"OBJECT", false},
-                   {"WAITED", true},
-                   {"OF", true},
-                   {"TOTAL", true},
-                   {"LONGEST", true},
-                   {"HELD BY", false}},
-    [BY_SITE] = {{"KIND", false},
-                 {"OBJECT", false},
-                 {"WAITED", true},
-                 {"TOTAL", true},
-                 {"LONGEST", true}},
-    [BY_THREAD] = {{"THREAD", false},
-                   {"LOCKED", true},
-                   {"WAITED", true},
-                   {"TOTAL", true},
-                   {"LONGEST", true}}};
+/* Numbers stand at the right; the names of their columns begin with a blank. */
+static const char *const columns[][COLUMNS_MAX + 2] = {
+    [BY_OBJECT] = {"KIND", "OBJECT", " WAITED", " OF", " TOTAL", " LONGEST",
+                   "HELD BY"},
+    [BY_SITE] = {"KIND", "OBJECT", " WAITED", " TOTAL", " LONGEST"},
+    [BY_THREAD] = {"THREAD", " LOCKED", " WAITED", " TOTAL", " LONGEST"}};
 
 /* "T2 4713 teller", or "?" of a thread that is left out. */
 static void past_name(const struct threads *threads, const struct past *past,
@@ -128,24 +112,24 @@ static void row_make(struct threads *threads, const struct contention *from,
 void show_contention(FILE *to, struct threads *threads,
                      const struct contentions *from, enum contention_by by)
 {
-    const struct column *column = columns[by];
+    const char *const *column = columns[by];
     struct texts *rows = need(calloc(from->count + 1, sizeof *rows));
     int width[COLUMNS_MAX] = {0}, count = 0;
-    for (; column[count].name; count++)
-        width[count] = (int)strlen(column[count].name);
+    for (; column[count]; count++)
+        width[count] = (int)strlen(column[count]) - (*column[count] == ' ');
     for (size_t i = 0; i < from->count; i++) {
         row_make(threads, &from->all[i], by, &rows[i]);
         for (int k = 0; k < count; k++)
             width[k] = table_width(rows[i].text[k], width[k]);
     }
     for (int k = 0; k < count; k++)
-        text_put(to, column[k].is_number ? "%*s  " : "%-*s  ", width[k],
-                 column[k].name);
+        text_put(to, *column[k] == ' ' ? "%*s  " : "%-*s  ", width[k],
+                 column[k] + (*column[k] == ' '));
     fputs(by == BY_OBJECT ? "WAITING, LONGEST AT\n" : "AT\n", to);
     for (size_t i = 0; i < from->count; i++) {
         const struct contention *row = &from->all[i];
         for (int k = 0; k < count; k++)
-            text_put(to, column[k].is_number ? "%*s  " : "%-*s  ", width[k],
+            text_put(to, *column[k] == ' ' ? "%*s  " : "%-*s  ", width[k],
                      rows[i].text[k]);
         if (row->waiting_count && by == BY_THREAD)
             fputs("waits now", to);

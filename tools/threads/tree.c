@@ -53,10 +53,9 @@ static void stack_show(struct tree *tree, uint64_t number, uint64_t site,
     unsigned count = recorded_frames(tree->threads, number, site, frames);
     unsigned *shown = NULL;
     bool is_new = true;
-    if (recorded_stack(tree->threads->recorded, number)) {
+    if (recorded_stack(tree->threads->recorded, number))
         shown = array_at_key(tree->first_with, &tree->stacks, tree->stacks_max,
                              number, 0, 0, &is_new);
-    }
     if (shown && is_new)
         *shown = shown_as;
     show_frames(tree->to, tree->threads, " at ", frames, count,

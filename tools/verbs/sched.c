@@ -38,11 +38,6 @@ static void shown_open(struct shown *shown, const struct switches *s,
     qsort(shown->threads, shown->count, sizeof(void *), threads_compare);
 }
 
-static void shown_close(struct shown *shown)
-{
-    free(shown->threads);
-}
-
 static uint64_t unknown_ns(const struct switches *s,
                            const struct switches_thread *thread)
 {
@@ -299,7 +294,7 @@ static void switches_show(struct call *call, const char *thread)
             table_cpus(call, &s);
         }
     }
-    shown_close(&shown);
+    free(shown.threads);
     switches_free(&s);
     timeline_close(&timeline);
 }

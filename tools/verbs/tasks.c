@@ -141,22 +141,14 @@ static void threads_text(struct view *view)
         printf("%zu threads; recorder threads shows all.\n", threads->count);
 }
 
-static const struct view *compared; /* qsort() passes nothing on */
-static int stack_compare(const void *a, const void *b)
-{
-    size_t i = *(const size_t *)a, k = *(const size_t *)b;
-    const struct task_stack *left = &compared->stacks.all[i];
-    const struct task_stack *right = &compared->stacks.all[k];
-    return array_order(right->tasks, left->tasks, array_order(i, k, 0));
-}
-
 /* Each stack once, with the tasks that have it; of many, the first few. */
 static void stacks_text(struct view *view)
 {
     enum { NAMED = 8 };
     const struct tasks *tasks = &view->tasks;
     struct task_stacks *stacks = &view->stacks;
-    size_t *order = need(calloc(stacks->count + 1, sizeof *order)), none = 0;
+    uint64_t *order = need(calloc(stacks->count + 1, sizeof *order));
+    size_t none = 0;
     size_t *named = need(calloc(stacks->count + 1, NAMED * sizeof *named));
     size_t *count = need(calloc(stacks->count + 1, sizeof *count));
     for (size_t i = 0; i < tasks->count; i++) {
@@ -167,12 +159,11 @@ static void stacks_text(struct view *view)
         if (stack != TASK_NONE && count[stack]++ < NAMED)
             named[stack * NAMED + count[stack] - 1] = which;
     }
-    for (size_t i = 0; i < stacks->count; i++)
-        order[i] = i;
-    compared = view;
-    array_sort(order, stacks->count, stack_compare);
+    for (size_t i = 0; i < stacks->count; i++) /* most tasks first */
+        order[i] = (uint64_t)(UINT32_MAX - stacks->all[i].tasks) << 32 | i;
+    array_sort(order, stacks->count, array_compare);
     for (size_t i = 0; i < stacks->count; i++) {
-        size_t stack = order[i];
+        size_t stack = (uint32_t)order[i];
         printf("\n%zu task%s: ", count[stack], count[stack] == 1 ? "" : "s");
         for (size_t k = 0; k < count[stack] && k < NAMED; k++)
             title_text(k ? ", " : "", tasks, named[stack * NAMED + k]);
