@@ -261,8 +261,7 @@ const char *hub_stream(char to[96], const char *kind)
 void nuid_new(char to[64])
 {
     natsInbox *inbox;
-    if (natsInbox_Create(&inbox) != NATS_OK)
-        need(NULL);
+    need_done(natsInbox_Create(&inbox) == NATS_OK);
     snprintf(to, 64, "%s", strrchr(inbox, '.') + 1);
     natsInbox_Destroy(inbox);
 }

@@ -60,8 +60,8 @@ const char *index_put(struct hub *hub, const struct entry *e)
                      token);
     nuid_new(id);
     json = entry_write(e, &size);
-    if (natsMsg_Create(&message, subject, NULL, json, (int)size) != NATS_OK)
-        need(NULL);
+    need_done(natsMsg_Create(&message, subject, NULL, json, (int)size) ==
+              NATS_OK);
     natsMsgHeader_Set(message, "Nats-Msg-Id", id);
     wrong = store_publish(hub, message, NULL);
     natsMsg_Destroy(message);

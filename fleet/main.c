@@ -30,8 +30,7 @@ FILE *text_begin(char **text, size_t *size)
 
 void text_end(FILE *to)
 {
-    if (fclose(to) != 0)
-        need(NULL);
+    need_done(fclose(to) == 0);
 }
 
 const char *write_wrong(ssize_t done, size_t size)

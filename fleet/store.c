@@ -82,8 +82,8 @@ static const char *chunk_put(struct hub *hub, struct recording *r,
     uint64_t sequence = 0, sent_ns = clock_ns(CLOCK_BOOTTIME);
     natsMsg *message;
     hub_host_subject(subject, "store", options.host, "data", r->nuid);
-    if (natsMsg_Create(&message, subject, NULL, bytes, (int)size) != NATS_OK)
-        need(NULL);
+    need_done(natsMsg_Create(&message, subject, NULL, bytes, (int)size) ==
+              NATS_OK);
     snprintf(id, sizeof id, "%s.%" PRIu64, r->nuid, r->chunks);
     natsMsgHeader_Set(message, "Nats-Msg-Id", id);
     header_set(message, "Recorder-Sent", sent_ns);
@@ -265,9 +265,8 @@ static void chunk_pin(struct getter *g, natsMsg *from)
     const char *id = "", *wrong;
     uint64_t sequence = 0;
     natsMsg *to;
-    if (natsMsg_Create(&to, g->pin, NULL, natsMsg_GetData(from),
-                       natsMsg_GetDataLength(from)) != NATS_OK)
-        need(NULL);
+    need_done(natsMsg_Create(&to, g->pin, NULL, natsMsg_GetData(from),
+                             natsMsg_GetDataLength(from)) == NATS_OK);
     natsMsgHeader_Get(from, id_header(g->entry), &id);
     natsMsgHeader_Set(to, "Recorder-Id", id);
     header_set(to, "Recorder-Stamp", (uint64_t)stamp_of(from, g->entry));

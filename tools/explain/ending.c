@@ -397,7 +397,6 @@ char *ending_text(struct explain *x)
         return need_text("%s", *x->verdict ? x->verdict : "no thread crashed");
     to = need(open_memstream(&text, &size));
     signal_text(to, x);
-    if (fclose(to) != 0)
-        need(NULL);
+    need_done(fclose(to) == 0);
     return text;
 }

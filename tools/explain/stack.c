@@ -113,8 +113,7 @@ char *explain_brief(struct call *call, bool stack)
         show_place(to, site);
     }
     explain_close(&x);
-    if (fclose(to) != 0)
-        need(NULL);
+    need_done(fclose(to) == 0);
     return text;
 }
 

@@ -22,6 +22,8 @@
 /* Returns `memory`. Null: there is none left, and the command ends, or the call
  * of a library (trouble.c); a program without trouble.c has its own need(). */
 void *need(void *memory);
+/* Ends it, too, after a call that failed: the call lacked memory. */
+#define need_done(done) ((void)need((done) ? "" : NULL))
 /* Makes a text by a format of printf(), which the caller frees. */
 #define need_text(...)                                                         \
     __extension__({                                                            \

@@ -35,8 +35,7 @@ void functions_keep(struct call *call)
     }
     reader_rewind(&call->reader);
     ids_free(&ids);
-    if (fclose(to) != 0)
-        need(NULL);
+    need_done(fclose(to) == 0);
     free(call->source.functions);
     call->source.functions = text;
 }

@@ -291,8 +291,7 @@ static void preload_set(const struct program *program, const char *library)
     const char *was = getenv("LD_PRELOAD"), *asan = getenv("ASAN_OPTIONS");
     char *text = need_text("%s%sverify_asan_link_order=0", asan ? asan : "",
                            asan && *asan ? ":" : "");
-    if (setenv("ASAN_OPTIONS", text, 1) != 0)
-        need(NULL);
+    need_done(setenv("ASAN_OPTIONS", text, 1) == 0);
     free(text);
     if (strpbrk(library, ": "))
         fail(NULL,
@@ -302,8 +301,7 @@ static void preload_set(const struct program *program, const char *library)
     text = need_text("%s%s%s%s%s", program->sanitizer,
                      *program->sanitizer ? ":" : "", library,
                      was && *was ? ":" : "", was ? was : "");
-    if (setenv("LD_PRELOAD", text, 1) != 0)
-        need(NULL);
+    need_done(setenv("LD_PRELOAD", text, 1) == 0);
     free(text);
 }
 
@@ -378,8 +376,7 @@ static void pattern_set(const struct call *call, const struct program *program)
                      call_option(call, OPTION_COUNT) ? "count," : "", calls,
                      call_option(call, OPTION_ALWAYS) ? "always" : "", folder,
                      *folder ? "/" : "", pattern);
-    if (setenv("RECORDER_RUN", text, 1) != 0)
-        need(NULL);
+    need_done(setenv("RECORDER_RUN", text, 1) == 0);
     path = recording_path(strchr(text, ':') + 1, program);
     free(text);
     if (!call_option(call, 'q'))

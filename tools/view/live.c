@@ -61,8 +61,7 @@ static void answer_page(struct server *server, struct web_client *client)
     FILE *to = need(open_memstream(&text, &size));
     view_page_begin(&page, to);
     view_page_end(&page, to);
-    if (fclose(to) != 0)
-        need(NULL);
+    need_done(fclose(to) == 0);
     web_answer(client, "200 OK", "text/html; charset=utf-8", text, size);
     free(text);
 }
@@ -107,8 +106,7 @@ static void send_text(struct web_client *client, FILE *to, char **text,
                       size_t *size)
 {
     fputs("\n\n", to);
-    if (fclose(to) != 0)
-        need(NULL);
+    need_done(fclose(to) == 0);
     web_send(client, *text, *size);
     free(*text);
 }

@@ -50,9 +50,8 @@ struct view_pack *view_pack_new(struct call *call, struct reader *reader,
     pack->values = values;
     pack->values_count = values_count;
     /* Raw, as DecompressionStream("deflate-raw") wants it. */
-    if (deflateInit2(&pack->deflate, 6, Z_DEFLATED, -15, 9,
-                     Z_DEFAULT_STRATEGY) != Z_OK)
-        need(NULL);
+    need_done(deflateInit2(&pack->deflate, 6, Z_DEFLATED, -15, 9,
+                           Z_DEFAULT_STRATEGY) == Z_OK);
     return pack;
 }
 
@@ -360,8 +359,7 @@ static void write_figures(struct view_pack *pack, FILE *to)
     size_t size;
     FILE *text = need(open_memstream(&now, &size));
     sources_each(pack, figures_write, text, &any);
-    if (fclose(text) != 0)
-        need(NULL);
+    need_done(fclose(text) == 0);
     if (!pack->figures || strcmp(now, pack->figures) != 0)
         fprintf(to, ",\"figures\":[%s]", now);
     free(pack->figures);

@@ -17,8 +17,7 @@ void rows_write(struct rows *rows, FILE *to, const char *name)
 {
     if (!rows->to)
         return;
-    if (fclose(rows->to) != 0)
-        need(NULL);
+    need_done(fclose(rows->to) == 0);
     fprintf(to, ",\"%s\":[", name);
     fwrite(rows->text, 1, rows->size, to);
     fputc(']', to);

@@ -123,8 +123,7 @@ static void rows_json(const struct why *w, const struct why_row *of)
         size_t size;
         FILE *to = need(open_memstream(&text, &size));
         row_text(to, w, row);
-        if (fclose(to) != 0)
-            need(NULL);
+        need_done(fclose(to) == 0);
         records_of(row, &first, &last);
         fputs(i ? "," : "", stdout);
         json_put(stdout,
