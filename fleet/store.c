@@ -106,9 +106,7 @@ static void pace(uint64_t size)
     const uint64_t now = now_ns(), wait = due_ns > now ? due_ns - now : 0;
     if (!options.rate)
         return;
-    nanosleep(&(struct timespec){.tv_sec = (time_t)(wait / SECOND),
-                                 .tv_nsec = (long)(wait % SECOND)},
-              NULL);
+    sleep_ns(wait);
     due_ns = now + wait + size * SECOND / options.rate;
 }
 

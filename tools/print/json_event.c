@@ -7,6 +7,7 @@
 void json_source(FILE *file, const struct call *call)
 {
     const struct source_note *note = &call->source.note;
+    putc_unlocked('{', file);
     if (!sources_labelled(call))
         return;
     json_put(file, "'source':%s", call->title ? call->title : call->name);
@@ -26,7 +27,6 @@ void json_event(FILE *file, struct call *call, const struct reader_event *e)
     struct reader_argument fields[FIELDS], arguments[12];
     unsigned count, first = 0, i;
     fields_of(&call->reader, e, fields);
-    putc_unlocked('{', file);
     json_source(file, call);
     for (i = 0; i < FIELD_MESSAGE; i++) {
         fputs_unlocked(keys[i] + (i == 0), file); /* no comma yet */

@@ -81,8 +81,8 @@ __attribute__((format(printf, 3, 4))) void put_to(FILE *, enum put,
 void json_count(const char *name, uint64_t number, bool known);
 /* Prints an argument: a number, a string or null. */
 void json_argument(FILE *, const struct reader_argument *);
-/* Prints name, labels, process and clock of a source as members, each with a
- * comma; nothing if it is the only source and has no labels. */
+/* Begins an object with name, labels, process and clock of a source, each with
+ * a comma after it; with none if it is the only source and has no labels. */
 void json_source(FILE *, const struct call *);
 /* Prints an event as an object, as `dump --json` does, without a newline. */
 void json_event(FILE *, struct call *, const struct reader_event *);

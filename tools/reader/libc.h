@@ -24,6 +24,13 @@
 void *need(void *memory);
 /* Ends it, too, after a call that failed: the call lacked memory. */
 #define need_done(done) ((void)need((done) ? "" : NULL))
+/* Waits for this time, or until a signal comes. */
+static inline void sleep_ns(uint64_t ns)
+{
+    const struct timespec wait = {(time_t)(ns / 1000000000u),
+                                  (long)(ns % 1000000000u)};
+    nanosleep(&wait, NULL);
+}
 /* Makes a text by a format of printf(), which the caller frees. */
 #define need_text(...)                                                         \
     __extension__({                                                            \

@@ -177,7 +177,7 @@ static void later_settle(struct reader *reader, bool is_here,
     struct recorder_moment *later = &reader->inside->later;
     struct recorder_moment start = reader->clock.start, now, then;
     struct recorder_clock_ since, local, known = reader->clock;
-    struct timespec wait = {0, is_here ? 2000000 : 20000000};
+    uint64_t wait_ns = is_here ? 2000000 : 20000000;
     unsigned shift = ticks_shift(reader->memory);
     uint64_t noted_ns = later->monotonic_ns - start.monotonic_ns, span;
     uint64_t enough_ns = 0;
@@ -188,11 +188,11 @@ static void later_settle(struct reader *reader, bool is_here,
     known.ns_per_tick >>= shift;
     recorder_clock_set_(&since, &start, &now);
     /* On a busy machine, a longer interval is needed to measure the rate. */
-    for (; wait.tv_nsec < 100000000; wait.tv_nsec *= is_here ? 4 : 10) {
-        enough_ns += (uint64_t)wait.tv_nsec;
+    for (; wait_ns < 100000000; wait_ns *= is_here ? 4 : 10) {
+        enough_ns += wait_ns;
         if (recorder_clock_ns_(RECORDER_MONOTONIC_) - first.monotonic_ns <
             enough_ns)
-            nanosleep(&wait, NULL);
+            sleep_ns(wait_ns);
         recorder_now_(&then);
         recorder_clock_set_(&local, &first, &then);
         if (is_here && now.monotonic_ns > start.monotonic_ns &&

@@ -48,7 +48,6 @@ static bool is_another(const struct reader *reader,
 
 static const char *reader_refresh(struct reader *reader, bool first)
 {
-    static const struct timespec wait = {0, 1000000};
     struct registry registry;
     unsigned tries = 0;
     const char *wrong;
@@ -85,7 +84,7 @@ again:
     if (!wrong && first)
         wrong = tweaks_read(reader, &registry);
     if (wrong && reader->memory->live && tries++ < 20) {
-        nanosleep(&wait, NULL); /* a library is just being closed */
+        sleep_ns(1000000); /* a library is just being closed */
         goto again;
     }
     if (!wrong && (first || registry.threads_count > reader->threads_count))
@@ -279,13 +278,12 @@ static const char *end_read(struct reader *reader)
 /* Does so, and copies the kernel's records after this end. */
 static const char *end_and_kernel(struct reader *reader)
 {
-    static const struct timespec wait = {0, 1000000};
     for (unsigned tries = 0;; tries++) {
         bool kernel = kernel_begin(reader);
         const char *gone = end_read(reader);
         if (gone || !kernel || kernel_take(reader) || tries == 5)
             return gone;
-        nanosleep(&wait, NULL); /* the program is recording them */
+        sleep_ns(1000000); /* the program is recording them */
     }
 }
 

@@ -384,13 +384,6 @@ static bool events_write(struct log *log)
     return came;
 }
 
-static void wait_for(uint64_t ns)
-{
-    struct timespec wait = {(time_t)(ns / 1000000000u),
-                            (long)(ns % 1000000000u)};
-    nanosleep(&wait, NULL);
-}
-
 /* The last looks: records that are just being written may still become
  * whole. */
 static void log_finish(struct log *log)
@@ -404,7 +397,7 @@ static void log_finish(struct log *log)
         events_write(log);
         if (!inside->pending)
             break;
-        wait_for(LOOK_NS);
+        sleep_ns(LOOK_NS);
     }
 }
 
@@ -458,7 +451,7 @@ int log_follow(struct call *call, const char *folder,
         came = events_write(&log);
         took = recorder_clock_ns_(RECORDER_MONOTONIC_) - start;
         if (took < idle_ns && !wrong)
-            wait_for(idle_ns - took);
+            sleep_ns(idle_ns - took);
         if (log.limits.keep_ns)
             chunks_forget(&log);
     }

@@ -121,12 +121,11 @@ static bool cycle_stands(const struct graph *graph,
 static bool cycle_lasts(const struct graph *graph,
                         const struct task_cycle *cycle)
 {
-    const struct timespec wait = {.tv_nsec = 3000000};
     for (int i = 0; i < 20; i++) {
         cache_renew(&graph->tasks->cache);
         if (!cycle_stands(graph, cycle))
             return false;
-        nanosleep(&wait, NULL);
+        sleep_ns(3000000);
     }
     return true;
 }

@@ -164,10 +164,9 @@ static bool cycle_stands(struct threads *threads, const struct cycle *cycle)
  * again. */
 static bool cycle_lasts(struct threads *threads, const struct cycle *cycle)
 {
-    static const long waits_ns[] = {1000000, 10000000, 50000000};
+    static const uint64_t waits_ns[] = {1000000, 10000000, 50000000};
     for (size_t i = 0; i < sizeof waits_ns / sizeof *waits_ns; i++) {
-        const struct timespec wait = {.tv_nsec = waits_ns[i]};
-        nanosleep(&wait, NULL);
+        sleep_ns(waits_ns[i]);
         if (cycle_stands(threads, cycle))
             return true;
     }

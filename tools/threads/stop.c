@@ -24,12 +24,11 @@ enum { STOP_NS = 500000000 };
  * time is over. A signal on its way stops it, too: *signal. */
 static bool thread_stopped(int32_t id, uint64_t until_ns, int *signal)
 {
-    const struct timespec wait = {.tv_nsec = 200000};
     int status, got;
     while ((got = waitpid(id, &status, __WALL | WNOHANG)) == 0) {
         if (recorder_clock_ns_(RECORDER_MONOTONIC_) > until_ns)
             return false;
-        nanosleep(&wait, NULL);
+        sleep_ns(200000);
     }
     if (got != id || !WIFSTOPPED(status))
         return false;

@@ -168,7 +168,7 @@ static void clear_begin(struct call *call, uint64_t *order)
         fail(call, "only the records of a running process can be cleared");
     if (!reader_order(&call->reader, order))
         fail(call, READER_GONE);
-    nanosleep(&(struct timespec){.tv_nsec = UNFINISHED_NS}, NULL);
+    sleep_ns(UNFINISHED_NS);
     call->selection.until_order = *order - 1;
     reader_select(&call->reader, &call->selection);
 }
@@ -191,8 +191,7 @@ static void clear_end(struct call *call, uint64_t order, bool in_color)
     size_t unfinished = 0;
     for (int look = 0; look < LATE_LOOKS && (look == 0 || unfinished); look++) {
         if (look > 0)
-            nanosleep(&(struct timespec){.tv_nsec = UNFINISHED_NS << look},
-                      NULL);
+            sleep_ns(UNFINISHED_NS << look);
         if (reader_take(&call->reader) != NULL)
             break;
         dump_all(call, false, in_color);

@@ -11,7 +11,6 @@ static void recorder_json(const struct call *call,
                           const struct reader_recorder *r)
 {
     const struct recorder_figures_ *figures = &r->figures;
-    putchar('{');
     json_source(stdout, call);
     json_put(stdout,
              "'recorder':%s,'size':%" PRIu64 ",'lanes':%" PRIu64
@@ -31,7 +30,6 @@ static void recorder_json(const struct call *call,
 
 static void thread_json(const struct call *call, const struct reader_thread *t)
 {
-    putchar('{');
     json_source(stdout, call);
     json_put(stdout, "'thread':%u,'tid':%d,'alive':", t->number, (int)t->id);
     json_put(stdout, t->is_task || t->known ? "%hhd" : "null",
@@ -49,7 +47,6 @@ static void list_ended(struct call *call, bool as_json)
     if (text && !as_json) {
         printf("ENDED %s\n", text);
     } else if (text) {
-        putchar('{');
         json_source(stdout, call);
         json_put(stdout, "'ended':%s,'text':%s", kind, text);
         printf(status < 0 ? "}\n" : ",\"status\":%d}\n", status);
@@ -62,7 +59,6 @@ static void list_json(struct call *call)
 {
     const struct reader *reader = &call->reader;
     if (reader->clocked) {
-        putchar('{');
         json_source(stdout, call);
         json_put(stdout, "'orders':%s}\n",
                  reader->clocked == UINT64_MAX ? "clock" : "counter");
@@ -264,12 +260,10 @@ static int64_t interval_of(struct call *call)
 static const char *interval_take(struct call *call, struct before *before,
                                  int64_t wait_ns)
 {
-    struct timespec wait = {(time_t)(wait_ns / SECOND),
-                            (long)(wait_ns % SECOND)};
     const char *wrong;
     uint64_t ns;
     before_set(before, &call->reader);
-    nanosleep(&wait, NULL);
+    sleep_ns((uint64_t)wait_ns);
     wrong = reader_take(&call->reader);
     ns = recorder_clock_ns_(RECORDER_MONOTONIC_);
     before->seconds = (double)(ns - before->ns) / 1e9;

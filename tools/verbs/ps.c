@@ -219,15 +219,13 @@ static int ps(struct call *call)
     const char *interval = call_option(call, OPTION_INTERVAL);
     int64_t ns = 200000000;
     struct all all = {0};
-    struct timespec wait;
     if (interval && (!span_of(interval, &ns) || ns <= 0))
         misuse(call, "--interval %s: is no time like 1s or 200ms", interval);
     if (call->arguments_count)
         misuse(call, "%s: it takes no SOURCE", call->arguments[0]);
-    wait = (struct timespec){ns / 1000000000, (long)(ns % 1000000000)};
     all_find(&all);
     if (all.count && !call_option(call, OPTION_BRIEF))
-        nanosleep(&wait, NULL);
+        sleep_ns((uint64_t)ns);
     if (!all.count && !call_option(call, OPTION_BRIEF))
         warn(NULL, access("/proc/self", F_OK) == 0
                        ? "no process that may be read has recorders"

@@ -10,7 +10,7 @@ enum { OPTION_HISTOGRAM = OPTION_OWN };
 /* All spans of one recorder and name. */
 struct name {
     const struct reader_recorder *recorder;
-    char *text;
+    char *text, *title; /* "net: request", and "by id" after it */
     bool is_async;
     uint64_t *ns; /* of closed spans */
     size_t count, max;
@@ -48,6 +48,9 @@ static struct name *name_of(struct spans *s,
     if (is_new)
         *name = (struct name){.recorder = recorder,
                               .text = need(strndup(text, size)),
+                              .title = need_text("%s: %.*s%s", recorder->shown,
+                                                 (int)size, text,
+                                                 is_async ? " (by id)" : ""),
                               .is_async = is_async};
     return name;
 }
@@ -141,17 +144,10 @@ static void print_json(const struct name *name)
     puts("]}");
 }
 
-/* "net: request", and "by id" after it. */
-static char *title_of(const struct name *name)
-{
-    return need_text("%s: %s%s", name->recorder->shown, name->text,
-                     name->is_async ? " (by id)" : "");
-}
-
-static void print_row(const struct name *name, const char *title, int width)
+static void print_row(const struct name *name, int width)
 {
     char text[4][32], order[32] = "-";
-    text_put(stdout, "%-*s", width, title);
+    text_put(stdout, "%-*s", width, name->title);
     for (int i = 0; i < 4; i++)
         strcpy(text[i], "-");
     if (name->count) {
@@ -167,21 +163,16 @@ static void print_row(const struct name *name, const char *title, int width)
 
 static void print_table(const struct spans *s)
 {
-    char **titles = need(calloc(s->names_count + 1, sizeof *titles));
     int width = 4;
-    for (size_t i = 0; i < s->names_count; i++) {
-        titles[i] = title_of(&s->names[i]);
-        width = table_width(titles[i], width);
-    }
+    for (size_t i = 0; i < s->names_count; i++)
+        width = table_width(s->names[i].title, width);
     printf("%-*s %8s %10s %10s %10s %10s %9s %7s\n", width, "SPAN", "COUNT",
            "TOTAL", "MEDIAN", "99%", "LONGEST", "AT", "OPEN");
     for (size_t i = 0; i < s->names_count; i++) {
-        print_row(&s->names[i], titles[i], width);
+        print_row(&s->names[i], width);
         if (call_option(s->call, OPTION_HISTOGRAM))
             histogram_print(s->names[i].ns, s->names[i].count);
-        free(titles[i]);
     }
-    free(titles);
 }
 
 /* ------------------------------------------------------------------ verb -- */
@@ -227,6 +218,7 @@ static int run(struct call *call)
         print_table(&s);
     for (size_t i = 0; i < s.names_count; i++) {
         free(s.names[i].text);
+        free(s.names[i].title);
         free(s.names[i].ns);
     }
     free(s.names);

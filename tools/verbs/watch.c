@@ -339,8 +339,7 @@ static int records_watch(struct call *call)
     whens_check(&watch);
     call->reader.missed = 0;
     do {
-        struct timespec wait = {0, (long)wait_ns};
-        nanosleep(&wait, NULL);
+        sleep_ns(wait_ns);
         end = call->reader.end;
         wrong = reader_take(&call->reader);
         look(&watch);

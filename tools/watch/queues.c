@@ -90,9 +90,7 @@ static bool is_own(const struct watched *p, const struct queue *q)
 
 int64_t watch_cpu(void)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+    return (int64_t)recorder_clock_ns_(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 const struct queue *queues_look(struct watched *p, int64_t now)
