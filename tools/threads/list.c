@@ -64,20 +64,6 @@ static void words_of(struct threads *threads, size_t which, char to[2200])
     snprintf(to, 2200, " %s%s%s", thread->moved ? "~ " : "", wait, holds);
 }
 
-static void line_add(struct line **lines, size_t *count, size_t *max,
-                     const char *words, size_t which)
-{
-    struct line *line = NULL;
-    for (size_t i = *count; i-- > 0 && !line;)
-        if (strcmp((*lines)[i].words, words) == 0)
-            line = &(*lines)[i];
-    if (!line) {
-        line = array_add(*lines, *count, *max);
-        line->words = need(strdup(words));
-    }
-    *array_add(line->which, line->count, line->max) = which;
-}
-
 /* Prints the threads with the same stack as thread `first`, and the stack. */
 static void group_text(FILE *to, struct threads *threads, const size_t *group,
                        size_t count)
@@ -85,9 +71,14 @@ static void group_text(FILE *to, struct threads *threads, const size_t *group,
     struct line *lines = NULL;
     size_t lines_count = 0, lines_max = 0;
     char words[2200];
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0, k; i < count; i++) {
         words_of(threads, group[i], words);
-        line_add(&lines, &lines_count, &lines_max, words, group[i]);
+        for (k = 0; k < lines_count && strcmp(lines[k].words, words) != 0;)
+            k++;
+        if (k == lines_count)
+            array_add(lines, lines_count, lines_max)->words =
+                need(strdup(words));
+        *array_add(lines[k].which, lines[k].count, lines[k].max) = group[i];
     }
     for (size_t i = 0; i < lines_count; i++) {
         if (lines[i].count > 1)
