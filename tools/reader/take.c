@@ -207,8 +207,7 @@ static void keys_sort(struct reader_inside *inside, uint64_t limit)
     size_t kept = 0;
     for (size_t i = 1; i < inside->keys_count; i++)
         if (keys_compare(&inside->keys[i - 1], &inside->keys[i]) > 0) {
-            qsort(inside->keys, inside->keys_count, sizeof *inside->keys,
-                  keys_compare);
+            array_sort(inside->keys, inside->keys_count, keys_compare);
             break;
         }
     for (size_t i = 0; i < inside->keys_count; i++)

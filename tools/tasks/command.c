@@ -92,32 +92,18 @@ static bool command_is_code(void *of, uint64_t address)
                        GELF_ST_TYPE(symbol.st_info) == STT_FUNC));
 }
 
-/* Returns the i-th range to search. Of a running process: writable mappings
- * without a file. Of a core file: segments; the read-only ones are empty.
- * False: there are no more. */
-static bool command_writable(void *of, size_t i, uint64_t *start, uint64_t *end)
+/* Finds the mapping of a process that holds an address; without that, the i-th
+ * writable one without a file. */
+static bool mapping_find(int pid, const uint64_t *address, size_t i,
+                         uint64_t *start, uint64_t *end)
 {
-    struct tasks_command *command = of;
-    const struct source *source = command->source;
-    const struct file *file;
     struct proc_mapping m;
     bool found = false;
-    FILE *maps;
-    if (!source->pid) {
-        /* A memory that keeps the bytes it reads is not a file's. */
-        file = source->memory->map ? (const struct file *)source->memory : NULL;
-        if (!file || i >= file->segments.count)
-            return false;
-        *start = file->segments.all[i].start;
-        *end =
-            *start +
-            (file->segments.all[i].writable ? file->segments.all[i].size : 0);
-        return true;
-    }
-    maps = proc_open(source->pid, "maps");
+    FILE *maps = proc_open(pid, "maps");
     while (!found && proc_mapping_next(maps, &m))
-        found = m.mode[1] == 'w' && *m.path != '/' &&
-                strncmp(m.path, "[stack", 6) != 0 && i-- == 0;
+        found = address ? m.start <= *address && *address < m.end
+                        : m.mode[1] == 'w' && *m.path != '/' &&
+                              strncmp(m.path, "[stack", 6) != 0 && i-- == 0;
     if (maps)
         fclose(maps);
     *start = found ? m.start : *start;
@@ -125,30 +111,37 @@ static bool command_writable(void *of, size_t i, uint64_t *start, uint64_t *end)
     return found;
 }
 
+/* Returns the i-th range to search. Of a running process: writable mappings. Of
+ * a core file: segments; the read-only ones are empty. False: there are no
+ * more. */
+static bool command_writable(void *of, size_t i, uint64_t *start, uint64_t *end)
+{
+    const struct source *source = ((struct tasks_command *)of)->source;
+    const struct file *file;
+    if (source->pid)
+        return mapping_find(source->pid, NULL, i, start, end);
+    /* A memory that keeps the bytes it reads is not a file's. */
+    file = source->memory->map ? (const struct file *)source->memory : NULL;
+    if (!file || i >= file->segments.count)
+        return false;
+    *start = file->segments.all[i].start;
+    *end = *start +
+           (file->segments.all[i].writable ? file->segments.all[i].size : 0);
+    return true;
+}
+
 /* Finds the mapping of a process, or the segment of a core file, that holds an
  * address. */
 static bool command_mapping(void *of, uint64_t address, uint64_t *start,
                             uint64_t *end)
 {
-    struct tasks_command *command = of;
-    const struct source *source = command->source;
-    struct proc_mapping m;
-    bool found = false;
-    FILE *maps;
-    if (!source->pid) {
-        for (size_t i = 0; command_writable(of, i, start, end); i++)
-            if (address >= *start && address < *end)
-                return true;
-        return false;
-    }
-    maps = proc_open(source->pid, "maps");
-    while (!found && proc_mapping_next(maps, &m))
-        found = m.start <= address && address < m.end;
-    if (maps)
-        fclose(maps);
-    *start = found ? m.start : *start;
-    *end = found ? m.end : *end;
-    return found;
+    const struct source *source = ((struct tasks_command *)of)->source;
+    if (source->pid)
+        return mapping_find(source->pid, &address, 0, start, end);
+    for (size_t i = 0; command_writable(of, i, start, end); i++)
+        if (address >= *start && address < *end)
+            return true;
+    return false;
 }
 
 static bool command_library(void *of, const char *name)

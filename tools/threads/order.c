@@ -270,8 +270,7 @@ static void links_collect(struct search *search)
         *link++ = (struct link){recorded->joins[i].order,
                                 recorded->joins[i].past, recorded->joins[i].by};
     search->links_count = (size_t)(link - search->links);
-    if (search->links_count)
-        qsort(search->links, search->links_count, sizeof *link, array_compare);
+    array_sort(search->links, search->links_count, array_compare);
 }
 
 /* True if one chain precedes the other in each run of the program. */
