@@ -117,8 +117,6 @@ static void values_keep(struct compare *c, struct history *h, struct call *call,
             .kind = (unsigned char)(a->cut ? READER_LOST : a->kind)};
         if (a->kind == READER_REAL)
             memcpy(&to->word, &a->real, sizeof to->word);
-        else if (a->kind == READER_SIGNED || a->kind == READER_CHARACTER)
-            to->word = (uint64_t)a->integer;
         else if (a->kind == READER_STRING)
             to->word = texts_add(&c->strings, a->text, a->text_size);
         naming_keep(call, to, a->text);

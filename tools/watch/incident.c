@@ -167,12 +167,13 @@ static void resources_write(const struct watched *p)
     fclose(to);
 }
 
-/* Copies the file of rings that the program left. */
+/* Copies the beginning of the file of rings that the program left. */
 static void recording_copy(const struct watched *p)
 {
     off_t at = 0;
     int to = open("000001.rec", O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    while (sendfile(to, p->recording, &at, FILE_MAX) > 0)
+    while (at < FILE_MAX &&
+           sendfile(to, p->recording, &at, (size_t)(FILE_MAX - at)) > 0)
         ;
     close(to);
 }
