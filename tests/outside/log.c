@@ -404,13 +404,13 @@ Test(log, damage_stays_in_its_chunk)
     } cases[] = {
         {"truncate -s 0 $m", "000002.rec is left out: is empty", false},
         {"truncate -s 1000000 $m", "it is cut off", false},
-        {"truncate -s -20000 $m", "records are damaged or cut off", false},
+        {"truncate -s -20000 $m", "cut off", false},
         {"truncate -s 1000000 $m && truncate -s 3000000 $m",
          "records are damaged or cut off", false},
         {"dd if=/dev/zero of=$m bs=100k seek=3 count=2 conv=notrunc",
          "records are damaged or cut off", false},
-        {"tr '\\0' x <$m >x && dd if=x of=$m bs=100k seek=3 skip=3 count=12 "
-         "conv=notrunc",
+        {"head -c 1200000 /dev/urandom |"
+         "dd of=$m bs=100k seek=3 conv=notrunc iflag=fullblock",
          "damaged or cut off", false},
         {"rm $m", "chunk 000002 is missing", false},
         {"mv $m x && mv bad/000001.rec $m && mv x bad/000001.rec && "
@@ -456,8 +456,10 @@ Test(log, damage_stays_in_its_chunk)
                    " >shown; cat status said; test $(cat status) = %d &&"
                    " test -z \"$(cut -d \" \" -f 1 shown | uniq -d)\" &&"
                    " test -z \"$(comm -23 %s shown)\" &&"
-                   " ! grep -a \" of  *, [0-9]\" shown",
-                   cases[i].says != NULL, cases[i].whole ? "all" : "intact");
+                   " ! grep -a \" of  *, [0-9]\" shown ||"
+                   " { comm -23 %s shown | head -n 4; exit 1; }",
+                   cases[i].says != NULL, cases[i].whole ? "all" : "intact",
+                   cases[i].whole ? "all" : "intact");
         cr_assert(cases[i].says ? strstr(build_text, cases[i].says) != NULL
                                 : strchr(build_text, 'r') == NULL,
                   "%s: %s", cases[i].how, build_text);
