@@ -195,6 +195,15 @@ static bool is_thing(const struct table *table, const struct context *x,
     return values > STATES || same >= 3;
 }
 
+/* Is an event the last of BAD, which ends otherwise than GOOD does? Then it may
+ * be seldom: it is the only one of its kind. */
+static bool is_end(const struct compare *c, size_t event)
+{
+    const struct history *good = &c->of[GOOD], *bad = &c->of[BAD];
+    return event + 1 == bad->count &&
+           bad->events[event].format != good->events[good->count - 1].format;
+}
+
 static void unseen_find(struct compare *c, const struct table tables[ORDERS],
                         int order)
 {
@@ -204,7 +213,7 @@ static void unseen_find(struct compare *c, const struct table tables[ORDERS],
         const struct context *x = &table->contexts[t->context];
         const struct transition *usual;
         struct finding f;
-        double q;
+        double q, limit = 1e-3;
         if (t->count[GOOD] > 0 || x->count[GOOD] < LEAST ||
             !c->formats[t->next].watched[GOOD] ||
             !is_forbidden(c, tables, order, t))
@@ -221,11 +230,12 @@ static void unseen_find(struct compare *c, const struct table tables[ORDERS],
         usual = &table->transitions[x->usual];
         f.event[GOOD] = usual->first[GOOD];
         /* Threads race, unless the same came each of many times. */
-        f.weak =
-            (c->threaded && naming_is_wait(&c->formats[usual->next])) ||
-            q > (usual->count[GOOD] == x->count[GOOD] && x->count[GOOD] >= OFTEN
-                     ? (c->threaded ? 0.02 : 0.07)
-                     : 1e-3);
+        if (usual->count[GOOD] == x->count[GOOD] && x->count[GOOD] >= OFTEN)
+            limit = c->threaded ? 0.02 : 0.07;
+        if (is_end(c, t->first[BAD]))
+            limit = 1;
+        f.weak = q > limit ||
+                 (c->threaded && naming_is_wait(&c->formats[usual->next]));
         finding_add(c, f, after(c, x), finding_site(c, t->next), t->count[BAD],
                     x->count[BAD], x->count[GOOD],
                     finding_format(c, usual->next));
