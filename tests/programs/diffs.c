@@ -254,11 +254,12 @@ static void *unit(void *argument)
 /* --------------------------------------------------------------- flushes -- */
 
 /* Times from 20 ms on, a third of them twice as long, a third of these again. 1: all
- * are 8 times as long. */
+ * are 8 times as long. 2: a limit is smaller. */
 static void flushes(void)
 {
     unsigned state = seed;
     for (int i = 0; i < 400; i++) {
+        record(work, "waits at most %d ms", bug == 2 ? 50 : 500);
         double ms = (bug == 1 ? 8 : 1) * (20 + chance(&state, 100) / 100.0);
         while (chance(&state, 3) == 0)
             ms *= 2;

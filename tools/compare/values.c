@@ -7,7 +7,7 @@
    only null counts here.
 
    A number whose name tells of a time (took, ms) counts if it is larger by a
-   factor, as the time of a step does (times.c).
+   factor, as the time of a step does (times.c), or another constant.
 
    Values come in phases, so that they depend on those before. How often a kind
    was seen is therefore in how many of up to PARTS parts of the time it was
@@ -474,7 +474,8 @@ static void subject_find(struct compare *c, size_t format, unsigned argument)
     named = s.names[GOOD] + s.names[BAD] > 0;
     found = s.count[GOOD] <= 0 || s.count[BAD] <= 0 || odd_find(&s);
     if (!found && s.time && s.points[GOOD].count && !counts_up(&s)) {
-        found = s.leveled && time_find(&s);
+        found = (s.leveled && time_find(&s)) ||
+                (s.known == 1 && s.kinds->count[BAD] <= 0 && unseen_find(&s));
     } else if (!found && !counts_up(&s)) {
         found = !named && stuck_find(&s);
         sized = s.leveled && !named;
