@@ -5,17 +5,6 @@
 
 enum { MOST = 12 }; /* arguments of a record */
 
-static uint64_t argument_word(struct recorder_reader *r,
-                              const struct reader_argument *argument)
-{
-    uint64_t bits = argument->word;
-    if (argument->kind == READER_REAL) /* a float is widened */
-        memcpy(&bits, &argument->real, sizeof bits);
-    else if (argument->kind == READER_STRING)
-        bits = texts_add(&r->texts, argument->text, argument->text_size);
-    return bits;
-}
-
 static uint32_t name_of(struct recorder_reader *r,
                         const struct reader_argument *argument)
 {
@@ -40,7 +29,7 @@ static void fill_arguments(struct recorder_reader *r,
                 i < count ? name_of(r, &arguments[i]) : 0;
         if (to->argument)
             to->argument[first + i] =
-                i < count ? argument_word(r, &arguments[i]) : 0;
+                i < count ? texts_word(&r->texts, &arguments[i]) : 0;
     }
 }
 

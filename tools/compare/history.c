@@ -113,12 +113,8 @@ static void values_keep(struct compare *c, struct history *h, struct call *call,
         const struct reader_argument *a = &e->arguments[i];
         struct compare_value *to = &h->values[h->values_count++];
         *to = (struct compare_value){
-            .word = a->word,
+            .word = texts_word(&c->strings, a),
             .kind = (unsigned char)(a->cut ? READER_LOST : a->kind)};
-        if (a->kind == READER_REAL)
-            memcpy(&to->word, &a->real, sizeof to->word);
-        else if (a->kind == READER_STRING)
-            to->word = texts_add(&c->strings, a->text, a->text_size);
         naming_keep(call, to, a->text);
     }
 }

@@ -58,15 +58,14 @@ struct spans_async *spans_async(struct spans_asyncs *s, const char *format,
 {
     size_t name_size, i;
     const char *name = spans_name(format, &name_size);
-    uint64_t word = id->word, number;
+    struct reader_argument plain;
+    uint64_t word, number;
     bool is_new;
     if (!count || id->kind == READER_LOST)
         return NULL;
-    if (id->kind == READER_STRING) {
-        struct reader_argument plain = *id;
-        reader_unmark(&plain, 1);
-        word = texts_add(&s->texts, plain.text, plain.text_size);
-    }
+    plain = *id;
+    reader_unmark(&plain, 1);
+    word = texts_word(&s->texts, &plain);
     number = (uint64_t)texts_add(&s->texts, name, name_size) * 2;
     i = ids_add(&s->ids, recorder->address,
                 number + (id->kind == READER_STRING), word, &is_new);

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "texts.h"
 #include "array.h"
+#include "reader.h"
 
 /* Returns the piece that a text ends in. A piece is known by the
  * one before it, up to 15 bytes, and how many they are. */
@@ -41,6 +42,16 @@ uint32_t texts_add(struct texts *texts, const char *text, size_t size)
     copy[size] = '\0';
     texts->all[++texts->count] = (struct text){copy, size};
     return *number = (uint32_t)texts->count;
+}
+
+uint64_t texts_word(struct texts *texts, const struct reader_argument *argument)
+{
+    uint64_t word = argument->word;
+    if (argument->kind == READER_REAL)
+        memcpy(&word, &argument->real, sizeof word);
+    else if (argument->kind == READER_STRING)
+        word = texts_add(texts, argument->text, argument->text_size);
+    return word;
 }
 
 void texts_free(struct texts *texts)

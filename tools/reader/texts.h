@@ -19,6 +19,10 @@ struct texts {
 
 /* Returns the number of a text. */
 uint32_t texts_add(struct texts *, const char *text, size_t size);
+/* Returns an argument as a word, equal words for equal values: a real's bits, with
+ * a float widened, or the number of a string, whose marks the caller removes. */
+struct reader_argument;
+uint64_t texts_word(struct texts *, const struct reader_argument *);
 void texts_free(struct texts *);
 
 /* A digest of bytes that is the same everywhere, so that files may keep it:

@@ -204,9 +204,7 @@ static struct queue *queue_of(struct latency *l, const struct reader_event *e,
         kind = argument->kind == READER_STRING ? 1
                : argument->kind == READER_REAL ? 2
                                                : 0;
-        key = argument->word;
-        if (kind == 1)
-            key = texts_add(&l->texts, argument->text, argument->text_size);
+        key = texts_word(&l->texts, argument);
     }
     return array_at_key(l->queues, &l->keys, l->queues_max, key, kind, 0,
                         &is_new);
