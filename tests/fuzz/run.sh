@@ -129,7 +129,7 @@ fixed=$(command -v setarch) && $fixed -R true 2>/dev/null && fixed="$fixed -R" |
 for bits in 64 32; do
     program=$out/program-$bits
     echo 'int main(void) { return 0; }' >$out/runs.c
-    gcc -m$bits -o $out/runs $out/runs.c && $out/runs || continue # of 32 bits
+    gcc -m$bits -o $out/runs $out/runs.c && $out/runs || continue # a kernel may refuse 32 bits
     gcc -m$bits -O1 -g -I. -o $program tests/programs/hostile.c -lpthread || continue
     [ $bits = 32 ] || cp $program $out/seeds/programs/program-64 # FUZZ_GOOD's
     : >$out/ready

@@ -556,7 +556,8 @@ Test(command, a_record_that_was_begun)
                BUILD_PROGRAMS "/unfinished.c -lpthread");
     build_must("./unfinished \"" RECORDER " save \\$1 -o saved && for i in \\$1 "
                "saved; do " RECORDER " dump --names \\$2 \\$i || exit; done\" >out "
-               "|| { tail -n 5 out; exit 1; }; awk \"/^at / { whole = \\$5 } /^DUMPING / { n++; sum = \\$5 + "
+               "|| { tail -n 5 out; exit 1; }; "
+               "awk \"/^at / { whole = \\$5 } /^DUMPING / { n++; sum = \\$5 + "
                "\\$7; if (sum != whole) print whole, \\$0 } END { print n }\" out");
     cr_assert_str_eq(build_text, "48\n"); /* 3 of each of 8 steps, twice */
 }

@@ -279,8 +279,9 @@ static bool departs_seldom(struct exact *x, size_t i)
         bool same = is_equal(x, at[GOOD], at[BAD], false);
         if (same)
             x->known += surprises(x, at[GOOD]);
-        else if (apart++, !resync(x, at[GOOD], at[BAD], skips))
+        else if (!resync(x, at[GOOD], at[BAD], skips))
             return false;
+        apart += !same;
         at[GOOD] += same ? 1 : skips[GOOD];
         at[BAD] += same ? 1 : skips[BAD];
         x->expected = same ? x->expected : COMPARE_NONE;

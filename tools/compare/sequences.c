@@ -180,17 +180,18 @@ static bool is_forbidden(const struct compare *c,
 static bool is_thing(const struct table *table, const struct context *x,
                      uint32_t next)
 {
-    size_t values = 0, same = 0, i;
+    size_t values = 0, same = 0;
     if (x->kind < KIND_VALUE)
         return false;
-    for (i = 0; i < table->context_ids.count; i++)
-        values += table->contexts[i].kind == x->kind &&
-                  table->contexts[i].format[0] == x->format[0];
-    for (i = 0; i < table->transition_ids.count; i++) {
-        const struct transition *t = &table->transitions[i];
-        const struct context *other = &table->contexts[t->context];
-        same += t->next == next && t->count[GOOD] > 0 &&
-                other->kind == x->kind && other->format[0] == x->format[0];
+    for (uint64_t value = 0; value < VALUES_MAX; value++) {
+        size_t other =
+            ids_find(&table->context_ids, x->kind,
+                     (uint64_t)x->format[0] << 32 | value, x->format[2]);
+        size_t to = other == IDS_NONE
+                        ? IDS_NONE
+                        : ids_find(&table->transition_ids, other, next, 0);
+        values += other != IDS_NONE;
+        same += to != IDS_NONE && table->transitions[to].count[GOOD] > 0;
     }
     return values > STATES || same >= 3;
 }

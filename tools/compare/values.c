@@ -428,27 +428,25 @@ static bool sized_find(struct subject *s, enum rule rule)
 /* A time is longer than in GOOD by a factor, or ever longer. */
 static bool time_find(struct subject *s)
 {
-    enum rule rules[] = {RULE_SLOWS, RULE_LEVEL};
     const struct level *good = &s->level[GOOD], *bad = &s->level[BAD];
     double unit = fmax(s->c->threaded ? 2.75 : 1, 5 * good->deviation);
-    for (int i = 0; i < 2; i++) {
-        double figures[] = {i ? good->mean : good->drift,
-                            i ? bad->mean : bad->drift};
-        double size = rule_size(rules[i], good, bad, unit);
-        struct finding f = subject_finding(
-            s, rules[i], size, exp(figures[GOOD]), exp(figures[BAD]));
-        if (size < 1 || figures[BAD] < figures[GOOD] ||
-            (i == 0 && (bad->trend < 0.6 || bad->drift < 2 * good->drift)))
-            continue;
-        if (i)
-            finding_add(s->c, f, subject_text(s), "larger",
-                        finding_number(f.bad), finding_number(f.good));
-        else
-            finding_add(s->c, f, subject_text(s), finding_number(f.bad),
-                        finding_number(f.good));
+    double drift = rule_size(RULE_SLOWS, good, bad, unit);
+    double level = rule_size(RULE_LEVEL, good, bad, unit);
+    struct finding f;
+    if (drift >= 1 && bad->trend >= 0.6 &&
+        bad->drift >= fmax(good->drift, 2 * good->drift)) {
+        f = subject_finding(s, RULE_SLOWS, drift, exp(good->drift),
+                            exp(bad->drift));
+        finding_add(s->c, f, subject_text(s), finding_number(f.bad),
+                    finding_number(f.good));
         return true;
     }
-    return false;
+    if (level < 1 || bad->mean < good->mean)
+        return false;
+    f = subject_finding(s, RULE_LEVEL, level, exp(good->mean), exp(bad->mean));
+    finding_add(s->c, f, subject_text(s), "larger", finding_number(f.bad),
+                finding_number(f.good));
+    return true;
 }
 
 /* Does a number count up in both sides? Threads that take turns make it fall
@@ -472,11 +470,12 @@ static void subject_find(struct compare *c, size_t format, unsigned argument)
     s.time = c->formats[format].naming[argument] == NAMING_CHANCE;
     subject_open(&s);
     named = s.names[GOOD] + s.names[BAD] > 0;
-    found = s.count[GOOD] <= 0 || s.count[BAD] <= 0 || odd_find(&s);
-    if (!found && s.time && s.points[GOOD].count && !counts_up(&s)) {
+    found = s.count[GOOD] <= 0 || s.count[BAD] <= 0 || odd_find(&s) ||
+            counts_up(&s);
+    if (!found && s.time && s.points[GOOD].count) {
         found = (s.leveled && time_find(&s)) ||
                 (s.known == 1 && s.kinds->count[BAD] <= 0 && unseen_find(&s));
-    } else if (!found && !counts_up(&s)) {
+    } else if (!found) {
         found = !named && stuck_find(&s);
         sized = s.leveled && !named;
         found = found || (sized && !is_gauge(&s) && far_find(&s, true)) ||
