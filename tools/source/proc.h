@@ -32,8 +32,8 @@ struct proc_mapping {
 };
 /* Reads the next of a file of proc_open(), which may be null. */
 bool proc_mapping_next(FILE *maps, struct proc_mapping *);
-/* Lists the names of a folder that are numbers, ascending: "/proc" has those of
- * all processes. The caller frees them; null: the folder cannot be read. */
+/* Lists the names of a folder that are numbers, ascending: of "/proc", the ids of
+ * all processes. The caller frees the list; null: the folder cannot be read. */
 size_t proc_ids(const char *path, int32_t **ids);
 /* The ids of a process's threads; none if it has ended. */
 size_t proc_threads(int pid, int32_t **ids);

@@ -66,7 +66,7 @@ static void object_text(struct threads *threads, uint64_t object, char to[256])
 
 /* ---------------------------------------------------------------- tables -- */
 
-/* Numbers stand at the right; the names of their columns begin with a blank. */
+/* A column whose name begins with a blank has numbers, aligned to the right. */
 static const char *const columns[][COLUMNS_MAX + 2] = {
     [BY_OBJECT] = {"KIND", "OBJECT", " WAITED", " OF", " TOTAL", " LONGEST",
                    "HELD BY"},

@@ -24,8 +24,8 @@ struct why_piece {
     const struct span *of; /* a wait; or null, and a state: */
     enum switches_state state;
     bool stopped, disk; /* BLOCKED by a signal or a debugger, by a page fault */
-    unsigned cpu, faults; /* faults: of memory, in this time, of which */
-    uint64_t ran;         /* so many ns were on a CPU */
+    unsigned cpu, faults; /* faults: of memory, in this time */
+    uint64_t ran;         /* ns of this time that the thread was on a CPU */
     size_t track;
 };
 struct why_mark {
