@@ -125,7 +125,13 @@ case ${RECORDER_TEST_SCALE:-1} in 0.[0-2]*) more=1 ;; *) more=0 ;; esac
 printf '%s\n' "$@" | awk -v turns="${TURNS:-1}" -v day=$(($(date +%s) / 86400)) \
     '{ print (NR + day) % turns ? "short" : "whole", $0 }' |
     xargs -P $(($(nproc) + more)) -L 1 sh tests/run.sh --one
-programs=$* passed=0 failed=0 skipped=0
+# Why a test was skipped, or tried less than it can; without "long", which
+# `make test-all` runs.
+for program in "$@"; do
+    sed -n 's/^\[SKIP\] [^ ]*: /skipped: /p; s/^left out: /part of a test left out: /p' \
+        "$(log_of "$program")"
+done | grep -v ': long: \|: Test is disabled$' | sort | uniq -c | cut -c 1-160
+passed=0 failed=0 skipped=0
 for program in "$@"; do
     # shellcheck disable=SC2046
     set -- $(count "$(log_of "$program")")
@@ -133,11 +139,5 @@ for program in "$@"; do
     [ "$2" = 0 ] || failure "$program"
 done
 [ $failed = 0 ] || echo
-# Why a test was skipped, or tried less than it can; without "long", which
-# `make test-all` runs.
-for program in $programs; do
-    sed -n 's/^\[SKIP\] [^ ]*: /skipped: /p; s/^left out: /part of a test left out: /p' \
-        "$(log_of "$program")"
-done | grep -v ': long: \|: Test is disabled$' | sort | uniq -c | cut -c 1-160
 echo "$passed passed, $failed failed, $skipped skipped"
 [ $failed = 0 ]
