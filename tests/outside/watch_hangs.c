@@ -215,8 +215,8 @@ Test(watch_hangs, one_second)
     pid_t watch = watch_start("deaths --hang 1s"),
           pid = command_start("./deaths e1 no");
     noticed(pid, "is watched");
-    build_must("for s in 0 1 2 3 4 5 6 7 8 9; do mkdir -p "
-               "incidents/$(date -d \"+$s sec\" +%%Y%%m%%d-%%H%%M%%S)-deaths-%d"
+    build_must("now=$(date +%%s); for s in 0 1 2 3 4 5 6 7 8 9; do mkdir -p "
+               "incidents/$(date -d @$((now + s)) +%%Y%%m%%d-%%H%%M%%S)-deaths-%d"
                "; done",
                pid);
     kill(pid, SIGUSR2);
