@@ -113,8 +113,8 @@ static bool measure(struct timed *t, struct compare_time *row,
     row->median[side] = p->count ? values[p->count / 2] : NAN;
     row->high[side] = p->count ? values[(p->count - 1) * 99 / 100] : NAN;
     if (p->count)
-        t->vary[side] = log(fmax(values[p->count * 84 / 100], clock_ns) /
-                            fmax(values[p->count * 16 / 100], clock_ns)) /
+        t->vary[side] = log(fmax(values[p->count * 84 / 100], least_ns) /
+                            fmax(values[p->count * 16 / 100], least_ns)) /
                         2;
     if (side == GOOD && p->count)
         t->usual = log(fmax(values[p->count * 95 / 100], clock_ns));
