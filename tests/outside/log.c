@@ -202,7 +202,8 @@ Test(log, survives_kills)
 }
 
 /* Goal: so it is between any two system calls of a change of chunks. Method: the
- * tool kills itself at each, once it closed a chunk. */
+ * tool kills itself at each, once it closed a chunk. In 0.3 s without a processor
+ * it would miss a whole ring. */
 Test(log, survives_kills_between_chunks)
 {
     unsigned calls = scaled(20) + 4, parts = 0;
@@ -212,16 +213,14 @@ Test(log, survives_kills_between_chunks)
     for (unsigned i = 1; i <= calls; i++) {
         pid_t pid = log_start(2, 100000000, 100000, "");
         build_must("rm -rf chunks; touch go; KILL_AT=%u"
-                   " LD_PRELOAD=./log_killed.so " RECORDER
+                   " LD_PRELOAD=./log_killed.so " BUILD_FIRST RECORDER
                    " log %d --chunk 4M -o chunks; test $? = 137",
                    i, pid);
         command_stop(pid);
         chunks_must_be_whole();
         command_must("list --json chunks");
         cr_assert_eq(listed("lanes", "lost"), 0);
-        /* A tool that gets no processor for 0.3 s misses a whole ring. */
-        cr_assert_gt(listed("few", "kept") + listed("few", "missed"), 1000,
-                     "%s", build_text);
+        cr_assert_gt(listed("few", "kept"), 1000, "%s", build_text);
         parts += build_run("ls chunks/*.part") == 0;
         command_must("dump chunks --line \"{thread} {name}\" |"
                      " grep -m 1 \"?\" || true");
