@@ -5,8 +5,8 @@
 TestSuite(fleet, .init = fleet_begin, .fini = fleet_end, .timeout = 300);
 
 /* Goal: an agent of a hundred processes has below 10 MB, and needs less than
- * 0.5 % of a core. Method: 20 s of its threads' time on a processor, up to three
- * times, as other programs only add to it, by the caches that are shared. */
+ * 0.5 % of a core. Method: 20 s of its threads' time on a processor; up to three
+ * times, as other programs use the same caches and only add time. */
 Test(fleet, an_agent_is_small, .init = build_long)
 {
     hub_start("");

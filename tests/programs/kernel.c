@@ -364,7 +364,8 @@ static int times(void)
     CPU_ZERO(&one);
     CPU_SET(0, &one);
     sched_setaffinity(0, sizeof one, &one);
-    /* The other's write() must not run it before this thread blocks. */
+    /* A write() must not run the thread that it wakes: that thread would write
+     * its byte before this one reads, and this one would not block. */
     sched_setscheduler(0, SCHED_BATCH, &(struct sched_param){0});
     MUST(recorder_kernel(4096, 0) == 0, "refused");
     worker_start(&worker, work_write);

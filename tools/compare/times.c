@@ -21,7 +21,7 @@ struct timed {
     struct points ns[SIDES]; /* then log(ns), as level_of() takes them */
     struct level level[SIDES];
     bool known;
-    double vary[SIDES]; /* half of log(84th / 16th percentile) */
+    double vary[SIDES]; /* half of log(84th / 16th percentile), of least_ns on */
     double usual;       /* log(95th percentile) of GOOD */
     double cpu[SIDES], cpu_known[SIDES]; /* ns on CPUs, of these passes */
     double longest[SIDES], late[SIDES], late_ns;
@@ -184,8 +184,8 @@ static void machine_find(struct times *t)
     free(all);
 }
 
-/* True if a step may wait for other threads: its first record says so, or its time
- * varies. */
+/* True if a step may wait for other threads: its first record is a wait, or the
+ * times of the step vary. */
 static bool may_be_wait(const struct compare *c, const struct timed *of,
                         const struct compare_time *r)
 {
