@@ -202,23 +202,15 @@ RECORDER_SELDOM_ bool recorder_kernel_unmark_(unsigned number)
  * it; 0: there is none. */
 RECORDER_SELDOM_ unsigned recorder_kernel_claim_(int32_t id)
 {
-    unsigned number, except = 0;
-    while ((number = recorder_kernel_find_(id, RECORDER_ROW_ALIVE_, except)) !=
-           0) {
-        if (recorder_kernel_unmark_(number))
-            return number;
-        if (except)
-            break;
-        except = number; /* the caller's new row */
-    }
-    return 0;
+    unsigned number = recorder_kernel_find_(id, RECORDER_ROW_ALIVE_, 0);
+    return number && recorder_kernel_unmark_(number) ? number : 0;
 }
 
 /* Makes a row for a thread that has not recorded. The thread may take one at
- * the same time: it publishes its row, then looks for ours; we publish ours,
- * then look for its. At least one of us finds the other's, and the one that
- * removes the mark decides: the thread continues with our row, or we with its
- * row. */
+ * the same time: it publishes its row as taken, then looks for ours; we publish
+ * ours, then look for its. At least one of us finds the other's, and the one
+ * that removes the mark decides: the thread continues with our row, or we with
+ * its row, which is alive only after that. */
 RECORDER_SELDOM_ unsigned recorder_kernel_row_(int32_t id, bool ended)
 {
     unsigned number, other;
@@ -232,7 +224,9 @@ RECORDER_SELDOM_ unsigned recorder_kernel_row_(int32_t id, bool ended)
     if (!ended)
         __atomic_fetch_or(recorder_kernel_made_(number),
                           recorder_kernel_bit_(number), __ATOMIC_SEQ_CST);
-    other = recorder_kernel_find_(id, RECORDER_ROW_ALIVE_, number);
+    other = recorder_kernel_find_(id, RECORDER_ROW_TAKEN_, number);
+    if (!other)
+        other = recorder_kernel_find_(id, RECORDER_ROW_ALIVE_, number);
     if (!other || (!ended && !recorder_kernel_unmark_(number)))
         return number;
     recorder_thread_drop_row_(number);

@@ -209,7 +209,8 @@ RECORDER_INLINE_ unsigned recorder_thread_claim_(int32_t id)
 
 /* Takes a row for the calling thread. Returns its number, or
  * RECORDER_THREAD_SHARED if the table is full. It claims a second time, as
- * kernel.h may have made a row since the first: see recorder_kernel_row_(). */
+ * kernel.h may have made a row since the first: see recorder_kernel_row_().
+ * Until then its own row does not count as the thread's. */
 RECORDER_FUNCTION_ unsigned recorder_thread_take_row_(void)
 {
     int32_t id = recorder_os_thread_();
@@ -218,11 +219,17 @@ RECORDER_FUNCTION_ unsigned recorder_thread_take_row_(void)
     if (claimed)
         return claimed;
     recorder_os_get_thread_name_(name);
-    number = recorder_thread_take_row_of_(id, name, RECORDER_ROW_ALIVE_);
+    number = recorder_thread_take_row_of_(id, name, RECORDER_ROW_TAKEN_);
     claimed = recorder_thread_claim_(id);
-    if (claimed && number != RECORDER_THREAD_SHARED)
+    if (number == RECORDER_THREAD_SHARED)
+        return claimed ? claimed : number;
+    if (claimed) {
         recorder_thread_drop_row_(number);
-    return claimed ? claimed : number;
+        return claimed;
+    }
+    __atomic_store_n(&recorder_thread_rows_()[number - 1].state,
+                     (uint16_t)RECORDER_ROW_ALIVE_, __ATOMIC_RELEASE);
+    return number;
 }
 
 /* Returns the owners of lanes; null if there is no memory. */

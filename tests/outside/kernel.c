@@ -111,6 +111,29 @@ Test(kernel, threads_come_and_go)
         build_must("%s./kernel threads", nobody);
 }
 
+/* Goal: the same where a thread and a pour make a row at once. Method: threads
+ * wait before they take their row and before they give it back; a pour looks
+ * for the row at each switch. */
+Test(kernel, a_row_is_made_by_two)
+{
+    build_must(
+        "cp -r " TEST_ROOT "/recorder " TEST_ROOT "/recorder*.h . && sed -i "
+        "\"/number = recorder_thread_take_row_of_(id, name/i "
+        "recorder_os_poll_(NULL, 0, 1);\n/recorder_thread_drop_row_(number);/i "
+        "recorder_os_poll_(NULL, 0, 1);\" recorder/threads.h && sed -i "
+        "\"s/KNOWN_ = 256/KNOWN_ = 1/\" recorder/kernel.h && grep -c poll_ "
+        "recorder/threads.h | grep -x 2 && grep -q \"KNOWN_ = 1,\" "
+        "recorder/kernel.h && gcc -w -D_GNU_SOURCE -I. -o two " BUILD_PROGRAMS
+        "/kernel.c -lpthread && for i in 1 2 3 4 5; do ./two threads || exit; "
+        "done");
+}
+Test(kernel, rows_are_reused)
+{
+    build_must("gcc -DRECORDER_THREADS=64 " BUILD_INCLUDE BUILD_WARNINGS
+               "-o reused " BUILD_PROGRAMS "/kernel.c -lpthread && ./reused "
+               "reused");
+}
+
 /* Goal: fork, exec and a program that closes all that it finds open. */
 Test(kernel, descriptors_may_be_closed)
 {

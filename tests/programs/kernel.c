@@ -593,6 +593,27 @@ static int threads(void)
     return 0;
 }
 
+/* Goal: where the table is full, a thread keeps the row that it took from an
+ * ended thread, even if a pour made that row. */
+static int reused(void)
+{
+    pthread_t thread;
+    MUST(recorder_kernel(64, 0) == 0, "refused");
+    for (size_t i = 0; i < MANY; i++) {
+        lived[i].records = i >= RECORDER_THREADS;
+        MUST(pthread_create(&thread, NULL, live, (void *)i) == 0, "none");
+        sleep_us(200);
+        recorder_kernel_pour();
+        pthread_join(thread, NULL);
+        MUST(!lived[i].records ||
+                 recorder_registry.threads[lived[i].number - 1].id ==
+                     lived[i].id,
+             "row %u is not that of thread %d", lived[i].number, lived[i].id);
+    }
+    MUST(recorder_registry.threads_count >= RECORDER_THREADS, "room for all");
+    return 0;
+}
+
 /* Goal: a program that closes all descriptors harms nobody, and its children
  * close none of its files. */
 static int closed(void)
@@ -912,7 +933,8 @@ int main(int count, char **arguments)
                  {"same", same},         {"descriptors", no_descriptors},
                  {"outside", outside},   {"outside-closed", outside_closed},
                  {"bare", bare},         {"hostile", hostile},
-                 {"freeze", freeze},     {"off", processor_is_off}};
+                 {"freeze", freeze},     {"off", processor_is_off},
+                 {"reused", reused}};
     pthread_barrier_init(&still, NULL, 1000);
     if (strcmp(what, "sandbox") == 0)
         return sandbox(count > 2 ? atoi(arguments[2]) : EPERM,
