@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: MIT
 #
 # A line about each says what it looked at, which is line 1 of its source; what
-# failed is shown at the end, with a command that runs it alone. The last line
+# failed is shown at the end, then commands that run each alone. The last line
 # counts the cases of all. What a program said in full is beside it, in a .log.
 #
 # A test is a program, or a script; those of tests/outside are for bash.
@@ -83,24 +83,35 @@ one()
         $(($(date +%s) - start)) "$(subject_of "$name")"
 }
 
-# What a failed test said, and how to run each of its failed cases alone.
+# What a failed test said.
 failure()
 {
-    log=$(log_of "$1") name=$(source_of "$1")
+    log=$(log_of "$1")
     echo
-    echo "--- $name failed; all of it: $log"
+    echo "--- $(source_of "$1") failed; all of it: $log"
     case $1 in
     tests/outside/*) ;;
     *.sh)
         tail -n 40 "$log"
-        echo "    again: sh $1"
         return
         ;;
     esac
     { grep -a '^\[----\]\|^\[FAIL\]' "$log" || cat "$log"; } |
         grep -av '^\[----\] *$\|Criterion v' | tail -n 20 | cut -c 1-400
-    test=${name#tests/}
+}
+
+# How to run each failed case of a test alone.
+again()
+{
+    log=$(log_of "$1") test=$(source_of "$1") test=${test#tests/}
     again="    again: ${AGAIN:-make run} TEST=${test%.*}"
+    case $1 in
+    tests/outside/*) ;;
+    *.sh)
+        echo "    again: sh $1"
+        return
+        ;;
+    esac
     [ "$(head -n 1 "$log")" = whole ] ||
         again=$(echo "$again" | sed 's/ RECORDER_TEST_SCALE=[^ ]*//')
     sed -n 's/^\[FAIL\] [^:]*::\([A-Za-z0-9_]*\).*/\1/p' "$log" |
@@ -131,13 +142,15 @@ for program in "$@"; do
     sed -n 's/^\[SKIP\] [^ ]*: /skipped: /p; s/^left out: /part of a test left out: /p' \
         "$(log_of "$program")"
 done | grep -v ': long: \|: Test is disabled$' | sort | uniq -c | cut -c 1-160
-passed=0 failed=0 skipped=0
+passed=0 failed=0 skipped=0 wrong=
 for program in "$@"; do
     # shellcheck disable=SC2046
     set -- $(count "$(log_of "$program")")
     passed=$((passed + $1)) failed=$((failed + $2)) skipped=$((skipped + $3))
-    [ "$2" = 0 ] || failure "$program"
+    [ "$2" = 0 ] || wrong="$wrong $program"
 done
+for program in $wrong; do failure "$program"; done
 [ $failed = 0 ] || echo
+for program in $wrong; do again "$program"; done
 echo "$passed passed, $failed failed, $skipped skipped"
 [ $failed = 0 ]
