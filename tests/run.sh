@@ -131,11 +131,15 @@ export RECORDER_TEST_BUILT
 trap 'rm -rf "$RECORDER_TEST_BUILT"' EXIT
 trap 'exit 130' INT TERM
 # Of the short ones one more, as some wait. xargs, as a shell's own jobs ignore
-# SIGINT, and so would the tests' programs.
+# SIGINT, and so would the tests' programs. Then those that measure processor
+# time, one at a time: what runs beside them uses the same caches.
 case ${RECORDER_TEST_SCALE:-1} in 0.[0-2]*) more=1 ;; *) more=0 ;; esac
 printf '%s\n' "$@" | awk -v turns="${TURNS:-1}" -v day=$(($(date +%s) / 86400)) \
-    '{ print (NR + day) % turns ? "short" : "whole", $0 }' |
-    xargs -P $(($(nproc) + more)) -L 1 sh tests/run.sh --one
+    '{ print (NR + day) % turns ? "short" : "whole", $0 }' \
+    >"$RECORDER_TEST_BUILT/list"
+grep -v '_costs$' "$RECORDER_TEST_BUILT/list" |
+    xargs -r -P $(($(nproc) + more)) -L 1 sh tests/run.sh --one
+grep '_costs$' "$RECORDER_TEST_BUILT/list" | xargs -r -L 1 sh tests/run.sh --one
 # Why a test was skipped, or tried less than it can; without "long", which
 # `make test-all` runs.
 for program in "$@"; do
