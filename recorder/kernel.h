@@ -159,10 +159,10 @@ RECORDER_INLINE_ uintptr_t recorder_kernel_bit_(unsigned number)
     return (uintptr_t)1 << (number - 1) % RECORDER_WORD_BITS_;
 }
 
-/* Returns the row of a thread in one state, one with a mark or else the newest;
- * 0: none. */
-RECORDER_SELDOM_ unsigned recorder_kernel_find_(int32_t id, uint16_t state,
-                                                unsigned except)
+/* Returns the row of a thread in a state from `first` to `last`, one with a mark
+ * or else the newest; 0: none. */
+RECORDER_SELDOM_ unsigned recorder_kernel_find_(int32_t id, unsigned first,
+                                                unsigned last, unsigned except)
 {
     const struct recorder_registry *registry = recorder_home_.registry;
     const struct recorder_thread_row *rows =
@@ -177,7 +177,8 @@ RECORDER_SELDOM_ unsigned recorder_kernel_find_(int32_t id, uint16_t state,
         i = RECORDER_THREADS;
     for (; i > 0; i--) {
         unsigned number = (unsigned)i;
-        if (__atomic_load_n(&rows[i - 1].state, __ATOMIC_SEQ_CST) != state ||
+        unsigned state = __atomic_load_n(&rows[i - 1].state, __ATOMIC_SEQ_CST);
+        if (state < first || state > last ||
             __atomic_load_n(&rows[i - 1].id, __ATOMIC_RELAXED) != id ||
             number == except)
             continue;
@@ -202,7 +203,8 @@ RECORDER_SELDOM_ bool recorder_kernel_unmark_(unsigned number)
  * it; 0: there is none. */
 RECORDER_SELDOM_ unsigned recorder_kernel_claim_(int32_t id)
 {
-    unsigned number = recorder_kernel_find_(id, RECORDER_ROW_ALIVE_, 0);
+    unsigned number = recorder_kernel_find_(id, RECORDER_ROW_ALIVE_,
+                                            RECORDER_ROW_ALIVE_, 0);
     return number && recorder_kernel_unmark_(number) ? number : 0;
 }
 
@@ -224,12 +226,11 @@ RECORDER_SELDOM_ unsigned recorder_kernel_row_(int32_t id, bool ended)
     if (!ended)
         __atomic_fetch_or(recorder_kernel_made_(number),
                           recorder_kernel_bit_(number), __ATOMIC_SEQ_CST);
-    other = recorder_kernel_find_(id, RECORDER_ROW_TAKEN_, number);
-    if (!other)
-        other = recorder_kernel_find_(id, RECORDER_ROW_ALIVE_, number);
+    other = recorder_kernel_find_(id, RECORDER_ROW_TAKEN_, RECORDER_ROW_ALIVE_,
+                                  number);
     if (!other || (!ended && !recorder_kernel_unmark_(number)))
         return number;
-    recorder_thread_drop_row_(number);
+    recorder_thread_settle_row_(number, true);
     return other;
 }
 
@@ -246,9 +247,11 @@ RECORDER_FUNCTION_ unsigned recorder_kernel_number_(struct recorder_kernel_ *k,
          __atomic_load_n(&rows[number - 1].id, __ATOMIC_RELAXED) == id))
         return number;
     ended = recorder_os_thread_ended_(recorder_os_process_(), id);
-    number = recorder_kernel_find_(id, RECORDER_ROW_ALIVE_, 0);
+    number = recorder_kernel_find_(id, RECORDER_ROW_ALIVE_, RECORDER_ROW_ALIVE_,
+                                   0);
     if (!number && ended) /* else the row belongs to an earlier thread */
-        number = recorder_kernel_find_(id, RECORDER_ROW_DEAD_, 0);
+        number = recorder_kernel_find_(id, RECORDER_ROW_DEAD_,
+                                       RECORDER_ROW_DEAD_, 0);
     if (!number)
         number = recorder_kernel_row_(id, ended);
     k->known[at].id = id;

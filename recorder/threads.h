@@ -182,18 +182,20 @@ recorder_thread_take_row_of_(int32_t id, const char *name, uint16_t state)
     return number;
 }
 
-/* Gives an unused row back. */
-RECORDER_SELDOM_ void recorder_thread_drop_row_(unsigned number)
+/* Gives an unused row back, or says that it is its thread's. */
+RECORDER_SELDOM_ void recorder_thread_settle_row_(unsigned number, bool back)
 {
     struct recorder_thread_row *row = &recorder_thread_rows_()[number - 1];
-    __atomic_store_n(&row->id, 0, __ATOMIC_RELAXED);
-    __atomic_store_n(&row->state, (uint16_t)RECORDER_ROW_DEAD_,
+    if (back)
+        __atomic_store_n(&row->id, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&row->state,
+                     (uint16_t)(back ? RECORDER_ROW_DEAD_ : RECORDER_ROW_ALIVE_),
                      __ATOMIC_RELEASE);
 }
 
 /* Returns the row that kernel.h made for a thread that had not recorded; 0:
  * none. */
-RECORDER_INLINE_ unsigned recorder_thread_claim_(int32_t id)
+RECORDER_SELDOM_ unsigned recorder_thread_claim_(int32_t id)
 {
     uintptr_t *readers = &recorder_home_.registry->readers;
     const struct recorder_kernel_rings *kernel;
@@ -221,15 +223,9 @@ RECORDER_FUNCTION_ unsigned recorder_thread_take_row_(void)
     recorder_os_get_thread_name_(name);
     number = recorder_thread_take_row_of_(id, name, RECORDER_ROW_TAKEN_);
     claimed = recorder_thread_claim_(id);
-    if (number == RECORDER_THREAD_SHARED)
-        return claimed ? claimed : number;
-    if (claimed) {
-        recorder_thread_drop_row_(number);
-        return claimed;
-    }
-    __atomic_store_n(&recorder_thread_rows_()[number - 1].state,
-                     (uint16_t)RECORDER_ROW_ALIVE_, __ATOMIC_RELEASE);
-    return number;
+    if (number != RECORDER_THREAD_SHARED)
+        recorder_thread_settle_row_(number, claimed != 0);
+    return claimed ? claimed : number;
 }
 
 /* Returns the owners of lanes; null if there is no memory. */
