@@ -112,6 +112,40 @@ Test(watch_hangs, each_kind, .init = hangs_long)
     cr_assert_not_null(strstr(build_text, "waits for mutex"), "%s", build_text);
 }
 
+/* Goal: a program whose control group is frozen is named so, in a nap, too, which
+ * Linux may freeze in place and shows as state D. */
+Test(watch_hangs, a_frozen_group)
+{
+    static const char group[] = "/sys/fs/cgroup/freezer/recorder-test",
+                      group_2[] = "/sys/fs/cgroup/recorder-test";
+    const char *in = group, *freeze = "FROZEN >%s/freezer.state",
+               *thaw = "THAWED >%s/freezer.state";
+    char arguments[64], line[128];
+    pid_t pid, watch;
+    if (build_run("mkdir -p %s && test -w %s/freezer.state", group, group)) {
+        in = group_2;
+        freeze = "1 >%s/cgroup.freeze";
+        thaw = "0 >%s/cgroup.freeze";
+        if (build_run("mkdir -p %s && test -w %s/cgroup.freeze", in, in))
+            build_skip("no control group may be made here");
+    }
+    pid = command_start("./hangs works");
+    build_must("echo %d >%s/cgroup.procs", (int)pid, in);
+    snprintf(arguments, sizeof arguments, "--hang 2s %d", (int)pid);
+    watch = watch_start(arguments);
+    noticed(pid, "is watched");
+    snprintf(line, sizeof line, "echo %s", freeze);
+    build_must(line, in);
+    noticed(pid, "STOPPED: its control group is frozen");
+    snprintf(line, sizeof line, "echo %s", thaw);
+    build_must(line, in);
+    noticed(pid, "continues after");
+    kill(watch, SIGTERM);
+    waitpid(watch, NULL, 0);
+    command_stop(pid);
+    build_must("rmdir %s", in);
+}
+
 /* Goal: a watch that was killed and starts again keeps no second incident of the
  * same hang, and sees its end. */
 Test(watch_hangs, one_incident_for_a_hang, .init = hangs_long)

@@ -22,6 +22,7 @@ struct state {
     struct watcher *w;
     struct watched *p;
     int64_t now, age;  /* how long the odd thread rests */
+    int64_t newest_ns; /* the last time that a thread ran */
     char *to;          /* the verdict in words, 1024 bytes */
     uint64_t before;   /* the unconfirmed verdict of the last look */
     struct task *odd;  /* stopped last where that is unusual; null: none */
@@ -145,10 +146,19 @@ static enum verdict kernel_judge(struct state *s)
 {
     struct watched *p = s->p;
     char channel[128], words[512], text[2048];
-    if (s->still && is_frozen(p->pid) && agrees(s, "frozen"))
-        return verdict_is(s, VERDICT_SURE, p->tasks[0].id, p->tasks[0].still_ns,
-                          "STOPPED for %lld s: its control group is frozen",
-                          seconds(s->age));
+    /* A freeze makes threads run for a moment, or gives them this state. */
+    bool asks = s->still &&
+                (s->newest_ns > p->not_frozen_ns || p->state == 'D');
+    if (asks && is_frozen(p->pid))
+        return agrees(s, "frozen")
+                   ? verdict_is(s, VERDICT_SURE, p->tasks[0].id,
+                                p->tasks[0].still_ns,
+                                "STOPPED: its control group is frozen, and no "
+                                "thread has run for %lld s",
+                                seconds(s->now - s->newest_ns))
+                   : VERDICT_NONE;
+    if (asks)
+        p->not_frozen_ns = s->now;
     for (size_t i = 0; i < p->tasks_count; i++) {
         struct task *t = &p->tasks[i];
         if (t->idle || s->now - t->still_ns < s->w->hang_ns ||
@@ -252,6 +262,8 @@ static void state_find(struct state *s)
     for (size_t i = 0; i < p->tasks_count; i++) {
         struct task *t = &p->tasks[i];
         int64_t age = s->now - t->still_ns;
+        if (t->still_ns > s->newest_ns)
+            s->newest_ns = t->still_ns;
         if (t->busy_ns && s->now - t->busy_ns >= s->w->hang_ns &&
             s->now - t->busy_ns >= 2 * t->spun_ns) {
             t->spun_ns = s->now - t->busy_ns; /* less and less often */

@@ -82,6 +82,7 @@ struct watched {
     int64_t unmoved_ns; /* since when no queue was read, opened or closed */
     int64_t stopped_ns; /* since when its state is T */
     int64_t threads_ns; /* the next look for a deadlock */
+    int64_t not_frozen_ns; /* the last look at its control group */
     uint64_t verdict;   /* the digest of it; 0: none */
     bool deadlock;      /* it is of a deadlock */
     int hung;           /* the thread of the last verdict; 0: all; -1: queues */
