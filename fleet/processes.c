@@ -18,11 +18,12 @@ static bool is_ours(int pid, char executable[PATH_MAX])
 {
     char path[32];
     struct stat is;
+    if (options.match)
+        return program_path(pid, executable) &&
+               recorder_regex_match_(options.match, executable);
     snprintf(path, sizeof path, "/proc/%d", pid);
-    if (stat(path, &is) != 0 || (!options.match && is.st_uid != geteuid()))
-        return false;
-    return program_path(pid, executable) &&
-           (!options.match || recorder_regex_match_(options.match, executable));
+    return stat(path, &is) == 0 && is.st_uid == geteuid() &&
+           program_path(pid, executable);
 }
 
 /* Notes the write words of the rings that --trigger names. */
@@ -110,39 +111,46 @@ static struct process *process_begin(struct process *p, int pid, uint64_t start,
     return p;
 }
 
-/* Finds a process, or adds it. After exec() it is a new one, although its id
- * and start are the same. */
-static struct process *process_of(struct processes *in, int pid, uint64_t start,
+/* Finds a process, or adds it; null: it has ended. After exec() it is a new
+ * one, although its id and start are the same. While its end is not handled, no
+ * look at its start is needed: that text is the system's most expensive one. */
+static struct process *process_of(struct processes *in, int pid,
                                   const char *executable)
 {
-    struct process *p;
-    for (size_t i = 0; i < in->count; i++) {
-        p = &in->all[i];
-        if (p->pid != pid || p->start != start)
-            continue;
-        if (strcmp(p->executable, executable) == 0)
-            return p;
-        process_drop(p);
-        return process_begin(p, pid, start, executable);
-    }
-    return process_begin(ADD(in), pid, start, executable);
+    char text[2048];
+    struct process *p = in->all, *end = p + in->count;
+    uint64_t start;
+    while (p < end && p->pid != pid)
+        p++;
+    if (p < end && p->fd >= 0 && strcmp(p->executable, executable) == 0)
+        return p;
+    start = strtoull(proc_stat(pid, 0, 22, text), NULL, 10);
+    if (!start)
+        return NULL;
+    while (p < end && (p->pid != pid || p->start != start))
+        p++;
+    if (p == end)
+        return process_begin(ADD(in), pid, start, executable);
+    if (strcmp(p->executable, executable) == 0)
+        return p;
+    process_drop(p);
+    return process_begin(p, pid, start, executable);
 }
 
 void processes_scan(struct processes *in)
 {
-    char executable[PATH_MAX], text[2048];
+    char executable[PATH_MAX];
     size_t count, kept = 0, i;
-    int *pids;
+    int *pids, own = getpid();
     for (i = 0; i < in->count; i++)
         in->all[i].alive = false;
     count = proc_ids("/proc", &pids);
     for (i = 0; i < count; i++) {
-        uint64_t start;
-        struct process *p;
-        if (pids[i] == getpid() || !is_ours(pids[i], executable) ||
-            !(start = strtoull(proc_stat(pids[i], 0, 22, text), NULL, 10)))
+        struct process *p = NULL;
+        if (pids[i] != own && is_ours(pids[i], executable))
+            p = process_of(in, pids[i], executable);
+        if (!p)
             continue;
-        p = process_of(in, pids[i], start, executable);
         p->alive = true;
         if (!p->recorders && now_ns() >= p->retry_ns)
             process_look(p);
