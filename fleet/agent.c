@@ -212,8 +212,7 @@ static void requested(natsConnection *connection, natsSubscription *sub,
     uint64_t begun_ns = now_ns();
     char id[66], from[65];
     enum request is = REQUEST_OTHER;
-    (void)sub;
-    (void)context;
+    (void)sub, (void)context;
     host = requester(natsMsg_GetSubject(message), from);
     json_copy(id, sizeof id, json, size > REQUEST_MAX ? 0 : size, "$.id");
     if (size > REQUEST_MAX) {
@@ -258,8 +257,7 @@ static void missed(natsConnection *connection, natsSubscription *sub,
     char id[66], from[65];
     uint64_t next = requests_next(message, &subject);
     const char *host = next ? requester(subject, from) : NULL;
-    (void)sub;
-    (void)context;
+    (void)sub, (void)context;
     json_copy(id, sizeof id, json, size, "$.id");
     if (next && !is_relayed(message, host, 1) && is_name(id)) {
         uint64_t late_s = late_by(message);

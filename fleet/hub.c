@@ -15,8 +15,7 @@ static void hub_error(natsConnection *connection, natsSubscription *sub,
     static uint64_t said_ns;
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     const char *text = NULL;
-    (void)sub;
-    (void)context;
+    (void)sub, (void)context;
     natsConnection_GetLastError(connection, &text);
     text = text && *text ? text : natsStatus_GetText(status);
     pthread_mutex_lock(&lock);
@@ -39,8 +38,7 @@ static void hub_connected(natsConnection *connection, void *context)
 
 static void hub_lost(natsConnection *connection, void *context)
 {
-    (void)connection;
-    (void)context;
+    (void)connection, (void)context;
     say("%s: the connection is lost; trying again", options.server);
 }
 

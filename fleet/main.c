@@ -149,9 +149,8 @@ static void help(void)
          "for a freeze,\neach agent copies the records of its processes, and "
          "stores them at the hub, a NATS\nserver with JetStream. The processes "
          "continue to record. recorder dump, view and\nexport read the files "
-         "that "
-         "fetch writes. Exit status: 0; 1 for trouble, also if a\nsnapshot is "
-         "incomplete; 2 for misuse. More is in docs/fleet.md.\n");
+         "that fetch writes. Exit status: 0; 1 for trouble, also if a\n"
+         "snapshot is incomplete; 2 for misuse. More is in docs/fleet.md.\n");
     for (int i = 0; i < ROWS; i++)
         if (rows[i].help)
             printf("  --%s %-*s %s\n", rows[i].name,

@@ -293,8 +293,7 @@ const char *recorder_gdb_tasks_open(struct recorder_gdb *library)
     if (wrong || library->tasks.layouts_count)
         return wrong;
     return "no tasks in it: its program describes none by recorder_tasks.h, "
-           "and "
-           "uses no library that is known here";
+           "and uses no library that is known here";
 }
 
 const char *recorder_gdb_tasks_warnings(struct recorder_gdb *library)

@@ -442,8 +442,7 @@ RECORDER_CALLED_SELDOM_ int recorder_kernel(unsigned kib, unsigned ms)
         ((uint64_t)kib << 10) < recorder_os_auxiliary_(6) ||
         ms > RECORDER_KERNEL_MS_MAX_) {
         recorder_kernel_say_(
-            "a ring has 4 to 65536 KiB, a power of two and at "
-            "least a page, and "
+            "a ring has 4 to 65536 KiB, a power of two and at least a page, and "
             "a pour comes each 1 to 60000 ms; continues without",
             0, "");
         return RECORDER_EINVAL_;

@@ -376,8 +376,7 @@ static bool is_fp(uintptr_t fp, uintptr_t place)
 #ifdef FP_REGISTER
     return fp == place + (uintptr_t)(FP_OFFSET);
 #else
-    (void)fp;
-    (void)place;
+    (void)fp, (void)place;
     return false;
 #endif
 }

@@ -86,8 +86,7 @@ static void cut_off(int sig, siginfo_t *info, void *context)
     static const char text[] = ": was cut off while it was read\n";
     const struct file *file = files, *known = NULL;
     const char *at = info->si_addr, *path;
-    (void)sig;
-    (void)context;
+    (void)sig, (void)context;
     for (; file && !known; file = file->next)
         for (const struct mapped *m = file->mapped; m && !known; m = m->next)
             if (at >= (char *)m->bytes - m->before &&

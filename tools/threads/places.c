@@ -117,8 +117,7 @@ static int module_has(Dwfl_Module *module, void **data, const char *name,
 {
     struct search *search = context;
     Dwarf_Addr end;
-    (void)data;
-    (void)name;
+    (void)data, (void)name;
     dwfl_module_info(module, NULL, NULL, &end, NULL, NULL, NULL, NULL);
     if (search->address < start || search->address >= end)
         return DWARF_CB_OK;
@@ -126,14 +125,12 @@ static int module_has(Dwfl_Module *module, void **data, const char *name,
     return DWARF_CB_ABORT;
 }
 
-/* The module at an address. libdwfl searches its table of segments, which, for
- * some address spaces, has gaps at variables (0.188). */
+/* The module at an address. dwfl_addrmodule() searches a table of segments that has
+ * gaps at variables for some address spaces (0.188). */
 static Dwfl_Module *dwfl_module_of(Dwfl *dwfl, uint64_t address)
 {
     struct search search = {address, NULL};
     if (dwfl)
-        search.found = dwfl_addrmodule(dwfl, address);
-    if (dwfl && !search.found)
         dwfl_getmodules(dwfl, module_has, &search, 0);
     return search.found;
 }
@@ -281,8 +278,7 @@ static int symbol_in_module(Dwfl_Module *module, void **unused,
     struct symbol_search *search = context;
     const struct module *mapped = module_at(search->threads->source, start);
     int count;
-    (void)unused;
-    (void)unused_too;
+    (void)unused, (void)unused_too;
     if (search->threads->has_libc && (!mapped || !place_is_libc(mapped->path)))
         return DWARF_CB_OK;
     count = dwfl_module_getsymtab(module);

@@ -39,10 +39,9 @@ const struct verb verb_functions = {
     .summary = "the last calls of each thread, with its records, as a tree",
     .help =
         "Of a program that is compiled with -finstrument-functions and "
-        "includes "
-        "recorder_functions.h in one file. TIME counts from the program's "
-        "start; LENGTH is the time from the call to its return. Records appear "
-        "among the calls, by time.\n\n"
+        "includes recorder_functions.h in one file. TIME counts from the "
+        "program's start; LENGTH is the time from the call to its return. "
+        "Records appear among the calls, by time.\n\n"
         "began earlier: the call itself was overwritten, or not recorded. left "
         "without a return: longjmp() or an exception left the function; only a "
         "later call of the thread shows that, and calls until then appear "

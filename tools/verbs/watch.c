@@ -452,9 +452,8 @@ static const struct option_row rows[] = {
     {OPTION_DO, "do", "ACTION",
      "freeze (turns all recorders off; recorder set PID .*=thaw), save=PATH (a "
      "recording; %p is the process id, %e the program's name, %h the "
-     "machine's, "
-     "%t the seconds since 1970), run=COMMAND (the record's line is its stdin, "
-     "RECORDER_PID in its environment), exit; as often as needed"},
+     "machine's, %t the seconds since 1970), run=COMMAND (the record's line is "
+     "its stdin, RECORDER_PID in its environment), exit; as often as needed"},
     {OPTION_TIMES, "times", "N", "act N times: 1; 0 is without end"},
     ROW_GREP,
     ROW_WHERE,
