@@ -12,14 +12,16 @@ static void recordings_make(void)
     build_begin();
     command_build("command", "gcc -O2");
     for (int i = 0; i < 3; i++) {
-        char line[128];
+        char line[160];
         build_must("mkdir -p in_%s && ln -s ../command in_%s/", names[i],
                    names[i]);
         snprintf(line, sizeof line,
-                 "sh -c \"cd in_%s && exec ./command count 400 500\"",
+                 "sh -c \"cd in_%s && echo PID $$ && until test -e ../go; do "
+                 "sleep 0.01; done; exec ./command count 400 1000 >said\"",
                  names[i]);
         pids[i] = command_start(line);
     }
+    build_must("touch go");
     for (int i = 0; i < 3; i++)
         build_must("until " RECORDER " dump %d | grep -q \"number 400\"; do "
                    "sleep 0.05; done", pids[i]);
