@@ -83,19 +83,26 @@ one()
         $(($(date +%s) - start)) "$(subject_of "$name")"
 }
 
+# True for a script whose output has no names of cases.
+is_plain()
+{
+    case $1 in
+    tests/outside/*) false ;;
+    *.sh) ;;
+    *) false ;;
+    esac
+}
+
 # What a failed test said.
 failure()
 {
     log=$(log_of "$1")
     echo
     echo "--- $(source_of "$1") failed; all of it: $log"
-    case $1 in
-    tests/outside/*) ;;
-    *.sh)
+    if is_plain "$1"; then
         tail -n 40 "$log"
         return
-        ;;
-    esac
+    fi
     { grep -a '^\[----\]\|^\[FAIL\]' "$log" || cat "$log"; } |
         grep -av '^\[----\] *$\|Criterion v' | tail -n 20 | cut -c 1-400
 }
@@ -103,15 +110,12 @@ failure()
 # How to run each failed case of a test alone.
 again()
 {
-    log=$(log_of "$1") test=$(source_of "$1") test=${test#tests/}
-    again="    again: ${AGAIN:-make run} TEST=${test%.*}"
-    case $1 in
-    tests/outside/*) ;;
-    *.sh)
+    if is_plain "$1"; then
         echo "    again: sh $1"
         return
-        ;;
-    esac
+    fi
+    log=$(log_of "$1") test=$(source_of "$1") test=${test#tests/}
+    again="    again: ${AGAIN:-make run} TEST=${test%.*}"
     [ "$(head -n 1 "$log")" = whole ] ||
         again=$(echo "$again" | sed 's/ RECORDER_TEST_SCALE=[^ ]*//')
     sed -n 's/^\[FAIL\] [^:]*::\([A-Za-z0-9_]*\).*/\1/p' "$log" |
