@@ -116,34 +116,35 @@ Test(watch_hangs, each_kind, .init = hangs_long)
  * Linux may freeze in place and shows as state D. */
 Test(watch_hangs, a_frozen_group)
 {
-    static const char group[] = "/sys/fs/cgroup/freezer/recorder-test",
-                      group_2[] = "/sys/fs/cgroup/recorder-test";
-    const char *in = group, *freeze = "FROZEN >%s/freezer.state",
-               *thaw = "THAWED >%s/freezer.state";
-    char arguments[64], line[128];
+    static const struct {
+        const char *group, *file, *freeze, *thaw;
+    } kinds[] = {{"/sys/fs/cgroup/freezer/recorder-test", "freezer.state",
+                  "FROZEN", "THAWED"},
+                 {"/sys/fs/cgroup/recorder-test", "cgroup.freeze", "1", "0"}};
+    char arguments[64];
     pid_t pid, watch;
-    if (build_run("mkdir -p %s && test -w %s/freezer.state", group, group)) {
-        in = group_2;
-        freeze = "1 >%s/cgroup.freeze";
-        thaw = "0 >%s/cgroup.freeze";
-        if (build_run("mkdir -p %s && test -w %s/cgroup.freeze", in, in))
-            build_skip("no control group may be made here");
-    }
+    size_t i = 0;
+    while (i < COUNT(kinds) &&
+           build_run("mkdir %s; test -w %s/%s || { rmdir %s; false; }",
+                     kinds[i].group, kinds[i].group, kinds[i].file,
+                     kinds[i].group) != 0)
+        i++;
+    if (i == COUNT(kinds))
+        build_skip("no control group may be made here");
     pid = command_start("./hangs works");
-    build_must("echo %d >%s/cgroup.procs", (int)pid, in);
+    build_must("echo %d >%s/cgroup.procs", (int)pid, kinds[i].group);
     snprintf(arguments, sizeof arguments, "--hang 2s %d", (int)pid);
     watch = watch_start(arguments);
     noticed(pid, "is watched");
-    snprintf(line, sizeof line, "echo %s", freeze);
-    build_must(line, in);
+    build_must("echo %s >%s/%s", kinds[i].freeze, kinds[i].group,
+               kinds[i].file);
     noticed(pid, "STOPPED: its control group is frozen");
-    snprintf(line, sizeof line, "echo %s", thaw);
-    build_must(line, in);
+    build_must("echo %s >%s/%s", kinds[i].thaw, kinds[i].group, kinds[i].file);
     noticed(pid, "continues after");
     kill(watch, SIGTERM);
     waitpid(watch, NULL, 0);
     command_stop(pid);
-    build_must("rmdir %s", in);
+    build_must("rmdir %s", kinds[i].group);
 }
 
 /* Goal: a watch that was killed and starts again keeps no second incident of the
