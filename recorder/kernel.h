@@ -14,7 +14,7 @@
     A switch is copied, and counts if the head, read again after a fence, says
     that the kernel has not come round to it. All other switches between `done`
     and the head count as overwritten: poured + overwritten is the number of all
-    switches.
+    switches. Dumps and tools show them as LOST.
 */
 #ifndef RECORDER_KERNEL_H_
 #define RECORDER_KERNEL_H_
@@ -283,6 +283,16 @@ recorder_kernel_room_(const struct recorder_kernel_ *k)
            RECORDER_KERNEL_IN_FLIGHT_;
 }
 
+/* Counts events of a ring that cannot be recorded. */
+RECORDER_INLINE_ void
+recorder_kernel_lost_(struct recorder_kernel_ *k,
+                      const struct recorder_kernel_ring_ *ring, uintptr_t count)
+{
+    if (ring < k->rings + k->shown.count)
+        k->shown.overwritten += count;
+    recorder_add_(&recorder_lane_(&recorder_for_switches, 0)->lost, count);
+}
+
 /* Copies the next switch of a ring; skips and counts overwritten ones. `more`
  * becomes false at the newest. */
 RECORDER_INLINE_ void recorder_kernel_copy_(struct recorder_kernel_ *k,
@@ -306,8 +316,7 @@ RECORDER_INLINE_ void recorder_kernel_copy_(struct recorder_kernel_ *k,
         oldest = head + room - one;
         if ((intptr_t)(oldest - ring->end) < 0)
             oldest = ring->end - one;
-        if (ring < k->rings + k->shown.count)
-            k->shown.overwritten += (ring->next - oldest) / one;
+        recorder_kernel_lost_(k, ring, (ring->next - oldest) / one);
         ring->next = oldest;
         ring->shown.done = ring->next + one;
     }
@@ -365,7 +374,7 @@ recorder_kernel_record_(struct recorder_kernel_ *k,
         return false;
     ticks = recorder_kernel_ticks_(clock, at->ns);
     if (sizeof(uintptr_t) < 8 && (clock->start.monotonic_ns - ticks) >> 31) {
-        k->shown.overwritten++; /* a word does not tell when this was */
+        recorder_kernel_lost_(k, from, 1); /* a word cannot hold its time */
         return false;
     }
     number = recorder_kernel_number_(k, (int32_t)at->thread);

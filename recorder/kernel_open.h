@@ -22,7 +22,7 @@ enum {
 
 /* ------------------------------------------------------------------- say -- */
 
-/* Says "recorder: switches: WHAT NUMBER REST; ...". */
+/* Says "recorder: switches: WHAT NUMBER REST"; null: "; continues without". */
 RECORDER_SELDOM_ void recorder_kernel_say_(const char *what, uint64_t number,
                                            const char *rest)
 {
@@ -35,7 +35,7 @@ RECORDER_SELDOM_ void recorder_kernel_say_(const char *what, uint64_t number,
         recorder_add_string_(&say, " ");
         recorder_add_number_(&say, number, 10, 1);
     }
-    recorder_add_string_(&say, rest);
+    recorder_add_string_(&say, rest ? rest : "; continues without");
     recorder_add_string_(&say, "\n");
     recorder_say_(&say);
 }
@@ -47,20 +47,17 @@ RECORDER_SELDOM_ void recorder_kernel_refused_(int error)
     size_t size = recorder_os_file_("/proc/sys/kernel/perf_event_paranoid",
                                         text, sizeof text - 1);
     if (error == RECORDER_ENOSYS_)
-        recorder_kernel_say_("this kernel has no perf events, or a sandbox "
-                             "hides them; continues without",
-                             0, "");
+        recorder_kernel_say_(
+            "this kernel has no perf events, or a sandbox hides them", 0, NULL);
     else if (error == RECORDER_EMFILE_)
         recorder_kernel_say_("the process has no descriptor left for each "
-                             "processor (ulimit -n); continues without",
-                             0, "");
+                             "processor (ulimit -n)", 0, NULL);
     else if (error == RECORDER_ENODEV_)
-        recorder_kernel_say_("the kernel has perf events for none of its "
-                             "processors; continues without",
-                             0, "");
+        recorder_kernel_say_(
+            "the kernel has perf events for none of its processors", 0, NULL);
     else if (error != RECORDER_EPERM_ && error != RECORDER_EACCES_)
         recorder_kernel_say_("the kernel refuses perf_event_open() by error",
-                             (uint64_t)error, "; continues without");
+                             (uint64_t)error, NULL);
     else if (size && text[0] >= '3' && text[0] <= '9')
         recorder_kernel_say_(
             "kernel.perf_event_paranoid is", (uint64_t)(text[0] - '0'),
@@ -68,9 +65,7 @@ RECORDER_SELDOM_ void recorder_kernel_refused_(int error)
             "switches, CAP_PERFMON this program; continues without");
     else
         recorder_kernel_say_("a sandbox refuses perf_event_open(): have the "
-                             "container's seccomp profile allow it; continues "
-                             "without",
-                             0, "");
+                             "container's seccomp profile allow it", 0, NULL);
 }
 RECORDER_SELDOM_ void recorder_kernel_unmapped_(int error, unsigned kib)
 {
@@ -81,7 +76,7 @@ RECORDER_SELDOM_ void recorder_kernel_unmapped_(int error, unsigned kib)
             "kernel.perf_event_mlock_kb gives room; continues without");
     else
         recorder_kernel_say_("the kernel maps no ring, by error",
-                             (uint64_t)error, "; continues without");
+                             (uint64_t)error, NULL);
 }
 
 /* ------------------------------------------------------------------ open -- */
@@ -351,7 +346,7 @@ RECORDER_SELDOM_ int recorder_kernel_begin_all_(struct recorder_kernel_ *k)
     unsigned without;
     int error;
     if (!recorder_kernel_memory_(k)) {
-        recorder_kernel_say_("there is no memory; continues without", 0, "");
+        recorder_kernel_say_("there is no memory", 0, NULL);
         return RECORDER_ENOMEM_;
     }
     recorder_perf_event_set_(&event);
@@ -374,17 +369,14 @@ RECORDER_SELDOM_ int recorder_kernel_begin_all_(struct recorder_kernel_ *k)
     without = recorder_kernel_threads_(k, &event, &error);
     if (without)
         recorder_kernel_say_(
-            "of earlier threads, the switches of", without,
+            "set RECORDER_SWITCHES in the environment; without it, switches of",
+            without,
             error == RECORDER_EMFILE_
-                ? " are not recorded, as descriptors are few (ulimit -n): "
-                  "RECORDER_SWITCHES in the environment comes before all "
-                  "threads"
+                ? " threads are not recorded: descriptors are few (ulimit -n)"
             : error == RECORDER_EPERM_ || error == RECORDER_EACCES_
-                ? " are not recorded, as a sandbox refuses perf_event_open() "
-                  "for them: RECORDER_SWITCHES in the environment comes before "
-                  "all threads"
-                : " are not recorded, as the kernel refuses: RECORDER_SWITCHES "
-                  "in the environment comes before all threads");
+                ? " threads are not recorded: a sandbox refuses "
+                  "perf_event_open() for them"
+                : " threads are not recorded: the kernel refuses");
     __atomic_store_n(&k->pid, recorder_os_process_(), __ATOMIC_RELEASE);
     return 0;
 }
@@ -443,8 +435,8 @@ RECORDER_CALLED_SELDOM_ int recorder_kernel(unsigned kib, unsigned ms)
         ms > RECORDER_KERNEL_MS_MAX_) {
         recorder_kernel_say_(
             "a ring has 4 to 65536 KiB, a power of two and at least a page, and "
-            "a pour comes each 1 to 60000 ms; continues without",
-            0, "");
+            "a pour comes each 1 to 60000 ms",
+            0, NULL);
         return RECORDER_EINVAL_;
     }
     if (registry->kernel && registry->kernel != &k->shown)

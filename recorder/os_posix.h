@@ -279,11 +279,8 @@ struct recorder_os_segment_ {
 struct recorder_os_headers_ {
     int none;
 };
-RECORDER_INLINE_ struct recorder_os_headers_ recorder_os_headers_open_(void)
-{
-    struct recorder_os_headers_ headers = {0};
-    return headers;
-}
+RECORDER_STUB_(struct recorder_os_headers_, recorder_os_headers_open_, (void),
+               struct recorder_os_headers_ none = {0}; return none;)
 RECORDER_STUB_(bool, recorder_os_next_segment_,
                (struct recorder_os_headers_ *headers,
                 struct recorder_os_segment_ *segment), return false;)

@@ -68,6 +68,30 @@ Test(kernel, overwritten_is_counted)
     each_user("full");
 }
 
+/* Goal: a switch that the kernel overwrote before a dump is LOST, in a dump
+ * from outside, and once in the program's own one after that. */
+Test(kernel, overwritten_is_lost)
+{
+    unsigned long kept[2], lost[2];
+    pid_t pid = command_start("./kernel lost 2>1");
+    command_rests(pid);
+    command_must("dump %d >0", pid);
+    kill(pid, SIGTERM);
+    waitpid(pid, NULL, 0);
+    for (int i = 0; i < 2; i++) {
+        build_must("sed -n \"s/.* switches SIZE [0-9]*, \\([0-9]*\\) ENTRIES.* "
+                   "\\([0-9]*\\) LOST.*/\\1 \\2/p\" %d",
+                   i);
+        cr_assert_eq(sscanf(build_text, "%lu %lu", &kept[i], &lost[i]), 2, "%s",
+                     build_text);
+    }
+    cr_assert(lost[0] >= 1000 && kept[0] + lost[0] >= 2000 &&
+                  lost[1] >= lost[0] &&
+                  kept[1] + lost[1] - kept[0] - lost[0] < 1000,
+              "%lu kept, %lu lost, then %lu kept, %lu lost", kept[0], lost[0],
+              kept[1], lost[1]);
+}
+
 /* Goal: in_time. Method: a thread that blocks in read() alone does so between
  * the records around it; mutants, late or early by a little more than the nearest
  * switches are from their records, must fail. */
@@ -268,8 +292,8 @@ Test(kernel, page_faults_are_counted)
     build_must("printf \"#include \\\"recorder_dump.h\\\"\\n#include "
                "\\\"recorder_kernel.h\\\"\\n#include <sys/mman.h>\\n"
                "#include <poll.h>\\nint main(void) { char *p = mmap(0, 8192 * "
-               "4096, 3, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0); poll(0, 0, 1); "
-               "madvise(p, 8192 * 4096, MADV_NOHUGEPAGE); for (int i = 0; i < "
+               "4096, 3, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0); poll(0, 0, 20); "
+               "recorder_kernel_pour(); madvise(p, 8192 * 4096, MADV_NOHUGEPAGE); for (int i = 0; i < "
                "8192; i++) p[i * 4096] = 1; recorder_dump(); }\\n\" >faults.c "
                "&& gcc -w -O1 " BUILD_INCLUDE "-o faults faults.c -lpthread && "
                "RECORDER_SWITCHES=64,why ./faults 2>out; grep -q \"thread "

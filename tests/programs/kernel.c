@@ -467,6 +467,7 @@ static int full(void)
                                     work_yield};
     uint64_t counted, before_counted, began;
     unsigned long before, after, must;
+    uintptr_t shown;
     int i;
     MUST(pipe(pipes[0]) == 0 && pipe(pipes[1]) == 0, "no pipes");
     MUST(recorder_kernel(8, 0) == 0, "refused");
@@ -498,8 +499,25 @@ static int full(void)
            (unsigned long long)recorder_kernel_.shown.poured,
            (unsigned long long)recorder_kernel_.shown.overwritten, must);
     MUST(recorder_kernel_.shown.overwritten > 100, "nothing was overwritten");
+    shown = recorder_lane_(&recorder_for_switches, 0)->lost;
+    MUST(shown == recorder_kernel_.shown.overwritten, "%lu are shown as lost",
+         (unsigned long)shown);
     MUST(counted - before_counted == must, "%llu counted, there were %lu",
          (unsigned long long)(counted - before_counted), must);
+    return 0;
+}
+
+/* Its rings lose switches before anything reads them. Dumps on SIGTERM. */
+static int lost(void)
+{
+    int i;
+    MUST(recorder_kernel(4, 0) == 0, "refused");
+    recorder_dump_on_signal(SIGTERM);
+    for (i = 0; i < 1000; i++)
+        sleep_us(50);
+    printf("PID %d\n", (int)getpid());
+    fflush(stdout);
+    pause();
     return 0;
 }
 
@@ -934,7 +952,7 @@ int main(int count, char **arguments)
                  {"outside", outside},   {"outside-closed", outside_closed},
                  {"bare", bare},         {"hostile", hostile},
                  {"freeze", freeze},     {"off", processor_is_off},
-                 {"reused", reused}};
+                 {"reused", reused},     {"lost", lost}};
     pthread_barrier_init(&still, NULL, 1000);
     if (strcmp(what, "sandbox") == 0)
         return sandbox(count > 2 ? atoi(arguments[2]) : EPERM,

@@ -196,6 +196,6 @@ void reader_count(struct reader *reader)
             r->whole - late.slots, r->begun - late.heads, r->several);
         r->figures.missed = late.missed;
         figures_kept(r, inside->lanes[i - 1].kept);
-        r->figures.kept += kernel_added(reader, r);
+        kernel_count(reader, r);
     }
 }

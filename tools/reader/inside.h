@@ -360,8 +360,8 @@ uint64_t kernel_add(struct reader *, uint64_t end, uint64_t limit);
  * rings. */
 bool kernel_has(const struct reader *, const struct reader_recorder *,
                 const unsigned char *raw, uint64_t key);
-/* How many were added to a recorder in the last take. */
-size_t kernel_added(const struct reader *, const struct reader_recorder *);
+/* Adds the last take's switches to the figures of their recorder. */
+void kernel_count(const struct reader *, struct reader_recorder *);
 /* The row that was made for a thread without one; null: none. */
 struct reader_thread *kernel_thread(const struct reader *, unsigned number);
 /* The highest number of these rows; 0: none. */

@@ -41,6 +41,7 @@ struct kernel {
     struct kernel_switch *switches; /* since the last take */
     size_t switches_count, switches_max;
     size_t added;       /* the number of forgotten ones in a take */
+    uint64_t lost;      /* gone before the first take: not yet counted */
     uint64_t number;    /* of the last that was added, from 1 on */
     uint64_t first_end; /* key of the first take's end; NONE_YET: before it */
     struct reader_thread *rows; /* of threads without one in the program */
@@ -211,7 +212,7 @@ static void ring_copy(struct reader *reader, struct kernel_ring *ring)
     const size_t one = sizeof(struct recorder_perf_switch_);
     const uint64_t data = kernel->bytes - kernel->page_bytes;
     const uint64_t room = data - IN_FLIGHT * one;
-    uint64_t head = ring_head(ring), all, at;
+    uint64_t head = ring_head(ring), all, at, *gone;
     uint64_t from = ring->begun ? ring->seen : ring->done;
     /* A 32-bit program keeps as many bits of `done`. */
     all = (from - head) & word_max(reader->memory);
@@ -220,8 +221,9 @@ static void ring_copy(struct reader *reader, struct kernel_ring *ring)
     ring->follows = ring->begun;
     ring->begun = true;
     ring->seen = head;
+    gone = ring->follows ? &reader->missed : &kernel->lost;
     if (all > room) {
-        reader->missed += ring->follows ? (all - room) / one : 0;
+        *gone += (all - room) / one;
         all = room;
     }
     for (at = head + all; at != head;) {
@@ -230,7 +232,7 @@ static void ring_copy(struct reader *reader, struct kernel_ring *ring)
         memcpy(&s, ring->mapped + kernel->page_bytes + (at & (data - 1)), one);
         recorder_fence_acquire_();
         if (at - ring_head(ring) >= room) {
-            reader->missed += ring->follows;
+            ++*gone;
             continue;
         }
         if (s.type != RECORDER_PERF_SWITCH_ || s.size != one ||
@@ -259,6 +261,7 @@ bool kernel_take(struct reader *reader)
     struct kernel *kernel = reader->inside->kernel;
     uint64_t missed = reader->missed;
     memset(kernel->known, 0, sizeof kernel->known); /* rows may be new */
+    kernel->lost = 0;
     if (kernel->added)
         kernel->switches_count = kernel->added = 0;
     for (size_t i = 0; i < kernel->count; i++)
@@ -439,9 +442,11 @@ bool kernel_has(const struct reader *reader,
            format == kernel->formats[2];
 }
 
-size_t kernel_added(const struct reader *reader,
-                    const struct reader_recorder *recorder)
+void kernel_count(const struct reader *reader, struct reader_recorder *recorder)
 {
     const struct kernel *kernel = reader->inside->kernel;
-    return kernel && recorder_of(reader) == recorder ? kernel->added : 0;
+    if (!kernel || recorder_of(reader) != recorder)
+        return;
+    recorder->figures.kept += kernel->added;
+    recorder->figures.lost += kernel->lost;
 }
