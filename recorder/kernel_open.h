@@ -370,8 +370,7 @@ RECORDER_SELDOM_ int recorder_kernel_begin_all_(struct recorder_kernel_ *k)
     if (without)
         recorder_kernel_say_(
             "set RECORDER_SWITCHES in the environment; without it, switches of",
-            without,
-            error == RECORDER_EMFILE_
+            without, error == RECORDER_EMFILE_
                 ? " threads are not recorded: descriptors are few (ulimit -n)"
             : error == RECORDER_EPERM_ || error == RECORDER_EACCES_
                 ? " threads are not recorded: a sandbox refuses "
@@ -435,8 +434,7 @@ RECORDER_CALLED_SELDOM_ int recorder_kernel(unsigned kib, unsigned ms)
         ms > RECORDER_KERNEL_MS_MAX_) {
         recorder_kernel_say_(
             "a ring has 4 to 65536 KiB, a power of two and at least a page, and "
-            "a pour comes each 1 to 60000 ms",
-            0, NULL);
+            "a pour comes each 1 to 60000 ms", 0, NULL);
         return RECORDER_EINVAL_;
     }
     if (registry->kernel && registry->kernel != &k->shown)

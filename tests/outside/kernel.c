@@ -75,6 +75,9 @@ Test(kernel, overwritten_is_lost)
     unsigned long kept[2], lost[2];
     pid_t pid = command_start("./kernel lost 2>1");
     command_rests(pid);
+    command_must("list %d | awk \"/^switches / { n = \\$5 + \\$7 } END { exit "
+                 "n < 2000 }\"",
+                 pid);
     command_must("dump %d >0", pid);
     kill(pid, SIGTERM);
     waitpid(pid, NULL, 0);

@@ -285,6 +285,7 @@ static int rates(struct call *call)
     const char *wrong;
     uint64_t missed;
     call_open(call, 0);
+    call->reader.kernel = false; /* these switches fill no slots yet */
     if (watch && !call->source.memory->live)
         fail(call, "does not change: --watch is for running programs");
     call_take(call);
@@ -408,4 +409,5 @@ const struct verb verb_list = {
     .for_people = true,
     .rows = rows,
     .run = list,
+    .kernel = true,
     .registries = true};
