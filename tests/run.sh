@@ -8,7 +8,7 @@
 #
 # A test is a program, or a script; those of tests/outside are for bash.
 #
-# TURNS=3: two thirds of them, each day others, run as `make test` runs them.
+# TURNS=7: six sevenths of them, each day others, run as `make test` runs them.
 # RUN: a command to run each with. CASE: the only case to run. AGAIN: how to run
 # one, without TEST and CASE; `make run` if not set.
 set -u
