@@ -16,10 +16,11 @@ text=$(./kernel switches 2>&1) || skip $text
 # injected causes of random order and strength; the program tells which.
 count=200
 [[ $SCALE != 0* ]] || count=30
-# The kernel describes stops to root only.
-causes=13
-[ ! -r /sys/kernel/tracing/events/sched/sched_switch/id ] || causes=14
-RECORDER_SWITCHES=256,why recorder run -q -o why.rec ./why \
+# The kernel describes stops to root only, whose rings may be as large as needed
+# on a busy machine.
+causes=13 kib=256
+[ ! -r /sys/kernel/tracing/events/sched/sched_switch/id ] || causes=14 kib=2048
+RECORDER_SWITCHES=$kib,why recorder run -q -o why.rec ./why \
     $(($(seed) % 1000000)) $count $causes >oracle
 recorder why why.rec request --slowest 1000 --json >spans
 must python3 $PROGRAMS/why.py oracle spans

@@ -5,7 +5,7 @@
 #include "why.h"
 
 enum {
-    FAULT_NS = 20000,     /* on a CPU; rarer page faults are no reason */
+    FAULT_NS = 50000,     /* on a CPU; rarer page faults are no reason */
     FAULT_ENDS_NS = 50000 /* of a page fault, after its wait */
 };
 
