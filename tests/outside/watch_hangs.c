@@ -117,34 +117,35 @@ Test(watch_hangs, each_kind, .init = hangs_long)
 Test(watch_hangs, a_frozen_group)
 {
     static const struct {
-        const char *group, *file, *freeze, *thaw;
-    } kinds[] = {{"/sys/fs/cgroup/freezer/recorder-test", "freezer.state",
-                  "FROZEN", "THAWED"},
-                 {"/sys/fs/cgroup/recorder-test", "cgroup.freeze", "1", "0"}};
-    char arguments[64];
+        const char *folder, *file, *freeze, *thaw;
+    } groups[] = {{"/sys/fs/cgroup/freezer", "freezer.state", "FROZEN",
+                   "THAWED"},
+                  {"/sys/fs/cgroup", "cgroup.freeze", "1", "0"}};
+    char arguments[64], group[64];
     pid_t pid, watch;
     size_t i = 0;
-    while (i < COUNT(kinds) &&
-           build_run("mkdir %s; test -w %s/%s || { rmdir %s; false; }",
-                     kinds[i].group, kinds[i].group, kinds[i].file,
-                     kinds[i].group) != 0)
-        i++;
-    if (i == COUNT(kinds))
+    for (; i < COUNT(groups); i++) {
+        snprintf(group, sizeof group, "%s/recorder-%d", groups[i].folder,
+                 (int)getpid());
+        if (build_run("mkdir %s; test -w %s/%s || { rmdir %s; false; }", group,
+                      group, groups[i].file, group) == 0)
+            break;
+    }
+    if (i == COUNT(groups))
         build_skip("no control group may be made here");
     pid = command_start("./hangs works");
-    build_must("echo %d >%s/cgroup.procs", (int)pid, kinds[i].group);
+    build_must("echo %d >%s/cgroup.procs", (int)pid, group);
     snprintf(arguments, sizeof arguments, "--hang 2s %d", (int)pid);
     watch = watch_start(arguments);
     noticed(pid, "is watched");
-    build_must("echo %s >%s/%s", kinds[i].freeze, kinds[i].group,
-               kinds[i].file);
+    build_must("echo %s >%s/%s", groups[i].freeze, group, groups[i].file);
     noticed(pid, "STOPPED: its control group is frozen");
-    build_must("echo %s >%s/%s", kinds[i].thaw, kinds[i].group, kinds[i].file);
+    build_must("echo %s >%s/%s", groups[i].thaw, group, groups[i].file);
     noticed(pid, "continues after");
     kill(watch, SIGTERM);
     waitpid(watch, NULL, 0);
     command_stop(pid);
-    build_must("rmdir %s", kinds[i].group);
+    build_must("rmdir %s", group);
 }
 
 /* Goal: a watch that was killed and starts again keeps no second incident of the
