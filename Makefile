@@ -177,8 +177,8 @@ test: packages-test
 	@$(MAKE) --no-print-directory -s -j$(CORES) build
 	@$(MAKE) --no-print-directory -s -j$(CORES) run-tests \
 		SCRIPTS="$(if $(TEST),,tests/house.sh tests/model/run.sh)"
-test-all: # a seventh of the programs at that length, each day others
-	@TURNS=7 $(MAKE) --no-print-directory test RECORDER_TEST_SCALE=0.4
+test-all: # a thirteenth of the programs at that length, each day others
+	@TURNS=13 $(MAKE) --no-print-directory test RECORDER_TEST_SCALE=0.4
 
 run-tests: build/recorder build/librecorder.so build/lib/librecorder-run.so \
 		$(FLEET) $(TESTS:%=$(BUILD)/tests/%)
@@ -278,7 +278,7 @@ help:
 	@echo 'make hanoi      record the Towers of Hanoi, and show the dump'
 	@echo 'make pipeline   a camera that drops frames, and what finds why'
 	@echo 'make test       run the tests, in 3 minutes; installs what is missing (Debian)'
-	@echo 'make test-all   run all of them, a seventh at greater length, each day another one'
+	@echo 'make test-all   run all of them, a thirteenth at greater length, each day others'
 	@echo 'make run        run one: TEST=whole, and of it one case: CASE=parked'
 	@echo 'make asan tsan  the tests under sanitizers'
 	@echo 'make fuzz       hostile files for the reader, SECONDS=60'

@@ -8,7 +8,7 @@
 #
 # A test is a program, or a script; those of tests/outside are for bash.
 #
-# TURNS=7: six sevenths of them, each day others, run as `make test` runs them.
+# TURNS=13: of 13 programs 12, each day others, run as `make test` runs them.
 # RUN: a command to run each with. CASE: the only case to run. AGAIN: how to run
 # one, without TEST and CASE; `make run` if not set.
 set -u
@@ -141,7 +141,7 @@ case ${RECORDER_TEST_SCALE:-1} in 0.[0-2]*) more=1 ;; *) more=0 ;; esac
 printf '%s\n' "$@" | awk -v turns="${TURNS:-1}" -v day=$(($(date +%s) / 86400)) \
     '{ print (NR + day) % turns ? "short" : "whole", $0 }' \
     >"$RECORDER_TEST_BUILT/list"
-grep -v '_costs$' "$RECORDER_TEST_BUILT/list" |
+grep -v '_costs$' "$RECORDER_TEST_BUILT/list" | sort -rsk 1,1 | # whole ones first
     xargs -r -P $(($(nproc) + more)) -L 1 sh tests/run.sh --one
 grep '_costs$' "$RECORDER_TEST_BUILT/list" | xargs -r -L 1 sh tests/run.sh --one
 # Why a test was skipped, or tried less than it can; without "long", which
