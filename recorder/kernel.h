@@ -396,8 +396,9 @@ recorder_kernel_record_(struct recorder_kernel_ *k,
     return true;
 }
 
-/* Notes how far each ring goes in this pour, and copies its first. */
-RECORDER_FUNCTION_ void recorder_kernel_begin_(struct recorder_kernel_ *k)
+/* Notes how far each ring goes in this pour, and copies its first, if `on`. */
+RECORDER_FUNCTION_ void recorder_kernel_begin_(struct recorder_kernel_ *k,
+                                               bool on)
 {
     const uintptr_t one = sizeof(struct recorder_perf_switch_);
     uint64_t i;
@@ -405,7 +406,8 @@ RECORDER_FUNCTION_ void recorder_kernel_begin_(struct recorder_kernel_ *k)
         struct recorder_kernel_ring_ *ring = &k->rings[i];
         ring->next = (uintptr_t)ring->shown.done - one;
         ring->end = recorder_kernel_head_(ring);
-        recorder_kernel_copy_(k, ring);
+        if (on) /* if not, none is lost */
+            recorder_kernel_copy_(k, ring);
     }
 }
 
@@ -428,7 +430,7 @@ RECORDER_FUNCTION_ void recorder_kernel_pour_all_(struct recorder_kernel_ *k)
     uint64_t i;
     bool on =
         __atomic_load_n(&recorder_for_switches.trace, __ATOMIC_RELAXED) >= 0;
-    recorder_kernel_begin_(k);
+    recorder_kernel_begin_(k, on);
     recorder_kernel_clock_(k, &clock);
     recorder_time_(); /* notes a wrap, if one began */
     while (on && (ring = recorder_kernel_oldest_(k)) != NULL) {
@@ -445,19 +447,17 @@ RECORDER_FUNCTION_ void recorder_kernel_pour_all_(struct recorder_kernel_ *k)
  * takes over from one that has ended. Returns false if it cannot be. */
 RECORDER_FUNCTION_ bool recorder_kernel_enter_(struct recorder_kernel_ *k)
 {
-    int32_t self = recorder_os_thread_();
+    int32_t self = recorder_os_thread_(), other = 0;
     unsigned i;
     for (i = 0; i < 100; i++) {
-        int32_t other = 0;
         if (__atomic_compare_exchange_n(&k->pouring, &other, self, false,
                                         __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
             return true;
         if (other == self)
             return false;
-        if (recorder_os_thread_ended_(recorder_os_process_(), other) &&
-            __atomic_compare_exchange_n(&k->pouring, &other, self, false,
-                                        __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
-            return true;
+        if (recorder_os_thread_ended_(recorder_os_process_(), other))
+            continue;
+        other = 0;
         recorder_os_poll_(NULL, 0, 1);
     }
     return false;
