@@ -464,8 +464,7 @@ RECORDER_CALLED_SELDOM_ void recorder_kernel_pour(void)
 RECORDER_SELDOM_ bool recorder_kernel_read_(const char **text, unsigned *to)
 {
     const char *from = *text;
-    for (*to = 0; **text >= '0' && **text <= '9' && *to < 100000000; ++*text)
-        *to = *to * 10 + (unsigned)(**text - '0');
+    *to = recorder_format_number_(text);
     return *text != from;
 }
 
@@ -488,8 +487,7 @@ RECORDER_SELDOM_ void recorder_kernel_environment_(const char *text)
         return;
     }
     recorder_complain_("RECORDER_SWITCHES=", text, 80,
-                       "is neither KIB, as 64, nor KIB,MS, as 64,10; continues "
-                       "without switches");
+                       "is not like 64, 64,10 or 64,10,why; continues without");
 }
 
 /* After the constructor that makes a recording, which needs a single thread. */
