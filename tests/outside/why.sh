@@ -144,6 +144,47 @@ must recorder why own.rec request --slowest 20
 has 'was blocked by a call, a page fault or a stop'
 has 'there are no records of waits'
 
+## faults_outside_are_no_reason
+# Goal: page faults that may have been before or after a span are not its part.
+# Method: a quarter of the page faults is in short spans, one in each.
+cat >faults.c <<'END'
+#include "recorder_dump.h"
+#include "recorder_kernel.h"
+#include <sys/mman.h>
+#include <unistd.h>
+RECORDER(app, 1024, "Spans")
+static volatile char *page;
+static void touch(int pages)
+{
+    for (; pages > 0; pages--, page += 4096)
+        *page = 1;
+}
+int main(void)
+{
+    page = mmap(NULL, 2000 * 4096, PROT_READ | PROT_WRITE,
+                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    madvise((void *)page, 2000 * 4096, MADV_NOHUGEPAGE);
+    usleep(1000); /* so that what is between two switches is known */
+    for (int i = 0; i < 200; i++) {
+        record(app, "> short %d", i);
+        touch(1);
+        record(app, "< short %d", i);
+        touch(3);
+    }
+    record(app, "> long");
+    touch(1000);
+    record(app, "< long");
+    usleep(1000);
+}
+END
+gcc -I$ROOT $WARNINGS -o faults faults.c -lpthread
+RECORDER_SWITCHES=64,why RECORDER_FILE=faults.rec ./faults
+recorder why faults.rec short --slowest 1000 --json >spans
+text=$(awk '/"faults"/ { n++ } END { print n + 0, NR }' spans)
+is '0 200'
+must recorder why faults.rec long
+has 'ran on a CPU, with a page fault each '
+
 ## lives_of_threads_are_spans
 # Goal: without spans of the program, the life of a thread is a span.
 gcc -g -DWITHOUT_SPANS -DRECORDER_KERNEL_SLOTS=4096 -I$ROOT -o lives \

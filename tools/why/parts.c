@@ -237,14 +237,16 @@ static void state_add(const struct link *link, struct why_row *to,
     row_add(link, to, row, begin, end);
 }
 
-static void parts(const struct link *link, struct why_row *to, uint64_t begin,
+static void parts(const struct link *link, struct why_row *to, uint64_t from,
                   uint64_t end)
 {
     const struct why_piece *wait, *state, *faults;
-    for (uint64_t until; begin < end; begin = until) {
+    for (uint64_t until, begin = from; begin < end; begin = until) {
         until = step(&link->track->waits, begin, end, &wait);
         until = step(&link->track->states, begin, until, &state);
         until = step(&link->track->faults, begin, until, &faults);
+        if (faults && (faults->begin < from || faults->end > end))
+            faults = NULL; /* they may have been outside */
         state_add(link, to, state, wait, faults, begin, until);
     }
 }
