@@ -9,8 +9,8 @@
 
 #define SCRIPT TEST_ROOT "/gdb/recorder-gdb.py"
 #define GDB                                                                    \
-    "gdb -nx -q -batch -ex \"set may-call-functions off\" "                    \
-    "-ex \"source " SCRIPT "\" "
+    "gdb -nx -q -batch -ex \"set may-call-functions off\" -ex \"set "          \
+    "remotetimeout 60\" -ex \"source " SCRIPT "\" "
 #define WITH BUILD_WARNINGS BUILD_INCLUDE
 #define PROGRAM BUILD_PROGRAMS "/gdb.c"
 #define LIBRARY BUILD_PROGRAMS "/gdb_library.c"

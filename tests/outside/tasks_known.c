@@ -198,7 +198,8 @@ static void kernel_run(const char *name, const char *flags, const char *board,
                "-o %s/kernel",
                flags, name, build_folder);
     build_must(
-        "gdb-multiarch -q --batch -ex \"target remote | exec "
+        "gdb-multiarch -q --batch -ex \"set remotetimeout 60\" -ex \"target "
+        "remote | exec "
         "qemu-system-arm -M %s -display none -monitor none "
         "-serial none -kernel kernel -S -gdb stdio\" -ex \"source " TEST_ROOT
         "/gdb/recorder-gdb.py\" -ex \"tbreak spin if spins "

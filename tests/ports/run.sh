@@ -394,7 +394,7 @@ crash_is_whole()
     last=c
     [ $kind != illegal ] || last="signal SIGTRAP"
     timeout 100 gdb-multiarch -q --batch -ex 'set print frame-arguments none' \
-        -ex "target remote $PWD/stub" -ex c -ex 'echo STACK\n' -ex 'bt 40' \
+        -ex 'set remotetimeout 60' -ex "target remote $PWD/stub" -ex c -ex 'echo STACK\n' -ex 'bt 40' \
         -ex 'echo END\n' -ex "$last" -ex c ./$program >live 2>&1
     kill $! 2>/dev/null
     wait $!
