@@ -97,7 +97,8 @@ save()
         sleep 0.1
     done
     (cd "$out" && timeout 300 gdb-multiarch -nx -q -batch -ex "set confirm off" \
-        -ex "set remotetimeout 60" -ex "target remote gdb.socket" -ex "break image_done" -ex continue \
+        -ex "set remotetimeout 60" -ex "target remote gdb.socket" \
+        -ex "break image_done" -ex continue \
         -ex "$command" "$@" -ex kill "$name") >"$out/gdb.txt" 2>&1
     # Not by its status: the machine may be gone before it has heard so.
     [ -s "$out/$file" ] || { cat "$out/gdb.txt" && return 1; }

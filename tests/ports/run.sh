@@ -394,7 +394,8 @@ crash_is_whole()
     last=c
     [ $kind != illegal ] || last="signal SIGTRAP"
     timeout 100 gdb-multiarch -q --batch -ex 'set print frame-arguments none' \
-        -ex 'set remotetimeout 60' -ex "target remote $PWD/stub" -ex c -ex 'echo STACK\n' -ex 'bt 40' \
+        -ex 'set remotetimeout 60' -ex "target remote $PWD/stub" \
+        -ex c -ex 'echo STACK\n' -ex 'bt 40' \
         -ex 'echo END\n' -ex "$last" -ex c ./$program >live 2>&1
     kill $! 2>/dev/null
     wait $!
@@ -751,8 +752,9 @@ begin=$(date +%s)
 # The longest first.
 scripts="bare-switches bare tasks bare-zephyr bare-template bare-stream
     bare-freertos"
-# Each test each day on one third of the emulated machines, or on those that were
-# named; each third has words of 32 and of 64 bits, and both byte orders.
+# is_turn TARGET NUMBER: each test runs each day on one third of the emulated
+# machines; each third has words of 32 and of 64 bits, and both byte orders. A
+# machine that was named has each turn.
 day=$(($(date +%s) / 86400)) named=$#
 is_turn()
 {
