@@ -315,20 +315,27 @@ Test(watch_hangs, absence)
     command_stop(pid);
 }
 
+/* Starts logs of all processes of a name. */
+static pid_t logs_start(const char *name)
+{
+    pid_t log = fork();
+    if (log == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (chdir(build_folder) == 0)
+            execl(RECORDER, "recorder", "log", name, "--restarts", "-o", "logs",
+                  (char *)NULL);
+        _exit(127);
+    }
+    return log;
+}
+
 /* Goal: a log of a name has a folder for each of its processes. */
 Test(watch_hangs, log_restarts)
 {
     pid_t log, pid;
     build_once("gcc -O1 " BUILD_INCLUDE "-o logged_again " BUILD_PROGRAMS
                "/watch_absence.c");
-    log = fork();
-    if (log == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        if (chdir(build_folder) == 0)
-            execl(RECORDER, "recorder", "log", "logged_again", "--restarts",
-                  "-o", "logs", (char *)NULL);
-        _exit(127);
-    }
+    log = logs_start("logged_again");
     for (int i = 0; i < 2; i++) {
         pid = command_start("./logged_again");
         build_must("until test -s logs/*-logged_again-%d/000001.part; do "
@@ -344,4 +351,34 @@ Test(watch_hangs, log_restarts)
     }
     kill(log, SIGTERM);
     waitpid(log, NULL, 0);
+}
+
+/* Goal: a process that is seen before it has recorders is logged and watched as
+ * soon as it has some, under the name that it has then. */
+Test(watch_hangs, seen_before_it_records)
+{
+    pid_t log, watch, pid;
+    build_once("gcc -O1 " BUILD_INCLUDE "-o late " BUILD_PROGRAMS
+               "/watch_absence.c");
+    build_must("ln -s /bin/sh early");
+    log = logs_start("early");
+    watch = watch_start("early --when \"net: 1=20\"");
+    pid = command_start("env RECORDER_FILE=late.rec ./early -c "
+                        "\"sleep 2; exec ./late with its arguments\"");
+    build_must("until test -s logs/*-late-%d/000001.part; do sleep 0.05; done",
+               pid);
+    noticed(pid, "CONDITION met: .*packet 20");
+    command_stop(pid);
+    noticed(pid, "KILLED by SIGKILL");
+    kill(watch, SIGTERM);
+    waitpid(watch, NULL, 0);
+    command_must("dump $(dirname $(grep -l ^KILLED incidents/*/README))");
+    cr_assert_not_null(strstr(build_text, "net: packet 20"), "%s", build_text);
+    build_must("cat incidents/*-late-%d/README", pid);
+    cr_assert_not_null(strstr(build_text, "./late with its arguments"), "%s",
+                       build_text);
+    kill(log, SIGTERM);
+    waitpid(log, NULL, 0);
+    command_must("dump logs/*-late-%d", pid);
+    cr_assert_not_null(strstr(build_text, "net: packet 0"), "%s", build_text);
 }

@@ -90,8 +90,7 @@ bool program_is(int pid, const char *name)
            (proc_name(pid, 0, text) && strcmp(text, name) == 0);
 }
 
-/* True if a process has recorders. */
-static bool has_recorders(int pid)
+bool program_records(int pid)
 {
     static const struct source_how how;
     struct source *source = need(malloc(sizeof *source));
@@ -128,7 +127,7 @@ const char *source_named(struct source *source, const char *name,
     *pid = 0;
     if (count > 1 && !unprepared) { /* the ones that record, if any */
         for (size_t i = 0; i < count; i++)
-            if (has_recorders(all[i])) {
+            if (program_records(all[i])) {
                 int one = all[some];
                 all[some++] = all[i];
                 all[i] = one;

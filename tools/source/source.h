@@ -177,6 +177,8 @@ enum { PROGRAM_NAME_MAX = 256 };
 bool program_name(int pid, char to[PROGRAM_NAME_MAX]);
 /* True if its program's file, or its own name, is `name`. */
 bool program_is(int pid, const char *name);
+/* True if it has recorders: until it is loaded, a program has none. */
+bool program_records(int pid);
 /* recording_of.c: opens the recording that a process maps; -1: it has none. It
  * can be read when the process, or its container, is gone. */
 int recording_of(int pid);

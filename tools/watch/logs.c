@@ -28,6 +28,20 @@ static pid_t log_start(struct call *call, int pid, int (*one)(struct call *))
     exit(one(call));
 }
 
+/* Starts the log of a process, true, as soon as it has recorders. */
+static bool log_look(struct watcher *w, struct watched *p,
+                     int (*one)(struct call *))
+{
+    bool first = !p->due_ns;
+    if (p->child || !watched_due(p))
+        return false;
+    if (program_records(p->pid))
+        p->child = log_start(w->call, p->pid, one);
+    else if (first)
+        warn(w->call, "%d: %s has no recorders yet", p->pid, p->name);
+    return p->child != 0;
+}
+
 /* Forgets processes that have ended, and so have their logs: an id may come
  * again. Returns the number of logs. */
 static size_t logs_count(struct watcher *w)
@@ -49,6 +63,7 @@ int logs_follow(struct call *call, int unit_option, int (*one)(struct call *))
     static struct watcher w;
     const char *folder = call_option(call, 'o');
     size_t count = 1;
+    bool any = false;
     w.call = call;
     targets_read(&w, unit_option);
     if ((mkdir(folder, 0700) != 0 && errno != EEXIST) || chdir(folder) != 0)
@@ -57,15 +72,12 @@ int logs_follow(struct call *call, int unit_option, int (*one)(struct call *))
     while (!command_stopped && (count || watch_names(&w))) {
         targets_scan(&w);
         for (size_t i = 0; i < w.count; i++)
-            if (!w.all[i]->logged) {
-                w.all[i]->child = log_start(call, w.all[i]->pid, one);
-                w.all[i]->logged = true;
-            }
+            any |= log_look(&w, w.all[i], one);
         usleep(SCAN_MS * 1000);
         children_reap(&w);
         count = logs_count(&w);
         incidents_forget(LOGS_KEPT + count, UINT64_MAX);
     }
     watcher_end(&w);
-    return 0;
+    return !any && !watch_names(&w);
 }

@@ -48,11 +48,42 @@ void targets_read(struct watcher *w, int unit_option)
     }
 }
 
+/* Reads a process's name, command and folder; they stay if it has ended. */
+static void watched_describe(struct watched *p)
+{
+    char text[4096], link[32];
+    size_t size;
+    proc_name(p->pid, 0, p->name);
+    size = proc_text(p->pid, 0, "cmdline", text, sizeof p->command);
+    for (size_t i = 0; i < size; i++)
+        if (text[i] < ' ')
+            text[i] = ' ';
+    while (size && text[size - 1] == ' ')
+        text[--size] = '\0';
+    if (size)
+        memcpy(p->command, text, size + 1);
+    snprintf(link, sizeof link, "/proc/%d/cwd", p->pid);
+    size = (size_t)(readlink(link, text, sizeof text - 1) + 1);
+    if (size) {
+        free(p->core);
+        p->core = need(strndup(text, size - 1));
+    }
+}
+
+bool watched_due(struct watched *p)
+{
+    int64_t now = watch_now();
+    if (now < p->due_ns)
+        return false;
+    p->due_ns = now + (now - p->begun_ns);
+    watched_describe(p);
+    return true;
+}
+
 struct watched *watched_new(int pid)
 {
     struct watched *p = need(calloc(1, sizeof *p));
-    char text[4096], link[32], *at;
-    size_t size;
+    char text[4096], *at;
     *p = (struct watched){
         .pid = pid, .begun_ns = watch_now(), .recording = -1, .conditions = -1};
     snprintf(p->id, sizeof p->id, "%d", pid);
@@ -68,15 +99,7 @@ struct watched *watched_new(int pid)
         at[8] = '\0';
         snprintf(p->unit, sizeof p->unit, "%.127s", strrchr(text, '/') + 1);
     }
-    size = proc_text(pid, 0, "cmdline", p->command, sizeof p->command);
-    for (size_t i = 0; i < size; i++)
-        if (p->command[i] < ' ')
-            p->command[i] = ' ';
-    while (size && p->command[size - 1] == ' ')
-        p->command[--size] = '\0';
-    snprintf(link, sizeof link, "/proc/%d/cwd", pid);
-    size = (size_t)(readlink(link, text, sizeof text - 1) + 1);
-    p->core = size ? need(strndup(text, size - 1)) : NULL;
+    watched_describe(p);
     p->oom_kills = death_ooms(pid);
     p->look_ns = p->begun_ns;
     return p;
@@ -91,7 +114,6 @@ static void process_add(struct watcher *w, size_t target, int pid)
     if (!p)
         return;
     p->target = target;
-    p->recording = recording_of(pid);
     parent = atoi(proc_stat(pid, 0, 4, text));
     for (size_t i = 0; i < w->count; i++) {
         again |= w->all[i]->target == target;

@@ -91,9 +91,9 @@ struct watched {
     enum verdict hung_verdict;
     bool learned;
     int recording; /* the program's file of rings; -1: it has none */
-    int conditions; /* the output of a watch for records; -1: none runs, -2: no more */
+    int conditions; /* the output of a watch for records; -1: none runs */
     pid_t child; /* its watch for records, or its log; 0: it has ended */
-    bool logged;
+    int64_t due_ns; /* the next look for recorders */
     int64_t
         beyond_ns[16];  /* the figure's start; 0: none, -1: it was reported */
     uint64_t oom_kills; /* in its control group, before */
@@ -153,6 +153,10 @@ void watch_say(const struct watched *, const char *format, ...)
 void targets_scan(struct watcher *);
 /* Null: it has ended. */
 struct watched *watched_new(int pid);
+/* True if it is time to look for recorders: at first, and each time that the watch
+ * has doubled. The program may still be on its way, or open a library, or replace
+ * itself by another: so its name, command and folder are read again, too. */
+bool watched_due(struct watched *);
 void watched_free(struct watched *);
 /* Reads the targets of the watcher's call: its arguments, and --unit. */
 void targets_read(struct watcher *, int unit_option);

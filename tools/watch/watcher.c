@@ -58,7 +58,7 @@ static void death_act(struct watcher *w, size_t i)
  * condition. */
 static void conditions_start(struct watcher *w, struct watched *p)
 {
-    if (!w->conditions[2] || p->conditions != -1)
+    if (!w->conditions[2] || p->conditions >= 0)
         return;
     w->conditions[1] = p->id;
     p->child = watch_spawn(watch_command, w->conditions, -1, NULL, false, 0,
@@ -71,13 +71,23 @@ static void conditions_act(struct watcher *w, struct watched *p)
     char line[900], words[1024];
     ssize_t got = read(p->conditions, line, sizeof line - 1);
     close(p->conditions);
-    p->conditions = got > 0 ? -1 : -2; /* no recorders, or it has ended */
-    if (got <= 0)
+    p->conditions = -1;
+    if (got <= 0) /* no recorders yet, or it has ended */
         return;
     line[got] = '\0';
     line[strcspn(line, "\n")] = '\0';
     snprintf(words, sizeof words, "CONDITION met: %s", line);
     verdict_act(w, p, VERDICT_SURE, words, false);
+    conditions_start(w, p);
+}
+
+/* Looks for records, and for the file of rings, in a process that has none. */
+static void records_look(struct watcher *w, struct watched *p)
+{
+    if (!watched_due(p))
+        return;
+    if (p->recording < 0)
+        p->recording = recording_of(p->pid);
     conditions_start(w, p);
 }
 
@@ -175,11 +185,15 @@ static void look_at_all(struct watcher *w)
 
 void children_reap(struct watcher *w)
 {
+    int status;
     pid_t child;
-    while ((child = waitpid(-1, NULL, WNOHANG)) > 0)
+    while ((child = waitpid(-1, &status, WNOHANG)) > 0)
         for (size_t i = 0; i < w->count; i++)
-            if (w->all[i]->child == child)
+            if (w->all[i]->child == child) {
                 w->all[i]->child = 0;
+                if (!status) /* perhaps by exec() */
+                    w->all[i]->due_ns = w->all[i]->begun_ns;
+            }
 }
 
 void watcher_end(struct watcher *w)
@@ -210,7 +224,7 @@ int watcher_run(struct watcher *w)
             w->scan_ns = now;
         }
         for (size_t i = 0; i < w->count; i++)
-            conditions_start(w, w->all[i]);
+            records_look(w, w->all[i]);
         if (now >= due) {
             death_lines(w);
             look_at_all(w);
