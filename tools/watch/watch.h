@@ -154,8 +154,8 @@ void targets_scan(struct watcher *);
 /* Null: it has ended. */
 struct watched *watched_new(int pid);
 /* True if it is time to look for recorders: at first, and each time that the watch
- * has doubled. The program may still be on its way, or open a library, or replace
- * itself by another: so its name, command and folder are read again, too. */
+ * has doubled. The process may be starting, open a library later, or become another
+ * program by exec(), so this reads its name, command and folder again, too. */
 bool watched_due(struct watched *);
 void watched_free(struct watched *);
 /* Reads the targets of the watcher's call: its arguments, and --unit. */

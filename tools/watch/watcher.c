@@ -191,7 +191,7 @@ void children_reap(struct watcher *w)
         for (size_t i = 0; i < w->count; i++)
             if (w->all[i]->child == child) {
                 w->all[i]->child = 0;
-                if (!status) /* perhaps by exec() */
+                if (!status) /* the process may have called exec() */
                     w->all[i]->due_ns = w->all[i]->begun_ns;
             }
 }
