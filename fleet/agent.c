@@ -134,13 +134,18 @@ static void answer(natsConnection *connection, natsMsg *message,
     free(json);
 }
 
-static void refused(const char *why, const natsMsg *message)
+/* Each reason is logged once a minute: a sender of one cannot hide another. */
+static const char *const refusals[] = {
+    "that is too long", "that the hub relays", "whose id is no name",
+    "of more snapshots than an hour may have"};
+enum refusal { REFUSED_SIZE, REFUSED_RELAYED, REFUSED_ID, REFUSED_MANY };
+static void refused(enum refusal why, const natsMsg *message)
 {
-    static uint64_t said_ns;
-    say_seldom(&said_ns,
-               "a request %s is refused (%d bytes); the next minute's refusals "
+    static uint64_t said_ns[sizeof refusals / sizeof *refusals];
+    say_seldom(&said_ns[why],
+               "a request %s is refused (%d bytes); others in the next minute "
                "are not logged",
-               why, natsMsg_GetDataLength(message));
+               refusals[why], natsMsg_GetDataLength(message));
     metric_add(METRIC_REFUSED, 1);
 }
 
@@ -216,13 +221,13 @@ static void requested(natsConnection *connection, natsSubscription *sub,
     host = requester(natsMsg_GetSubject(message), from);
     json_copy(id, sizeof id, json, size > REQUEST_MAX ? 0 : size, "$.id");
     if (size > REQUEST_MAX) {
-        refused("that is too long", message);
+        refused(REFUSED_SIZE, message);
     } else if (is_relayed(message, host, 0)) {
-        refused("that the hub relays", message);
+        refused(REFUSED_RELAYED, message);
     } else if (!host && json_number(json, size, "$.who")) {
         answer(connection, message, NULL, REQUEST_TAKEN, begun_ns);
     } else if (!is_name(id)) {
-        refused("whose id is no name", message);
+        refused(REFUSED_ID, message);
     } else {
         pthread_mutex_lock(&state.lock);
         is = request_take(id, json, size, host, 0);
@@ -231,7 +236,7 @@ static void requested(natsConnection *connection, natsSubscription *sub,
         pthread_mutex_unlock(&state.lock);
     }
     if (is == REQUEST_REFUSED)
-        refused("of more snapshots than an hour may have", message);
+        refused(REFUSED_MANY, message);
     natsMsg_Destroy(message);
 }
 

@@ -77,7 +77,7 @@ Test(fleet, hostile_requests_and_objects, .init = build_long)
         "test ! -e x && test ! -e a && ls -A spool-web1 | wc -l | grep -x"
         " 0 && kill -0 $(cat web1.pid)");
     /* The same id twice is one snapshot. */
-    build_must("for i in 1 2; do " CLIENT(
+    build_must("set -e; for i in 1 2; do " CLIENT(
         "request", "recorder.freeze.shop") " \"{\\\"id\\\":\\\"twice\\\"}\"; "
                                            "done | grep -c web1 | grep -x "
                                            "2; " UNTIL(FLEET
@@ -119,7 +119,7 @@ Test(fleet, hostile_requests_and_objects, .init = build_long)
                                                              "x.0");
     /* 100 MB of zeros, and an entry that tells the truth of them, and a lie. */
     build_must(
-        "head -c 100000000 /dev/zero | zstd -q >bomb; test $(wc -c "
+        "set -e; head -c 100000000 /dev/zero | zstd -q >bomb; test $(wc -c "
         "<bomb) -lt 20000; " CLIENT(
             "put",
             "recorder.store.shop.h.data.b") " @bomb b.0; for i in "
@@ -400,8 +400,8 @@ Test(fleet, each_user_against_each_right, .init = build_long)
                                                           "\"^web1  *1 \" who "
                                                           "&& grep -q \"^web2 "
                                                           " *1 \" who"));
-    build_must(FLEET " freeze shop --why x " AS(
-        "reader-shop") ">said; cat said; grep -q \"; 2 stored\" said && cut "
+    build_must("set -e; " FLEET " freeze shop --why x " AS(
+        "reader-shop") ">said; cat said; grep -q \"; 2 stored\" said; cut "
                        "-d \" \" -f 2 said | tr -d : >id; " FLEET
                        " list shop -v " AS("reader-shop") ">before");
     tries_write(agents_try, false);
@@ -439,9 +439,9 @@ Test(fleet, each_user_against_each_right, .init = build_long)
         "\"reply \\$JS.API.DIRECT.GET.recorder-index-shop "
         "recorder.store.shop.$host.index.new {\\\"seq\\\":$seq}\"; done; "
         "done >tries; " TRY("reader-shop", "_INBOX.shop.reader", "tries"));
-    build_must(FLEET " list shop -v " AS(
+    build_must("set -e; " FLEET " list shop -v " AS(
         "reader-shop") ">list; diff before "
-                       "list && " FLEET " fetch shop $(cat id) -o in " AS(
+                       "list; " FLEET " fetch shop $(cat id) -o in " AS(
                            "reader-shop") "2>said; cat said; grep -q \"stored "
                                           "by web1\" said && grep -q \"stored "
                                           "by web2\" said && ls in | wc -l | "
@@ -460,7 +460,7 @@ Test(fleet, each_user_against_each_right, .init = build_long)
                      "z\\\"}"
                      "\"; done >tries; " TRY("reader-shop",
                                              "_INBOX.shop.reader", "tries"));
-    build_must(UNTIL(
+    build_must("set -e; " UNTIL(
         "grep -q \"that the hub relays\" web2.log") "; kill -9 $(tail -n 1 "
                                                     "pids); sleep 0.3");
     rights_agent("web2"); /* which finds the copy among the kept requests */
