@@ -240,7 +240,7 @@ Test(command, figures_are_records)
         "DUMPING small SIZE 64, 2 ENTRIES, 0 OVERWRITTEN, 0 LOST\n"
         "DUMPING unused SIZE 64, 0 ENTRIES, 0 OVERWRITTEN, 0 LOST\n",
         "%s", build_text);
-    build_must("grep DUMPING said >1; " RECORDER " dump last.rec >2; "
+    build_must("set -e; grep DUMPING said >1; " RECORDER " dump last.rec >2; "
                "grep DUMPING 2 | diff 1 - && test $(grep -c mixed: 2) = 1024 "
                "&& grep -o [0-9]*.RECORDS said 2");
     cr_expect_str_eq(build_text, "said:18410 RECORDS\n2:18410 RECORDS\n");
@@ -528,7 +528,7 @@ Test(command, clear_shows_what_it_clears)
     }
     command_goes();
     command_must("dump --clear %d --line \"{message}\" >>all", (int)pid);
-    build_must("! " RECORDER " dump %d | grep thread; "
+    build_must("set -e; " RECORDER " dump %d | grep thread && exit 1; "
                "grep thread all | sort | uniq -d | head -n 5; "
                "for i in 0 1 2 3; do grep \"thread $i\" all | "
                "cut -d \" \" -f 4 | sort -n >is; "

@@ -267,9 +267,9 @@ Test(diff, json_agrees)
 {
     run(0, 1, "good");
     run(2, 2, "bad");
-    build_must(RECORDER " diff --json good.rec bad.rec >diff.json; "
-                        "test $? = 1 && " RECORDER
-                        " diff good.rec bad.rec >text; " RECORDER
+    build_must("set -e; " RECORDER " diff --json good.rec bad.rec >diff.json || "
+                        "test $? = 1; " RECORDER
+                        " diff good.rec bad.rec >text || test $? = 1; " RECORDER
                         " dump --json good.rec >good.json && " RECORDER
                         " dump --json bad.rec >bad.json");
     build_must(

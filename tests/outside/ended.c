@@ -89,7 +89,7 @@ Test(ended, fixes_the_times)
     build_needs("gcc");
     ended_build("gcc");
     run_ended("RECORDER_FILE=file", "exit", 3);
-    build_must("for i in 1 2 3; do " RECORDER " dump --line {seconds} file |"
+    build_must("set -e; for i in 1 2 3; do " RECORDER " dump --line {seconds} file |"
                " tail -n +3 >times$i; sleep 0.3; done; test -s times1;"
                " cmp times1 times2; cmp times1 times3");
     build_must("test $(stat -c %%Y file) -lt $(date +%%s) || sleep 1;" RECORDER

@@ -226,7 +226,7 @@ Test(export, ctf_reads_back)
     build_must("grep -v \"^WARNING: Tracer discarded 52 events\" warnings | "
                "wc -l");
     cr_assert_eq(atoi(build_text), 0, "%s", build_text);
-    build_must("babeltrace2 --fields=loglevel out.ctf 2>warnings | "
+    build_must("set -e; babeltrace2 --fields=loglevel out.ctf 2>warnings | "
                "grep -c \"TRACE_NOTICE (5) disk:at %%u\"; "
                "grep -A 3 \":%%d, late\" out.ctf/metadata");
     cr_assert_not_null(strstr(build_text, "4\n"), "%s", build_text);

@@ -298,7 +298,7 @@ Test(find, hostile_holes, .init = build_long)
 /* The completions of bash for the last of these words, sorted. */
 static void completes(const char *words, const char *to)
 {
-    build_must(RECORDER " --bash-completion >complete && "
+    build_must("set -e; " RECORDER " --bash-completion >complete; "
                "printf \"%%s\\n\" \". ./complete\" "
                "\"recorder() { %s \\\"\\$@\\\"; }\" "
                "\"COMP_WORDS=(recorder %s)\" "

@@ -133,9 +133,9 @@ Test(fleet, a_recording_is_enough)
     build_must(UNTIL(FLEET " list shop -v " HUB
                            ">list; grep -q \"command.%d-ended\" list"),
                pid);
-    build_must(FLEET
+    build_must("set -e; " FLEET
                " fetch shop $(cut -d \" \" -f 2 said | tr -d :) -o in " HUB
-               "&& for i in in/*.rec; do " RECORDER
+               "; for i in in/*.rec; do " RECORDER
                " dump $i | grep -q \"main: third\" || exit 1; done; ls in "
                "| wc -l | grep -x 2");
 }
@@ -163,8 +163,9 @@ Test(fleet, setting_the_time_moves_no_record, .init = build_long)
                                                            " bucket shop --max "
                                                            "50M --age 1d " HUB);
     build_must(UNTIL(FLEET " list shop -v " HUB ">list; grep -q command list"));
-    build_must(FLEET " fetch shop $(awk \"NR == 2 { print \\$1 }\" list) -o "
-                     "in " HUB "&& " RECORDER
+    build_must("set -e; " FLEET
+                     " fetch shop $(awk \"NR == 2 { print \\$1 }\" list) -o "
+                     "in " HUB "; " RECORDER
                      " export json in/*.rec -o - | head -n 1 >one; python3 -c "
                      "\"\nimport json\n"
                      "e = json.load(open(\\\"one\\\"))\nprint(e)\n"

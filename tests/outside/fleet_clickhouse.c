@@ -60,7 +60,7 @@ Test(fleet, clickhouse_answers_as_sqlite_does)
                "-q \"select host, format, count() from event group by"
                " host, format order by host, format\" | tr \"\\t\" \"|\" >one");
     build_must(
-        "sqlite3 all.db \"select host, format.format, count(*) from event join "
+        "set -e; sqlite3 all.db \"select host, format.format, count(*) from event join "
         "source on source.id = event.source join format on format.id = "
         "event.format group by 1, 2 order by 1, 2\" >two; grep -c . two;"
         " awk -F \"|\" \"{ n += \\$NF } END { print n }\" one >count; awk "
@@ -84,7 +84,7 @@ Test(fleet, clickhouse_takes_a_million_rows, .init = build_long)
     clickhouse_start();
     many_build();
     build_must(
-        "mkdir m n && for i in $(seq 60); do RECORDER_FILE=m/$i.rec ./many "
+        "set -e; mkdir m n; for i in $(seq 60); do RECORDER_FILE=m/$i.rec ./many "
         "17500 && " RECORDER " save m/$i.rec -o n/$i.rec --label service=shop "
         "--label host=web$i; done; date +%%s >began");
     clickhouse_load("n/*.rec");

@@ -92,7 +92,7 @@ Test(fleet, a_hundred_agents, .init = build_long)
                                          "agents within [0-9]* ms, 100 "
                                          "processes; 100 stored\" said || { "
                                          "cat all; false; }");
-    build_must("cat bare all; python3 -c \"\nimport re\n"
+    build_must("set -e; cat bare all; python3 -c \"\nimport re\n"
                "bare = min(int(i.split()[1]) for i in open(\\\"bare\\\"))\n"
                "told = min(int(i) for i in re.findall(\\\"within ([0-9]*)\\\""
                ", open(\\\"all\\\").read()))\n"

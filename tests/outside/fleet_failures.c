@@ -112,7 +112,7 @@ Test(fleet, a_full_bucket_is_said, .init = build_long)
     bucket_fill("shop");
     program_start("here/command quiet");
     agent_start("web1", "");
-    build_must(FLEET " freeze shop --why x --wait 3 " HUB ">said; test $? = 1; "
+    build_must("set -e; " FLEET " freeze shop --why x --wait 3 " HUB ">said || test $? = 1; "
                      "grep -q \" 0 stored\" said || { cat said; false; }");
     build_must(UNTIL("grep -q \"recordings stay in spool-web1: the bucket is "
                      "full\" web1.log"));
@@ -302,7 +302,7 @@ static void kill_at_random(bool server)
         "sleep 3; " UNTIL("test $(ls spool-web1/*/*.[re]* 2>/dev/null | wc"
                           " -l) = 0"));
     build_must(
-        "grep -l web1 answer-k* | cut -d - -f 2 >said; wc -l <said; " FLEET
+        "set -e; grep -l web1 answer-k* | cut -d - -f 2 >said; wc -l <said; " FLEET
         " list shop -v " HUB ">list; grep -c ^k list; for i in "
         "$(grep ^k list | cut -d \" \" -f 1); do " FLEET " fetch shop $i "
         "-o in-$i " HUB "2>said-$i || grep -q \"was not saved: the agent "
@@ -390,12 +390,12 @@ Test(fleet, late_agents_catch_up)
         FLEET " list shop -v " HUB
               ">list; test $(grep -c \"web2 .*, [1-9][0-9]\\{0,1\\} s late\" "
               "list) = 4"));
-    build_must("cat list web2.log; ! grep \"web1.*late\" list; grep -c \"was "
+    build_must("set -e; cat list web2.log; grep \"web1.*late\" list && exit 1; grep -c \"was "
                "missed, and is taken\" web2.log | grep -x 2; "
                "grep -A 4 alone list | grep -c web2 | grep -x 0");
     build_must("kill -9 $(cat web2.pid)");
     agent_start("web2", "");
-    build_must(FLEET " freeze shop --why both " HUB "| grep \" 2 of 2 .* 4 "
+    build_must("set -e; " FLEET " freeze shop --why both " HUB "| grep \" 2 of 2 .* 4 "
                      "stored\"; ! grep missed web2.log");
     build_must("kill -9 $(cat web2.pid); " FLEET " freeze shop --why last " HUB
                ">said; test $? = 1 && grep \"not heard of: web2\" said");

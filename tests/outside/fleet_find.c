@@ -22,7 +22,7 @@ Test(fleet_find, a_request_is_found_in_its_recordings)
     agent_start("web1", "");
     build_must(UNTIL(FLEET " who shop " HUB "| grep -q \"^web1  *6 \""));
     build_must(FLEET " freeze shop --why x " HUB ">said");
-    build_must("s=$(cut -d \" \" -f 2 said | tr -d :); for i in 3 77; do "
+    build_must("set -e; s=$(cut -d \" \" -f 2 said | tr -d :); for i in 3 77; do "
                "id=$(printf %%016x%%016x 7 $((i + 1))); rm -rf in; " FLEET
                " find shop $s $id -o in " HUB
                ">tree 2>err || { cat err; exit 1; }; cat tree err; "
@@ -31,7 +31,7 @@ Test(fleet_find, a_request_is_found_in_its_recordings)
                "test $(grep -c \"> serve request=$i \" tree) = 3 && "
                "test $(grep -c \"which no source\" tree) = 1 || exit 1; "
                "done; " FLEET " find shop $s $id -o in2 --otlp otlp " HUB
-               "&& python3 -m json.tool otlp >json && grep -c spanId json | "
+               "; python3 -m json.tool otlp >json; grep -c spanId json | "
                "grep -x 8; ! " FLEET " find shop $s nothing -o in3 " HUB
                "2>err && grep \"no recording of $s has nothing\" err && "
                "test ! -e in3");

@@ -138,7 +138,7 @@ Test(fleet, labels_and_rate)
     program_start("here/command quiet");
     agent_start("web1", "--label rack=7,zone=a");
     agent_start("web2", "--label zone=b --rate 512");
-    build_must(FLEET " freeze shop --why x --label \"zone=[ac]\" " HUB ">said; "
+    build_must("set -e; " FLEET " freeze shop --why x --label \"zone=[ac]\" " HUB ">said; "
                "cat said; grep \" 1 of 1 agents .* 1 processes; 1 stored\" said; "
                FLEET " list shop -v " HUB "| grep web1");
     cr_assert_eq(build_run(FLEET " freeze shop --why x --label zone " HUB "2>&1"),

@@ -81,7 +81,7 @@ Test(fleet, a_normal_exit_is_no_death, .init = build_long)
     build_must(UNTIL(FLEET " who shop " HUB "| grep \"^web1  *4 \""));
     build_must(
         "touch go; " UNTIL(FLEET " who shop " HUB "| grep \"^web1  *0 \""));
-    build_must(FLEET " who shop " HUB "| grep \"deaths: 0 of 12 \"; rm go; "
+    build_must("set -e; " FLEET " who shop " HUB "| grep \"deaths: 0 of 12 \"; rm go; "
                      "RECORDER_FILE=d.rec here/ends 3 >/dev/null 2>&1 & echo "
                      "$! >>pids");
     build_must(UNTIL(FLEET " who shop " HUB "| grep \"^web1  *1 \""));
@@ -125,7 +125,7 @@ Test(fleet, a_flood_of_freezes_is_refused, .init = build_long)
         "reply", "recorder.freeze.shop") " \"{\\\"id\\\":\\\"f$i\\\"}\" x; "
                                          "done");
     cr_assert_eq(freeze("x"), 1, "%s", build_text);
-    build_must("cat said; grep -q \"web1: refuses\" said; ls spool-web1 | wc "
+    build_must("set -e; cat said; grep -q \"web1: refuses\" said; ls spool-web1 | wc "
                "-l >count; test $(cat count) -le 60");
 }
 
@@ -168,7 +168,7 @@ Test(fleet, a_recording_of_a_container, .init = build_long)
         ">web1.log 2>&1 & echo $! >>pids; " UNTIL("grep -q \"agent of shop on "
                                                   "web1: 1 \" web1.log"));
     cr_assert_eq(freeze("x"), 0, "%s", build_text);
-    build_must("kill -9 $(cat inside); cmp box/a.rec host.rec; " UNTIL(
+    build_must("set -e; kill -9 $(cat inside); cmp box/a.rec host.rec; " UNTIL(
         FLEET " list shop -v " HUB ">list; grep -q \"inside.*-ended\" list"));
     build_must("for i in $(grep -o ^2[^\\ ]* list); do " FLEET
                " fetch shop $i -o in-$i " HUB "|| exit 1; done; ls in-*; for i "
@@ -252,8 +252,8 @@ Test(fleet, who_ends_meanwhile_is_said, .init = build_long)
     status = freeze("x");
     cr_assert_eq(status, 1, "%s", build_text);
     build_must(
-        "cat list; grep \" 6 processes; [1-5] stored\" said; test $(grep -c "
-        "\"command[.]\" list) = 6 && for i in $(cat killed); do grep -q "
+        "set -e; cat list; grep \" 6 processes; [1-5] stored\" said; test $(grep -c "
+        "\"command[.]\" list) = 6; for i in $(cat killed); do grep -q "
         "\"command.$i  *[0-9.]* kB\" list || grep -q \"command.$i is not "
         "saved: .*[a-z]\" said || exit 1; done; grep -q "
         "\"command.$(head -n 1 killed) is not saved\" said");
@@ -278,7 +278,7 @@ Test(fleet, an_agent_tells_what_the_last_one_owes, .init = build_long)
               "");
     build_must("echo %d >hangs", pid);
     agent_start("web1", "--recorder ./save");
-    build_must(CLIENT(
+    build_must("set -e; " CLIENT(
         "request", "recorder.freeze.shop") " \"{\\\"id\\\":\\\"k\\\"}\";"
                                            " " UNTIL(FLEET
                                                      " list shop -v " HUB

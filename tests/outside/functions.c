@@ -32,8 +32,7 @@ Test(functions, trees_are_those_of_uftrace)
         build_must("%s " FLAGS "-o plain " PROGRAM " -lpthread", compilers[i]);
         for (int kind = 0; kind <= 10; kind++) {
             build_must(
-                "rm -rf a.rec theirs; RECORDER_FILE=a.rec ./program %d "
-                "&& " RECORDER
+                "set -e; rm -rf a.rec theirs; RECORDER_FILE=a.rec ./program %d; " RECORDER
                 "functions a.rec -j | sed \"s/.*\\\"depth\\\":\\([0-9]*"
                 "\\).*\\\"function\\\":\\\"\\([^\\\"]*\\)\\\".*/\\1 \\2/\" "
                 ">ours;"

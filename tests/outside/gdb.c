@@ -73,12 +73,12 @@ static void must_agree(const char *gdb, const char *source)
                "-ex \"pipe -d @ recorder dump n.*|OPENED last 4 @ "
                "cat >gdb.last\" "
                "-ex \"pipe recorder threads | cat >gdb.threads\"", gdb);
-    build_must(RECORDER " list %s | sed \"/^ENDED/d\" >list; "
+    build_must("set -e; " RECORDER " list %s | sed \"/^ENDED/d\" >list; "
                RECORDER " dump %s >dump; "
                RECORDER " dump -n \"n.*|OPENED\" --last 4 %s >last; "
                "sed -n \"/^THREAD/,/^\\$/{/./p}\" list >threads; "
                RECORDER " %s %s >told 2>&- && "
-               "grep -q \"different stack\" told && mv told threads; "
+               "grep -q \"different stack\" told; mv told threads; "
                "sed -i \"/different stack/s/Read .*//\" threads gdb.threads; "
                "sed -i \"1s/AT .* UTC//\" *dump *last; "
                "test -s list && test -s dump && for part in list dump last "
@@ -327,8 +327,8 @@ Test(gdb, several_registries, .init = build_long)
     cr_assert(at && sscanf(at, "shows another: %31s", address) == 1, "%s",
               build_text);
     cr_assert(strstr(at + 1, "shows another: "), "%s", build_text);
-    build_must(RECORDER " dump %d 2>&1 | grep -v ^FLIGHT" NO_TIMES
-               ">dump && " GDB "%s -ex \"recorder dump\" 2>&1 | "
+    build_must("set -e; " RECORDER " dump %d 2>&1 | grep -v ^FLIGHT" NO_TIMES
+               ">dump; " GDB "%s -ex \"recorder dump\" 2>&1 | "
                "sed -n \"/^DUMP/,/another:/p\"" NO_TIMES "| sort >gdb.dump; "
                "sed \"s/^recorder: [0-9]*: //\" dump | sort | diff - gdb.dump",
                pid, gdb);
@@ -392,7 +392,7 @@ Test(gdb, speed, .init = build_long)
     int pid;
     compile("-O2 -DSLOTS=131072", true);
     pid = start("./program 100000");
-    build_must("timeout 200 " GDB
+    build_must("set -e; timeout 200 " GDB
                "-ex \"target remote | gdbserver --once --attach - %d\" "
                "-ex \"pipe recorder dump | cat >gdb.dump\"; "
                RECORDER " dump %d >dump; "

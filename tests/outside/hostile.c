@@ -304,9 +304,9 @@ Test(hostile, names_a_private_file, .init = build_long)
         const char *other = i ? "no build-id" : "their build-ids differ";
         command_build("program", i ? "gcc -O2 -Wl,--build-id=none" : "gcc -O2");
         command_core("./program", "in.txt");
-        build_must("yes \"" SECRET
+        build_must("set -e; yes \"" SECRET
                    "\" | head -c 1000000 >private; rm -f pipepip;"
-                   " mkfifo pipepip; sed s,/program,/private,g core >lies && "
+                   " mkfifo pipepip; sed s,/program,/private,g core >lies; "
                    "sed s,/program,/pipepip,g core >waits; "
                    "test $(stat -c %%s core) = $(stat -c %%s lies)");
         keeps_secret("dump lies", !i, other);

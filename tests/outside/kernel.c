@@ -292,13 +292,13 @@ Test(kernel, environment)
  * the records that all faults would have. */
 Test(kernel, page_faults_are_counted)
 {
-    build_must("printf \"#include \\\"recorder_dump.h\\\"\\n#include "
+    build_must("set -e; printf \"#include \\\"recorder_dump.h\\\"\\n#include "
                "\\\"recorder_kernel.h\\\"\\n#include <sys/mman.h>\\n"
                "#include <poll.h>\\nint main(void) { char *p = mmap(0, 8192 * "
                "4096, 3, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0); poll(0, 0, 20); "
                "recorder_kernel_pour(); madvise(p, 8192 * 4096, MADV_NOHUGEPAGE); for (int i = 0; i < "
                "8192; i++) p[i * 4096] = 1; recorder_dump(); }\\n\" >faults.c "
-               "&& gcc -w -O1 " BUILD_INCLUDE "-o faults faults.c -lpthread && "
+               "; gcc -w -O1 " BUILD_INCLUDE "-o faults faults.c -lpthread; "
                "RECORDER_SWITCHES=64,why ./faults 2>out; grep -q \"thread "
                "[0-9]* leaves cpu [0-9]*: blocks\" out || { grep -v \": 32 "
                "page\" out; exit 1; }; grep -c \": 32 page faults of "
@@ -533,7 +533,7 @@ static void save_has_them(const char *flags)
     command_rests(pid);
     build_must("(" RECORDER " save %d -o whole && " RECORDER
                " save %d --since -1h -o chosen && " RECORDER
-               " save whole -o again) 2>said; status=$?; cat said; exit $status",
+               " save whole -o again) 2>said || { cat said; exit 1; }; cat said",
                pid, pid);
     cr_assert_str_eq(build_text, "");
     build_must("for i in %d whole chosen again; do " RECORDER

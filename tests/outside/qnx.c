@@ -283,7 +283,7 @@ Test(qnx, many_codes, .init = build_long)
     double without = 1e9, with = 1e9, took[2];
     int count = 0;
     for (int i = 0; i < 3 || (i < 10 && with > 2 * without); i++) {
-        build_must("took() { /usr/bin/env bash -c \"TIMEFORMAT=%%U; "
+        build_must("set -e; took() { /usr/bin/env bash -c \"TIMEFORMAT=%%U; "
                    "time \\\"\\$@\\\" >/dev/null\" - \"$@\" 2>&1; }; " RECORDER
                    " dump kept --formats a | grep -c \"part .*: event\"; took "
                    RECORDER " dump kept; took " RECORDER

@@ -540,7 +540,7 @@ Test(recording, keeps_what_was_left)
     image = image_open("a.old");
     cr_assert_eq(pid, image.pid);
     image_close(&image);
-    build_must("test $(RECORDER_FILE=a ./r few) = file; ls a*");
+    build_must("set -e; test $(RECORDER_FILE=a ./r few) = file; ls a*");
     cr_assert_str_eq(build_text, "a\na.old\n");
     build_must("mkfifo in; RECORDER_FILE=b ./r stay <in >out & exec 3>in; "
                "while ! grep -q ready out; do sleep 0.05; done; "
@@ -565,12 +565,12 @@ Test(recording, keeps_what_was_left)
  * each other's recordings; of the ended ones, one recording is kept. */
 static void shares_a_volume(const char *folder)
 {
-    build_must("rm -f in out; mkfifo in; unshare -pf --kill-child env "
+    build_must("set -e; rm -f in out; mkfifo in; unshare -pf --kill-child env "
                "RECORDER_FILE=%s/%%e.%%p ./r stay <in >out & exec 3>in; "
                "while ! grep -qs ready out; do sleep 0.05; done; "
                "stat -c %%i %s/r.1 >first; for i in 1 2 3; do unshare -pf "
                "--kill-child env RECORDER_FILE=%s/%%e.%%p ./r few 2>said; "
-               "done; stat -c %%i %s/r.1 | diff first - && cat said; "
+               "done; stat -c %%i %s/r.1 | diff first -; cat said; "
                "exec 3>&-; wait",
                folder, folder, folder, folder);
     cr_assert_not_null(strstr(build_text, "/r.1: in use by a process; records "
@@ -648,7 +648,7 @@ Test(recording, names_files, .init = build_long)
     cr_assert_not_null(strstr(build_text, "File name too long; records into "
                                           "memory\n"));
     build_run("./r later y >inside 2>said");
-    build_must("head -1 inside; grep recorder said; test -e y");
+    build_must("set -e; head -1 inside; grep recorder said; test -e y");
     cr_assert_str_eq(build_text, "1000\nrecorder: y: the process has a "
                                  "recording already; records into memory\n");
     build_must("tail -n +3 inside >1; " TEST_ROOT
@@ -762,7 +762,7 @@ Test(recording, leaves_children_alone)
 {
     build_once(COMPILE);
     build_run("RECORDER_FILE=one ./r fork dumps >inside");
-    build_must("grep -c \"child 2\" inside; grep -c before inside; ls one*");
+    build_must("set -e; grep -c \"child 2\" inside; grep -c before inside; ls one*");
     cr_assert_str_eq(build_text, "1\n1\none\n");
     build_run("RECORDER_FILE=two.%%p ./r fork; ls two.* | wc -l");
     cr_assert_str_eq(strrchr(build_text, '\n') - 1, "2\n", "%s", build_text);
@@ -826,7 +826,7 @@ Test(recording, has_libraries, .init = build_long)
     build_must("gcc -O2 -fPIC -shared -DOWN " BUILD_INCLUDE
                "-D NAME=\\\"late\\\" -o late.so " LIBRARY);
     build_run("rm f; RECORDER_FILE=f ./r join published ./late.so >inside");
-    build_must("tail -n +2 inside >1; test $(grep -c \"library: late:\" 1) = "
+    build_must("set -e; tail -n +2 inside >1; test $(grep -c \"library: late:\" 1) = "
                "5; " TEST_ROOT
                "/build/recorder dump f | tail -n +2 | diff 1 -");
     /* linked at the start, its recorders come before the program's */
@@ -835,7 +835,7 @@ Test(recording, has_libraries, .init = build_long)
         "-include recorder_dump.h -D NAME=\\\"early\\\" -o libe.so " LIBRARY);
     build_must(COMPILE " -Wl,--no-as-needed -L. -le -Wl,-rpath,.");
     build_run("rm f; RECORDER_FILE=f ./r dump >inside");
-    build_must("tail -n +2 inside >1; grep -q library 1; " TEST_ROOT
+    build_must("set -e; tail -n +2 inside >1; grep -q library 1; " TEST_ROOT
                "/build/recorder dump f | tail -n +2 | diff 1 -");
 }
 
@@ -852,7 +852,7 @@ Test(recording, has_many_libraries, .init = build_long)
                " -Wl,-E -Wl,--no-as-needed -L. $(for i in $(seq 40); do "
                "echo -ll$i; done) -llast -Wl,-rpath,.");
     build_run("RECORDER_FILE=f ./r linked >inside");
-    build_must("tail -n +2 inside >1; grep -q \"library: last: 0\" 1; rm "
+    build_must("set -e; tail -n +2 inside >1; grep -q \"library: last: 0\" 1; rm "
                "lib*.so; " TEST_ROOT
                "/build/recorder dump f | tail -n +2 | diff 1 -");
 }

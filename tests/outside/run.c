@@ -319,7 +319,7 @@ Test(run, says_nothing_in_programs)
                "thread()\n"
                "if len(sys.argv) == 1: print(subprocess.run([sys.executable, "
                "\"two.py\", \"once\"], capture_output=True))\nEND\n");
-    build_must("RECORDER_FILE=own " RUN "-o two.rec python3 two.py >said 2>&1; "
+    build_must("set -e; RECORDER_FILE=own " RUN "-o two.rec python3 two.py >said 2>&1; "
                "cat said; grep -q \"stderr=b''\" said && test -f two.rec.1 && "
                "! grep recorder: said && ! test -e own");
 }
@@ -724,12 +724,12 @@ Test(run, daemons)
 {
     build_c("run_modes", "");
     build_must(
-        RUN "-o %%e.%%p.rec ./run_modes daemon; "
+        "set -e; " RUN "-o %%e.%%p.rec ./run_modes daemon; "
             "until test -s ready; do sleep 0.05; done; "
             "until " RECORDER " threads $(cat ready) >live && test $(grep -c "
             "\"waits for mutex .* of T3 \" live) = 2; do sleep 0.05; done; "
             "kill -KILL $(cat ready); " RECORDER
-            " threads run_modes.$(cat ready).rec >dead && " RECORDER
+            " threads run_modes.$(cat ready).rec >dead; " RECORDER
             " threads --check run_modes.$(cat ready).rec >locks; "
             "test $(ls *.rec | wc -l) = 1");
     for (int i = 0; i < 2; i++) {
@@ -753,9 +753,9 @@ Test(run, real_daemons)
 {
     build_needs("redis-server", "memcached");
     build_must(
-        "mkdir redis && cd redis && " RUN "redis-server --port 0 "
+        "set -e; mkdir redis; cd redis; " RUN "redis-server --port 0 "
         "--unixsocket $PWD/sock --daemonize yes --pidfile $PWD/pid --save "
-        "\"\" --logfile $PWD/log --dir $PWD && until redis-cli -s sock "
+        "\"\" --logfile $PWD/log --dir $PWD; until redis-cli -s sock "
         "ping 2>&1 | grep PONG && test -s pid; do sleep 0.05; done; "
         "redis-cli -s sock incr a; cp pid was; until " RECORDER
         " threads $(cat pid) >live && grep \" bio_lazy_free  waits for \" "
@@ -768,7 +768,7 @@ Test(run, real_daemons)
         "\"at bioProcessBackgroundJobs bioProcessBackgroundJobs(0x2), "
         "made by T2 .* at bioInit <\" || { cat $i; exit 1; }; done && " RECORDER
         " threads --check *.rec");
-    build_must("mkdir d && cd d && " RUN "-o %%e.%%p.rec memcached -d -u root "
+    build_must("set -e; mkdir d; cd d; " RUN "-o %%e.%%p.rec memcached -d -u root "
                "-s $PWD/sock -P $PWD/pid -t 2; until test -S sock && test -s "
                "pid; do sleep 0.05; done; until " RECORDER " threads "
                "memcached.$(cat pid).rec >said; do sleep 0.05; done; "

@@ -145,11 +145,11 @@ Test(several, outputs_tell_sources_apart)
                "{for (m in n) print n[m]}\" text | grep -xc 400 | grep -x 3");
     /* A trace for each, which babeltrace2 merges. */
     command_must("export ctf a.rec b.rec c.rec -o all.ctf");
-    build_must("ls all.ctf | tr \"\\n\" \" \" | grep -x \"c web1 web2 \" && "
-               "babeltrace2 all.ctf 2>warnings >text; test ! -s warnings && "
+    build_must("set -e; ls all.ctf | tr \"\\n\" \" \" | grep -x \"c web1 web2 \"; "
+               "babeltrace2 all.ctf 2>warnings >text; test ! -s warnings; "
                "sed \"s/.*) \\([a-z0-9]*\\):command:.*message = .number "
                "\\([0-9]*\\).*/\\1 \\2/\" text >is; grep number lines | sed "
-               "\"s/ .* / /\" | cmp - is && wc -l <is | grep -x 1200");
+               "\"s/ .* / /\" | cmp - is; wc -l <is | grep -x 1200");
     command_must("save a.rec -o d.rec --label host=we/b");
     command_must("save a.rec -o e.rec --label host=we:b");
     command_must("export ctf d.rec e.rec -o two.ctf");

@@ -157,9 +157,9 @@ Test(severity, chosen_as_by_grep)
                " dump kept | grep -a \"^[0-9]\" >all");
     for (size_t i = 0; i < COUNT(choices); i++) {
         build_must(
-            "grep -a \": %s \" all >must; test -s must; " RECORDER
-            " dump kept --severity %s >is && grep -a \"^[0-9]\" is | "
-            "diff -a must - && "
+            "set -e; grep -a \": %s \" all >must; test -s must; " RECORDER
+            " dump kept --severity %s >is; grep -a \"^[0-9]\" is | "
+            "diff -a must -; "
             "grep -q \" $(wc -l <must) RECORDS\" is; " RECORDER
             " dump kept --last 3 --severity %s | grep -a \"^[0-9]\" >is;"
             "tail -n 3 must | diff -a - is; " RECORDER
@@ -168,7 +168,7 @@ Test(severity, chosen_as_by_grep)
             choices[i].least);
         cr_assert_str_eq(build_text, "", "%s: %s", choices[i].least,
                          build_text);
-        build_must("cut -d \" \" -f 1 must >orders; " RECORDER
+        build_must("set -e; cut -d \" \" -f 1 must >orders; " RECORDER
                    " dump kept --json --severity %s | "
                    "grep \"\\\"severity\\\":\\\"%s\\\"\" | "
                    "sed \"s/.*\\\"order\\\":\\([0-9]*\\).*/\\1/\" | "

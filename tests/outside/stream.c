@@ -195,7 +195,7 @@ Test(stream, reset)
 {
     build_must("./port 1000 0 1 >one; (cat one; ./port 300 0 1) >bytes");
     build_must(FOLLOW("tty:./bytes") " >a.out 2>a.err");
-    build_must("grep -c \"numbers: n\" a.out; grep -c \"n=1 1 \" a.out; "
+    build_must("set -e; grep -c \"numbers: n\" a.out; grep -c \"n=1 1 \" a.out; "
                "grep \"started again\" a.err");
     cr_expect_str_eq(build_text, "1300\n2\nrecorder: tty:./bytes: the board "
                                  "started again\n");

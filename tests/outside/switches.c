@@ -394,9 +394,9 @@ Test(switches, overwritten_is_unknown)
                    "&& ./it \"" RECORDER
                    " save \\$PID -o rec\" <tail && " RECORDER
                    " sched rec --json | diff must -");
-        build_must("{ echo 1 off - 0 - 0 0 0; cat script; } >more && "
+        build_must("set -e; { echo 1 off - 0 - 0 0 0; cat script; } >more; "
                    "./small \"" RECORDER
-                   " save \\$PID -o rec\" <more && " RECORDER
+                   " save \\$PID -o rec\" <more; " RECORDER
                    " sched rec --json | grep -o .runs.*unknown_ns "
                    ">is; grep -o .runs.*unknown_ns must | diff - is");
     }
@@ -561,7 +561,7 @@ Test(switches, ten_thousand_threads)
                 i & 3, i % 10000);
     script_play(script);
     must_be_sane();
-    build_must("grep -c thread.: json; timeout 5 " RECORDER " sched rec |"
+    build_must("set -e; grep -c thread.: json; timeout 5 " RECORDER " sched rec |"
                "grep -c %%");
     cr_assert_str_eq(build_text, "10000\n10004\n");
 }
