@@ -72,16 +72,10 @@ struct hosts {
     size_t count, max;
 };
 
-/* Returns where a name is, or belongs. */
-static size_t host_at(const struct hosts *in, const char *name)
-{
-    return array_first(in->count, i, strcmp(in->all[i].name, name) >= 0);
-}
-
 /* Finds a host, or adds it. */
 static struct host *host_of(struct hosts *in, const char *name)
 {
-    size_t at = host_at(in, name);
+    size_t at = array_first(in->count, i, strcmp(in->all[i].name, name) >= 0);
     if (at < in->count && strcmp(in->all[at].name, name) == 0)
         return &in->all[at];
     (void)ADD(in);
@@ -304,12 +298,6 @@ int fleet_freeze(void)
 
 /* ------------------------------------------------------------------ list -- */
 
-static bool is_host_end(const struct object *o, size_t i, size_t count)
-{
-    return i + 1 == count ||
-           strcmp(o[i].entry->host, o[i + 1].entry->host) != 0;
-}
-
 static void object_print(const struct object *o)
 {
     const char *error = o->recording->error;
@@ -337,7 +325,8 @@ static void snapshot_print(const struct object *o, size_t count)
         pinned += o[i].entry->pinned;
         bytes += o[i].recording->size;
         of_host++;
-        if (!is_host_end(o, i, count))
+        if (i + 1 < count &&
+            strcmp(o[i].entry->host, o[i + 1].entry->host) == 0)
             continue;
         if (o[i].entry->processes > of_host)
             lacking += o[i].entry->processes - of_host;

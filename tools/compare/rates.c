@@ -30,15 +30,6 @@ static bool is_in_each(const struct compare *c, size_t format)
     return runs == c->of[GOOD].runs_count;
 }
 
-/* The last event of GOOD whose format BAD has, too. */
-static size_t last_common(const struct compare *c)
-{
-    size_t i = c->of[GOOD].count;
-    while (i > 0 && !c->formats[c->of[GOOD].events[i - 1].format].kept[BAD])
-        i--;
-    return i;
-}
-
 /* Adds a finding of a format that only GOOD has. BAD ended before the formats
  * after the event `common`. */
 static void gone_add(struct compare *c, size_t format, size_t common)
@@ -105,7 +96,10 @@ static void ends_find(struct compare *c, size_t format)
 
 void rates_find(struct compare *c)
 {
-    size_t common = last_common(c);
+    size_t common = c->of[GOOD].count; /* the events up to the last of both */
+    while (common &&
+           !c->formats[c->of[GOOD].events[common - 1].format].kept[BAD])
+        common--;
     for (size_t i = 0; i < c->formats_count; i++) {
         const struct compare_format *f = &c->formats[i];
         if (f->watched[BAD] && !f->kept[GOOD])

@@ -148,11 +148,6 @@ static const char *refused(struct source *source, long error)
     return source_wrong(source, "its switches cannot be read: %s", why);
 }
 
-static void fd_add(struct kernel_source *own, int fd)
-{
-    *array_add(own->fds, own->fds_count, own->fds_max) = fd;
-}
-
 /* Maps the ring of a processor. Returns 0, or errno; EDQUOT: the user may lock
  * no more memory. */
 static long ring_map(struct kernel_source *own, int fd, unsigned cpu)
@@ -187,7 +182,7 @@ static long thread_open(struct kernel_source *own, int32_t thread,
             continue; /* the processor is off */
         if (fd < 0)
             return -fd;
-        fd_add(own, (int)fd);
+        *array_add(own->fds, own->fds_count, own->fds_max) = (int)fd;
         if (first) {
             long error = ring_map(own, (int)fd, cpu);
             if (error)

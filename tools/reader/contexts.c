@@ -85,17 +85,6 @@ static bool change_is_wanted(const struct contexts *contexts,
                               contexts->wanted);
 }
 
-/* Returns how many of the changes of a name and thread, from `first` on, are not
- * after an order. *count: how many there are. */
-static size_t changes_until(const struct reader *reader,
-                            const struct contexts *contexts, size_t first,
-                            size_t count, uint64_t order)
-{
-    const struct change *all = contexts->all + first;
-    return array_first(count, i,
-                       word_signed(reader->memory, all[i].order - order) > 0);
-}
-
 /* Returns the first change from `from` on of a name that is not below, and of a
  * thread that is not. */
 static size_t changes_from(const struct contexts *contexts, uint32_t name,
@@ -120,20 +109,22 @@ bool contexts_has(const struct contexts *contexts, struct reader *reader,
     if (!event->thread)
         return false;
     for (size_t i = 0; i < contexts->count;) {
-        uint32_t name = contexts->all[i].name;
+        const struct change *all = contexts->all;
+        uint32_t name = all[i].name;
         unsigned thread = event->thread->number;
         size_t first = changes_from(contexts, name, thread);
         size_t end = changes_from(contexts, name, thread + 1);
-        size_t k = first + changes_until(reader, contexts, first, end - first,
-                                         event->event.order);
+        size_t k = first + array_first(end - first, n,
+                                       word_signed(reader->memory,
+                                                   all[first + n].order -
+                                                       event->event.order) > 0);
         i = changes_from(contexts, name + 1, 0);
         /* A change ends the context before it, which it belongs to, too. */
-        k -= is_change && k > first &&
-             contexts->all[k - 1].order == event->event.order;
+        k -= is_change && k > first && all[k - 1].order == event->event.order;
         if (k > first &&
-            word_signed(reader->memory, contexts->all[k - 1].order -
-                                            event->thread->first) >= 0 &&
-            change_is_wanted(contexts, &contexts->all[k - 1]))
+            word_signed(reader->memory,
+                        all[k - 1].order - event->thread->first) >= 0 &&
+            change_is_wanted(contexts, &all[k - 1]))
             return true;
     }
     return false;

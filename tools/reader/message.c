@@ -405,17 +405,8 @@ static ptrdiff_t token_bytes(struct text_context *c, uint64_t address, char *to,
     return (ptrdiff_t)size;
 }
 
-/* Writes the words for a text whose library was closed. Returns how many bytes;
- * -1 if there is no room: then an address is shown. */
-static ptrdiff_t text_unknown(char *to, size_t size)
-{
-    if (size < sizeof RECORDER_TEXT_UNKNOWN_)
-        return -1;
-    memcpy(to, RECORDER_TEXT_UNKNOWN_, sizeof RECORDER_TEXT_UNKNOWN_);
-    return (ptrdiff_t)sizeof RECORDER_TEXT_UNKNOWN_;
-}
-
-/* The formatter's `text`: copies bytes of a string or of a copied text. */
+/* The formatter's `text`: copies bytes of a string or of a copied text; of one
+ * whose library was closed, words that say so. */
 ptrdiff_t text_bytes(void *context, uint64_t address, char *to, size_t size)
 {
     struct text_context *c = context;
@@ -441,8 +432,11 @@ ptrdiff_t text_bytes(void *context, uint64_t address, char *to, size_t size)
         damaged_count(c->reader, c->event);
     if (got && inside->lives.at)
         is = life_is(c->reader, address, c->event->order, &lane);
-    if (is == LIFE_CLOSED || is == LIFE_OTHER)
-        return text_unknown(to, size);
+    if ((is == LIFE_CLOSED || is == LIFE_OTHER) &&
+        size >= sizeof RECORDER_TEXT_UNKNOWN_) {
+        memcpy(to, RECORDER_TEXT_UNKNOWN_, sizeof RECORDER_TEXT_UNKNOWN_);
+        return (ptrdiff_t)sizeof RECORDER_TEXT_UNKNOWN_;
+    }
     return got && is == LIFE_FITS ? (ptrdiff_t)got : -1;
 }
 

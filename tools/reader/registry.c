@@ -40,16 +40,6 @@ static struct recorder_moment moment_read(const struct memory *m,
     return moment;
 }
 
-/* Reads the members that are the same in all layouts. */
-static void registry_head(const struct memory *m, const unsigned char *from,
-                          struct registry *r)
-{
-    const struct offsets *at = offsets_of(m);
-    r->self = bytes_word(m, from + at->registry_self);
-    r->layout = (uint32_t)bytes_number(m, from + at->registry_layout, 4);
-    r->bytes = (uint32_t)bytes_number(m, from + at->registry_bytes, 4);
-}
-
 /* Reads a word that the registry of a port does not have; 0: nor has this one. */
 static uint64_t later_word(const struct memory *m, const unsigned char *from,
                            const struct registry *r, unsigned at)
@@ -111,7 +101,11 @@ const char *registry_read(struct memory *memory, uint64_t address,
     if (!bytes_read(memory, address, bytes, at->registry_first) ||
         memcmp(bytes, magic, sizeof magic) != 0)
         return errno == ESRCH ? "has ended" : "no recorder in it";
-    registry_head(memory, bytes, registry);
+    registry->self = bytes_word(memory, bytes + at->registry_self);
+    registry->layout =
+        (uint32_t)bytes_number(memory, bytes + at->registry_layout, 4);
+    registry->bytes =
+        (uint32_t)bytes_number(memory, bytes + at->registry_bytes, 4);
     if (registry->layout < RECORDER_LAYOUT ||
         registry->layout > RECORDER_LAYOUT_CLOCKED_) {
         snprintf(text, sizeof text,

@@ -45,29 +45,25 @@ static bool value_of(const char *text, struct value *value)
     return *text && !*end && !errno;
 }
 
-/* Returns a recorder's new word; a watched one stays watched. */
-static int64_t trace_of(const struct reader_recorder *recorder,
-                        const struct value *value)
-{
-    return value->of ? value->of(recorder->trace)
-                     : recorder_trace_set_(recorder->trace, value->number);
-}
-
 static void append(struct settings *settings, uint64_t address, int64_t value)
 {
     *array_add(settings->all, settings->count, settings->max) =
         (struct setting){.address = address, .value = value};
 }
 
-/* Chooses recorders by their names, else tweaks, if the value is a number. */
+/* Chooses recorders by their names, else tweaks, if the value is a number. A
+ * watched recorder stays watched. */
 static void find(struct settings *settings, const struct reader *reader,
                  const char *name, const struct value *value)
 {
     size_t before = settings->count;
-    for (size_t i = 0; i < reader->recorders_count; i++)
-        if (reader_is_named(reader->recorders[i], name))
-            append(settings, reader->recorders[i]->address,
-                   trace_of(reader->recorders[i], value));
+    for (size_t i = 0; i < reader->recorders_count; i++) {
+        const struct reader_recorder *r = reader->recorders[i];
+        if (reader_is_named(r, name))
+            append(settings, r->address,
+                   value->of ? value->of(r->trace)
+                             : recorder_trace_set_(r->trace, value->number));
+    }
     if (settings->count > before || value->of)
         return;
     for (size_t i = 0; i < reader->tweaks_count; i++)

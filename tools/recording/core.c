@@ -231,16 +231,6 @@ static void write_at(struct call *call, int fd, const void *from, size_t size,
     }
 }
 
-/* Places each piece in the file, after the headers and the notes, at an offset that
- * is the piece's address modulo 64. */
-static void pieces_place(struct pieces *pieces, uint64_t at)
-{
-    for (size_t i = 0; i < pieces->count; i++) {
-        pieces->all[i].offset = at += (pieces->all[i].address - at) % 64;
-        at += pieces->all[i].size;
-    }
-}
-
 static void program_header(struct call *call, Elf *elf, int index,
                            GElf_Word type, const struct piece *piece)
 {
@@ -311,16 +301,18 @@ void core_write(struct call *call, int fd, const struct notes *notes,
     bool wide = call->source.memory->word_bytes == 8;
     size_t head = wide ? sizeof(Elf64_Ehdr) : sizeof(Elf32_Ehdr), i;
     struct piece note = {.size = notes->size, .bytes = notes->bytes};
-    const struct piece *last = &note;
+    uint64_t at;
     note.offset = head + (pieces->count + 1) *
                              (wide ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr));
-    pieces_place(pieces, note.offset + note.size);
+    at = note.offset + note.size;
+    for (i = 0; i < pieces->count; i++) { /* at its address modulo 64 */
+        pieces->all[i].offset = at += (pieces->all[i].address - at) % 64;
+        at += pieces->all[i].size;
+    }
     core_headers(call, fd, &note, pieces);
     write_at(call, fd, note.bytes, note.size, note.offset);
     for (i = 0; i < pieces->count; i++)
         write_at(call, fd, pieces->all[i].bytes, pieces->all[i].size,
                  pieces->all[i].offset);
-    if (pieces->count)
-        last = &pieces->all[pieces->count - 1];
-    core_size(call, fd, last->offset + last->size);
+    core_size(call, fd, at);
 }

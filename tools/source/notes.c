@@ -125,14 +125,6 @@ static void note_source(struct file *file, const unsigned char *d, size_t size)
     to->text = strndup(text, size);
 }
 
-/* Keeps the text of the note of functions, up to a NUL. */
-static void note_functions(struct file *file, const unsigned char *d,
-                           size_t size)
-{
-    if (!file->source->functions)
-        file->source->functions = strndup((const char *)d, size);
-}
-
 /* Reads the notes of at most 16 segments, and no more bytes than the file has:
  * many segments that share their notes are a forgery. */
 void notes_read(struct file *file, const struct mapped *mapped, Elf *elf)
@@ -161,8 +153,9 @@ void notes_read(struct file *file, const struct mapped *mapped, Elf *elf)
                     note_recorder(file, d, note.n_descsz);
                 else if (note.n_type == NOTE_SOURCE_TYPE)
                     note_source(file, d, note.n_descsz);
-                else if (note.n_type == NOTE_FUNCTIONS_TYPE)
-                    note_functions(file, d, note.n_descsz);
+                else if (note.n_type == NOTE_FUNCTIONS_TYPE &&
+                         !source->functions)
+                    source->functions = strndup((const char *)d, note.n_descsz);
             } else if (note.n_type == NT_FILE) {
                 note_files(file, d, note.n_descsz);
             } else if (note.n_type == NT_PRSTATUS) {

@@ -2,17 +2,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "source.h"
 
-static bool is_number(const char *name)
-{
-    return *name && strspn(name, "0123456789") == strlen(name);
-}
-
-/* True for a file that is neither a folder nor a program. */
-static bool is_data(const char *name)
-{
-    return access(name, F_OK) == 0 && access(name, X_OK) != 0;
-}
-
 /* Opens a file; where there is none, or it is a program and no source, the
  * process of a program of that name. */
 static const char *open_named(struct source *source, const char *name,
@@ -21,9 +10,10 @@ static const char *open_named(struct source *source, const char *name,
     const char *wrong = source_open_file(source, name, how), *several;
     char why[sizeof source->why];
     int pid;
-    if (!wrong || strchr(name, '/') || how->images_count || how->stream ||
-        is_data(name))
+    if (!wrong || strchr(name, '/') || how->images_count || how->stream)
         return wrong;
+    if (access(name, F_OK) == 0 && access(name, X_OK) != 0)
+        return wrong; /* it is neither a folder nor a program */
     snprintf(why, sizeof why, "%s", wrong);
     source_close(source);
     memset(source, 0, sizeof *source);
@@ -40,7 +30,7 @@ const char *source_open(struct source *source, const char *name,
     const char *wrong;
     memset(source, 0, sizeof *source);
     errno = 0;
-    if (is_number(name)) {
+    if (*name && strspn(name, "0123456789") == strlen(name)) {
         unsigned long pid = strtoul(name, NULL, 10);
         wrong = pid == 0 || pid > INT32_MAX || errno
                     ? source_wrong(source, "no such process")

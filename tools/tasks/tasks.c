@@ -42,24 +42,18 @@ static void thread_link(struct tasks *tasks, const struct bounds *stacks,
     tasks->all[stack->task].running = true;
 }
 
-static bool any_stack_rows(const struct tasks *tasks)
-{
-    for (size_t i = 0; i < tasks->layouts_count; i++)
-        if (tasks->layouts[i].rows[RECORDER_TASK_STACK_].is_set)
-            return true;
-    return false;
-}
-
 static void threads_link(struct tasks *tasks)
 {
     const struct tasks_program *program = &tasks->program;
-    bool by_stack = any_stack_rows(tasks);
+    bool by_stack = false;
     struct ids by_id = {0};
     struct bounds *stacks;
     size_t count = 0;
     int32_t id;
     uint64_t sp;
     bool is_new;
+    for (size_t i = 0; i < tasks->layouts_count; i++)
+        by_stack |= tasks->layouts[i].rows[RECORDER_TASK_STACK_].is_set;
     stacks = by_stack ? stacks_sorted(tasks, &count) : NULL;
     for (size_t i = 0;
          program->thread &&

@@ -42,11 +42,6 @@ static void ids_mark(struct threads *threads)
     free(ages);
 }
 
-static bool has_ended(const struct thread *thread)
-{
-    return thread->state == 'Z' || thread->state == 'X';
-}
-
 /* Marks a wait for a lock whose holder is doubtful or has ended. */
 static void wait_judge(struct threads *threads, size_t which)
 {
@@ -56,7 +51,7 @@ static void wait_judge(struct threads *threads, size_t which)
     if (!holder)
         wait->lost = wait->is_private && threads->source->pid &&
                      !process_has(threads, wait->holder_id);
-    else if (has_ended(holder))
+    else if (holder->state == 'Z' || holder->state == 'X')
         wait->lost = true;
     else
         wait->id_again = holder->id_again;

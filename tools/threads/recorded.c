@@ -407,13 +407,6 @@ static void (*const readers[])(const struct entry *) = {
     [RUN_EVENT_stack] = stack_read,       [RUN_EVENT_module] = module_read,
     [RUN_EVENT_snapshot] = snapshot_read};
 
-/* Returns true for events of no thread. */
-static bool is_nobodys(enum run_event is)
-{
-    return is == RUN_EVENT_total || is == RUN_EVENT_gone ||
-           is >= RUN_EVENT_stack;
-}
-
 static void event_read(struct recorded *recorded,
                        const struct reader_event *event)
 {
@@ -431,8 +424,9 @@ static void event_read(struct recorded *recorded,
     if (event->ns != NS_UNKNOWN && event->ns > recorded->last_ns)
         recorded->last_ns = event->ns;
     if (entry.is < sizeof readers / sizeof *readers && readers[entry.is] &&
-        (entry.past || is_nobodys(entry.is)))
-        readers[entry.is](&entry);
+        (entry.past || entry.is == RUN_EVENT_total ||
+         entry.is == RUN_EVENT_gone || entry.is >= RUN_EVENT_stack))
+        readers[entry.is](&entry); /* or it is an event of no thread */
 }
 
 /* Waits have the first of equal stacks; those before fork() are of the heir in

@@ -10,12 +10,6 @@
 #include <sys/uio.h>
 #include <sys/wait.h>
 
-/* Resumes a thread, with the signal that came while it was stopped, if any. */
-static void thread_go(int32_t id, int signal)
-{
-    ptrace(PTRACE_DETACH, id, NULL, (void *)(intptr_t)signal);
-}
-
 /* The time to wait for all threads. An uninterruptible one, for example a
  * parent in vfork(), stops later or never. */
 enum { STOP_NS = 500000000 };
@@ -85,8 +79,8 @@ void stop_end(struct threads *threads)
 {
     for (size_t i = 0; i < threads->count; i++) {
         struct thread *t = &threads->all[i];
-        if (t->stopped)
-            thread_go(t->id, t->signal);
+        if (t->stopped) /* give it the signal that came meanwhile, if any */
+            ptrace(PTRACE_DETACH, t->id, NULL, (void *)(intptr_t)t->signal);
         t->stopped = false;
     }
     threads->stopped_ns =

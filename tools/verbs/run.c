@@ -37,14 +37,6 @@ struct program {
 
 /* --------------------------------------------------------------- program -- */
 
-static struct machine machine_of(const GElf_Ehdr *head)
-{
-    return (struct machine){
-        head->e_ident[EI_CLASS], head->e_ident[EI_DATA], head->e_machine,
-        /* of ARM: whether floating-point numbers travel in registers */
-        head->e_machine == EM_ARM ? (int)head->e_flags & MACHINE_FLAGS : 0};
-}
-
 /* Reads the names of the libraries that a program asks for. */
 static void needs_read(struct program *program, Elf *elf)
 {
@@ -78,7 +70,10 @@ static bool elf_read(struct program *program, int fd)
     GElf_Phdr segment;
     bool is_elf = elf && gelf_getehdr(elf, &head);
     if (is_elf) {
-        program->machine = machine_of(&head);
+        program->machine = (struct machine){
+            head.e_ident[EI_CLASS], head.e_ident[EI_DATA], head.e_machine,
+            /* of ARM: whether floating-point numbers travel in registers */
+            head.e_machine == EM_ARM ? (int)head.e_flags & MACHINE_FLAGS : 0};
         for (int i = 0; gelf_getphdr(elf, i, &segment); i++) {
             ssize_t size;
             if (segment.p_type != PT_INTERP)

@@ -7,13 +7,6 @@
 enum { OPTION_OTLP = OPTION_OWN };
 enum { INDENT_MAX = 40 };
 
-/* "web1/front.4711 worker" */
-static void place_print(const struct trace_node *node)
-{
-    text_put(stdout, "  %s %s",
-             node->of->title ? node->of->title : node->of->name, node->thread);
-}
-
 static void node_print(const struct trace_node *node, uint64_t first_ns)
 {
     static const char *const more[] = {"", "> ", ""};
@@ -30,7 +23,9 @@ static void node_print(const struct trace_node *node, uint64_t first_ns)
     if (node->records)
         printf(" (%zu record%s)", node->records, node->records == 1 ? "" : "s");
     if (node->kind == TRACE_WORK)
-        place_print(node);
+        text_put(stdout, "  %s %s", /* "web1/front.4711 worker" */
+                 node->of->title ? node->of->title : node->of->name,
+                 node->thread);
     if (node->kind == TRACE_WORK && node->parent && node->above == TRACE_NONE)
         printf(", for span %016" PRIx64 ", which no source sent", node->parent);
     if (node->kind == TRACE_SENT)
