@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "contexts.h"
 #include "filters.h"
-#include "folder.h"
+#include "recording.h"
 #include "labels.h"
 #include "offer.h"
 #include "print.h"

@@ -5,7 +5,6 @@
 #include "buffer.h"
 #include "print.h"
 #include "timeline.h"
-#include "value.h"
 
 /* Options of the verb that a writer asks for. */
 enum { EXPORT_VALUE = OPTION_OWN, EXPORT_PLAIN, EXPORT_MESSAGES };

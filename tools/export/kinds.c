@@ -1,7 +1,6 @@
 /* kinds.c - the words of headings of recorder_switch.h. */
 /* SPDX-License-Identifier: MIT */
-#include "kinds.h"
-#include "libc.h"
+#include "switches.h"
 
 const char *kind_word(enum kind kind)
 {

@@ -9,7 +9,7 @@
     switches_free(&s);
 
 One state machine, for tables, exports and the page. It reads the records of
-recorder_switch.h by their headings (kinds.h) and their four words: name and id
+recorder_switch.h by their headings (kinds.c) and their four words: name and id
 of the subject, processor | number << 8, and one more. Nothing is guessed, and
 nothing has to come in pairs:
 
@@ -37,8 +37,35 @@ nothing has to come in pairs:
 #pragma once
 
 #include "ids.h"
-#include "kinds.h"
 #include "timeline.h"
+
+/* ----------------------------------------------------------------- kinds -- */
+
+/* The words of headings of recorder_switch.h. */
+enum kind {
+    KIND_OTHER,
+    KIND_SWITCH, /* the subject runs; how: the other thread left: b p e */
+    KIND_IN,     /* it runs */
+    KIND_OUT,    /* it left; how: b blocked, p stays ready, e has ended,
+                  * s stopped */
+    KIND_READY,
+    KIND_SLEEP, /* of a processor, until an interrupt: */
+    KIND_WAKE,
+    KIND_ENTER, /* of an interrupt: */
+    KIND_EXIT,
+    KIND_OFF, /* of interrupts; how: + they were off before */
+    KIND_ON,
+    KIND_FAULTS, /* page faults of a thread; how: m memory, d disk */
+    KINDS
+};
+
+/* Reads the kind of an event; *how: the letter after it, or 0. Unknown words
+ * are skipped. */
+enum kind kind_of(const char *words, char *how);
+/* "in": the word of a kind. */
+const char *kind_word(enum kind);
+
+/* -------------------------------------------------------------- switches -- */
 
 enum switches_state {
     SWITCHES_UNKNOWN,

@@ -8,7 +8,7 @@
 
 SPANS   A record whose format starts with '>' opens a span of its thread; one
         that starts with '<' closes the innermost of the same thread, recorder
-        and name (spans.h). The span of an interrupt (kinds.h) has its name. As
+        and name (spans.h). The span of an interrupt (kinds.c) has its name. As
         viewers nest spans, spans opened in between end there, too: they are
         cut, but their '<' still finds them later. A '<' without a '>' closes
         nothing: the '>' was overwritten. A span that is open at the end ends
@@ -22,6 +22,37 @@ TIME    A record without a known time gets the time of the record before.
 
 #include "command.h"
 #include "spans.h"
+
+/* ----------------------------------------------------------------- value -- */
+
+/* --value RECORDER:N=NAME or RECORDER:FIELD: an argument that is drawn as a
+ * plot. */
+struct value_option {
+    char *names;       /* extended regular expression for whole names */
+    unsigned argument; /* from 0 */
+    char *field;       /* the name in the format, in place of it; or null */
+    char *name;        /* NAME, or "argument 2", or the field */
+};
+
+/* Parses the option; RECORDER may hold colons. If it cannot be parsed, that is
+ * misuse. */
+void value_open(const struct call *, const char *option, struct value_option *);
+void value_close(struct value_option *);
+/* Finds the argument of a value in an event's arguments; `count` if it has
+ * none. */
+unsigned value_place(const char *field, unsigned argument,
+                     const struct reader_argument *, unsigned count);
+#define VALUE_UNKNOWN "--value %s: no recorder has that name"
+/* Reports a value that no record of the recorder has, and ends the command,
+ * unless another source may have the value. */
+void value_lacks(const struct call *, bool another, const char *recorder,
+                 const char *field, unsigned argument, const char *name);
+
+/* True if an argument can be drawn; *value is its value. */
+bool value_is_number(const struct reader_argument *);
+double value_number(const struct reader_argument *);
+
+/* -------------------------------------------------------------- timeline -- */
 
 struct timeline_span {
     const char *name; /* the opening format after its '>' */

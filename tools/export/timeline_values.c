@@ -2,7 +2,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "print.h"
 #include "timeline.h"
-#include "value.h"
 
 /* The fields of an event, without its arguments. */
 static const char *const reserved[FIELDS] = {FIELD_NAMES};

@@ -1,6 +1,6 @@
 /* value.c - --value RECORDER:N=NAME: an argument that is drawn as a plot. */
 /* SPDX-License-Identifier: MIT */
-#include "value.h"
+#include "timeline.h"
 
 #include "recorder/regex.h"
 

@@ -12,9 +12,8 @@
    read twice, to be counted and to be added, but for the last: it grows, and
    stays open, so that the same records are counted and added.
 */
-#include "folder.h"
+#include "recording.h"
 #include "array.h"
-#include "log.h"
 #include "made.h"
 
 #include <dirent.h>

@@ -1,7 +1,6 @@
 /* functions.c - names the functions that recorded, for a recording. */
 /* SPDX-License-Identifier: MIT */
-#include "functions.h"
-#include "ids.h"
+#include "recording.h"
 
 #include "recorder/calls.h"
 

@@ -1,11 +1,8 @@
 /* libraries.c - keeps the dynamic linker's list of libraries in a recording. */
 /* SPDX-License-Identifier: MIT */
-#include "libraries.h"
+#include "recording.h"
 
-#include "bytes.h"
-#include "inside.h"
 #include "proc.h"
-#include "source.h"
 
 #include <elf.h>
 

@@ -14,7 +14,7 @@
    million records a second. The folder of a chunk that is closed is not
    synchronised with the disk, which would take as long.
 */
-#include "log.h"
+#include "recording.h"
 #include "array.h"
 #include "made.h"
 #include "print.h"

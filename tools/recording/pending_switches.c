@@ -10,7 +10,7 @@
     Their sequence numbers follow the program's. Threads that have no row in the
     program are in a copy of its table.
 */
-#include "pending_switches.h"
+#include "recording.h"
 #include "array.h"
 #include "buffer.h"
 #include "inside.h"

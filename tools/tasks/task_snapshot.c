@@ -1,9 +1,8 @@
 /* task_snapshot.c - tasks in a recording: notes like those for threads, and their
  * stacks. */
 /* SPDX-License-Identifier: MIT */
-#include "task_snapshot.h"
 #include "array.h"
-#include "libraries.h"
+#include "recording.h"
 #include "stacks.h"
 
 enum {

@@ -379,3 +379,17 @@ void task_thread(const struct tasks *, size_t thread, int32_t id, char to[80]);
 void task_object(const struct tasks *, const struct task *, char to[192]);
 /* The name, or "#7", or its address. */
 void task_title(const struct tasks *, const struct task *, char to[64]);
+
+/* --------------------------------------------------------- task_snapshot -- */
+
+struct call;
+struct notes;
+/* Changes bytes that a memory keeps. */
+typedef void tasks_put(struct memory *, uint64_t address,
+                       const unsigned char *from, size_t size);
+
+/* Reads the tasks of a call's source, if it has any, through a memory that
+ * keeps all read bytes. Notes each thread and task, and lets the memory keep
+ * their stacks. A task that ran in between has no note. */
+void tasks_save(struct call *, struct memory *keeper, tasks_put *,
+                struct notes *);

@@ -1,6 +1,6 @@
 /* contention.c - how long was waited, by locks, places and threads. */
 /* SPDX-License-Identifier: MIT */
-#include "contention.h"
+#include "recorded.h"
 #include "array.h"
 
 /* The time up to which the recording is complete: now, if the program runs. */

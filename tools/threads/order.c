@@ -17,7 +17,7 @@
    first CLASS_CHAINS of them: these are a class, and a circle through two locks
    of a class is only a possible one.
 */
-#include "order.h"
+#include "recorded.h"
 #include "array.h"
 
 enum { CLASS_CHAINS = 16, TAKERS_MAX = 16, STEPS_MAX = 4000000 };

@@ -4,10 +4,8 @@
 
 #include <regex.h>
 
-#include "contention.h"
-#include "order.h"
 #include "print.h"
-#include "threads.h"
+#include "recorded.h"
 
 /* command.c: opens the call's source and its threads, with their numbers in the
  * program's registry, if it has one; on an error, prints it and exits with

@@ -4,7 +4,6 @@
 #include "array.h"
 #include "buffer.h"
 #include "filters.h"
-#include "kinds.h"
 #include "print.h"
 #include "switches.h"
 

@@ -1,6 +1,6 @@
 /* log.c - recorder log: writes on while a program records. */
 /* SPDX-License-Identifier: MIT */
-#include "log.h"
+#include "recording.h"
 #include "labels.h"
 #include "watch.h"
 

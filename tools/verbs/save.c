@@ -13,14 +13,12 @@
 */
 #include "array.h"
 #include "buffer.h"
-#include "core.h"
-#include "functions.h"
 #include "inside.h"
 #include "labels.h"
 #include "made.h"
-#include "pending_switches.h"
 #include "print.h"
-#include "task_snapshot.h"
+#include "recording.h"
+#include "tasks.h"
 
 enum { TEXTS_MAX = 1 << 30, PAGE_WORDS = PAGE_BYTES / 8 };
 enum { OPTION_NO_STACKS = OPTION_OWN, OPTION_FUNCTIONS };

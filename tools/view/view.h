@@ -36,7 +36,6 @@
 #pragma once
 
 #include "switches.h"
-#include "value.h"
 
 enum { VIEW_BATCH = 65536, VIEW_BLOCK = 4096 };
 
