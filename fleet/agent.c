@@ -662,14 +662,6 @@ static void requests_listen(struct hub *hub)
     natsConnection_FlushTimeout(hub->connection, 2000); /* the hub knows it */
 }
 
-/* Makes libnats' threads answer before this thread, all that it starts, and
- * `recorder save` work. */
-static void nice_be(void)
-{
-    if (setpriority(PRIO_PROCESS, 0, NICE) != 0)
-        say("nice: %s", strerror(errno));
-}
-
 int fleet_agent(void)
 {
     static struct hub hub;
@@ -689,7 +681,9 @@ int fleet_agent(void)
     scan(&in);
     hub_connect(&hub, true);
     requests_listen(&hub);
-    nice_be();
+    /* libnats' threads answer before this thread, and what it starts, work */
+    if (setpriority(PRIO_PROCESS, 0, NICE) != 0)
+        say("nice: %s", strerror(errno));
     if (pthread_create(&shipper, NULL, spool_ship, &hub) != 0)
         give_up("no thread");
     say_at("info", "agent of %s on %s: %zu processes with recorders",

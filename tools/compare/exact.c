@@ -11,8 +11,6 @@
 */
 #include "compare.h"
 
-#include <math.h>
-
 enum {
     SAME = 8,     /* times that an argument is the same before it counts */
     RESYNC = 400, /* records that one side may have more */

@@ -2,8 +2,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "compare.h"
 
-#include <math.h>
-
 enum { ROLES_MAX = 512 };
 
 /* The formats of threads with one name, as bits. */

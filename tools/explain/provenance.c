@@ -1,7 +1,6 @@
 /* provenance.c - the records that hold values of a crash. */
 /* SPDX-License-Identifier: MIT */
 #include "array.h"
-#include "buffer.h"
 #include "explain.h"
 
 #include <math.h>

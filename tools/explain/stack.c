@@ -68,7 +68,7 @@ void explain_open(struct explain *x)
     if (source->pid)
         x->hung = watch_once(x->call, x->verdict);
     if (!is_crashed_recording(x->call))
-        show_opened(x->call, &x->threads, strstr(x->verdict, "SPIN") != NULL);
+        show_open(x->call, &x->threads, strstr(x->verdict, "SPIN") != NULL);
     else if ((wrong = recording_threads(x->call, &x->threads)) != NULL)
         fail(x->call, "%s", wrong);
     crash_find(x);

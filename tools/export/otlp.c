@@ -3,7 +3,6 @@
 #include "contexts.h"
 #include "labels.h"
 #include "print.h"
-#include "sources.h"
 #include "trace_tree.h"
 
 /* Span kinds of OpenTelemetry, by ours: SERVER, INTERNAL, CLIENT. */

@@ -318,12 +318,6 @@ static void put_wake(struct perfetto *p, const struct timeline_event *e)
     message_end(p, begin);
 }
 
-static uint64_t flow_of(const struct perfetto *p, const struct spans_async *a)
-{
-    return p->base + (UINT64_C(1) << 62) + ((uint64_t)a->number << 24) +
-           (a->turn & 0xffffff);
-}
-
 static void put_async_end(struct perfetto *p, const struct spans_async *async,
                           uint64_t ns)
 {
@@ -389,7 +383,9 @@ static void put_record(struct perfetto *p, const struct timeline_event *e)
         put_flow(p, FLOW_END, p->base + record->order);
     if (e->step == SPANS_OPENS || (e->step && e->was_open))
         put_flow(p, e->step == SPANS_CLOSES ? FLOW_END : FLOW,
-                 flow_of(p, &e->async));
+                 p->base + (UINT64_C(1) << 62) +
+                     ((uint64_t)e->async.number << 24) +
+                     (e->async.turn & 0xffffff));
     inner = annotation(p, "message");
     put_text(b, 6, message, size);
     put_end(b, inner);

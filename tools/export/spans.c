@@ -3,7 +3,6 @@
 #include "spans.h"
 
 #include "array.h"
-#include "buffer.h"
 #include "command.h"
 
 /* ----------------------------------------------------------------- names -- */

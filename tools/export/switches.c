@@ -2,8 +2,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "switches_inside.h"
 
-#include "buffer.h"
-
 /* ----------------------------------------------------------------- names -- */
 
 static int names_compare(const void *a, const void *b)

@@ -3,7 +3,6 @@
 #include "switches_inside.h"
 
 #include "array.h"
-#include "buffer.h"
 
 /* ---------------------------------------------------------------- slices -- */
 

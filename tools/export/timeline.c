@@ -3,7 +3,6 @@
 #include "timeline.h"
 
 #include "array.h"
-#include "buffer.h"
 #include "print.h"
 #include "switches.h"
 

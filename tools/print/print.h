@@ -5,7 +5,7 @@
 #include "command.h"
 #include "offer.h"
 
-/* ----------------------------------------------------------------- shown.c -- */
+/* ------------------------------------------------------------------ text.c -- */
 
 /* Escapes a text of a source as in messages: bytes that are no UTF-8, control a
  * terminal (C0, DEL, C1), end a line or turn the direction of text become \n,
@@ -13,8 +13,6 @@
  * in lines, by recorder_add_name_() and recorder_format_(), which agree; JSON
  * writes the same characters as \u2028. Valid until the next call. */
 const char *text_shown(const char *text, size_t *size);
-
-/* ------------------------------------------------------------------ text.c -- */
 
 /* Returns the length of the UTF-8 character at `at`; 0: there is none. */
 size_t text_character(const char *at, size_t size);

@@ -1,8 +1,26 @@
-/* text.c - text for other programs: UTF-8, and numbers as text. */
+/* text.c - text for people, escaped, and for other programs: UTF-8, numbers. */
 /* SPDX-License-Identifier: MIT */
 #include "print.h"
 
 #include <math.h>
+
+#include "recorder/text.h"
+
+const char *text_shown(const char *text, size_t *size)
+{
+    static char *copy;
+    static size_t copy_max;
+    struct recorder_formatter_ f = {0};
+    if (copy_max < *size * 4 + 1) {
+        copy = need(realloc(copy, *size * 4 + 1));
+        copy_max = *size * 4 + 1;
+    }
+    f.text = recorder_string_at_(copy, copy_max - 1);
+    recorder_format_escape_(&f, text, *size, true);
+    copy[f.text.size] = '\0';
+    *size = f.text.size;
+    return copy;
+}
 
 /* ----------------------------------------------------------------- UTF-8 -- */
 

@@ -10,11 +10,9 @@
     Their sequence numbers follow the program's. Threads that have no row in the
     program are in a copy of its table.
 */
-#include "recording.h"
-#include "array.h"
-#include "buffer.h"
 #include "inside.h"
 #include "made.h"
+#include "recording.h"
 
 struct pending {
     struct call *call;

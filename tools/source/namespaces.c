@@ -1,6 +1,5 @@
 /* namespaces.c - ids of threads whose program is in a pid namespace. */
 /* SPDX-License-Identifier: MIT */
-#include "namespaces.h"
 #include "array.h"
 #include "proc.h"
 #include "reader.h"

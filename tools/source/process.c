@@ -1,10 +1,8 @@
 /* process.c - a running process as a source: process_vm_readv, no ptrace. */
 /* SPDX-License-Identifier: MIT */
-#include "namespaces.h"
 #include "proc.h"
 #include "source.h"
 
-#include <dirent.h>
 #include <elf.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>

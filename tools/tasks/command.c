@@ -1,7 +1,6 @@
 /* command.c - a program as tasks.c needs it: libdwfl's view, and its
  * threads. */
 /* SPDX-License-Identifier: MIT */
-#include <dwarf.h>
 
 #include "array.h"
 #include "file.h"

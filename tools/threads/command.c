@@ -1,14 +1,8 @@
-/* command.c - opens the threads of the source that the command was given. */
+/* command.c - opens the threads of a source that the command has opened. */
 /* SPDX-License-Identifier: MIT */
 #include "show.h"
 
 void show_open(struct call *call, struct threads *threads, bool stop)
-{
-    call_open(call, 0);
-    show_opened(call, threads, stop);
-}
-
-void show_opened(struct call *call, struct threads *threads, bool stop)
 {
     const char *wrong;
     if (stop && !call->source.pid)

@@ -7,12 +7,10 @@
 #include "print.h"
 #include "recorded.h"
 
-/* command.c: opens the call's source and its threads, with their numbers in the
- * program's registry, if it has one; on an error, prints it and exits with
- * 1. */
+/* command.c: opens the threads of a call whose source is open, with their numbers
+ * in the program's registry, if it has one; on an error, prints it and exits
+ * with 1. */
 void show_open(struct call *, struct threads *, bool stop);
-/* The same for a call whose source is open. */
-void show_opened(struct call *, struct threads *, bool stop);
 
 /* Gives threads the numbers that they have in the program's own records. */
 void show_numbers(struct threads *, struct reader *);

@@ -1,7 +1,6 @@
 /* words.c - the events of `recorder run` in words, with names. */
 /* SPDX-License-Identifier: MIT */
 #include "../../run/events.h"
-#include "buffer.h"
 #include "show.h"
 
 /* The last addresses with their names, and waits with their beginnings. A

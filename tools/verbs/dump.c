@@ -206,16 +206,6 @@ static void clear_end(struct call *call, uint64_t order, bool in_color)
              unfinished, unfinished == 1 ? " was" : "s were");
 }
 
-/* Lets lines of several sources show the wall-clock time: each began at
- * another. */
-static void lines_choose(struct call *calls)
-{
-    for (struct call *c = calls; c; c = c->next)
-        if (c->title && !c->line)
-            c->line = "{wall} [{name} {order}] {recorder}: "
-                      "{severity}{message}";
-}
-
 static int dump(struct call *call)
 {
     static char buffer[1 << 16];
@@ -234,9 +224,11 @@ static int dump(struct call *call)
     for (struct call *c = calls; c; c = c->next) {
         c->reader.kernel &= !clears; /* other records must not be cleared */
         c->reader.by_time = call_option(call, OPTION_BY_TIME);
+        if (c->title && !c->line) /* each of several began at another time */
+            c->line = "{wall} [{name} {order}] {recorder}: "
+                      "{severity}{message}";
     }
     sources_take(calls);
-    lines_choose(calls);
     if (isatty(1) && !call_option(call, OPTION_NO_PAGER) && !as_json && !as_csv)
         pager_open();
     setvbuf(stdout, buffer, _IOFBF, sizeof buffer);

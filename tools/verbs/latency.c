@@ -2,7 +2,6 @@
  * another. */
 /* SPDX-License-Identifier: MIT */
 #include "array.h"
-#include "buffer.h"
 #include "filters.h"
 #include "print.h"
 #include "switches.h"

@@ -12,7 +12,6 @@
        words that are addresses; and the dynamic linker's list of libraries
 */
 #include "array.h"
-#include "buffer.h"
 #include "inside.h"
 #include "labels.h"
 #include "made.h"

@@ -1,7 +1,6 @@
 /* spans.c - recorder spans: how often and how long, by the name of spans. */
 /* SPDX-License-Identifier: MIT */
 #include "array.h"
-#include "buffer.h"
 #include "print.h"
 #include "timeline.h"
 

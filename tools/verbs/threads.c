@@ -329,6 +329,7 @@ static int threads_run(struct call *call)
     size_t sure = 0;
     if (locks)
         by_option(call);
+    call_open(call, 0);
     show_open(call, &threads, call_option(call, OPTION_STOP));
     setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
     if (!threads.recorded &&

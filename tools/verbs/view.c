@@ -7,22 +7,20 @@
 
 /* ------------------------------------------------------------------ file -- */
 
-/* $TMPDIR/recorder-core.123.html */
+/* $TMPDIR/recorder-core.123.html. Ends the command if that exists and is no file
+ * of ours: in a folder that all may write to, another user's link or pipe may
+ * point elsewhere. */
 static char *default_path(const struct call *call)
 {
     const char *name = strrchr(call->name, '/');
-    return need_text("%s/recorder-%s.html", environment_or("TMPDIR", "/tmp"),
-                     name ? name + 1 : call->name);
-}
-
-/* Ends the command if a path exists and is no file of ours: in a folder that
- * all may write to, another user's link or pipe may point elsewhere. */
-static void must_be_ours(const struct call *call, const char *path)
-{
+    char *path =
+        need_text("%s/recorder-%s.html", environment_or("TMPDIR", "/tmp"),
+                  name ? name + 1 : call->name);
     struct stat is;
     if (lstat(path, &is) == 0 &&
         (!S_ISREG(is.st_mode) || is.st_uid != geteuid()))
         fail(call, "%s exists and is not your file: -o FILE", path);
+    return path;
 }
 
 static int write_file(struct call *call, const struct value_option *values,
@@ -33,7 +31,7 @@ static int write_file(struct call *call, const struct value_option *values,
     struct view_pack *pack;
     struct timeline timeline;
     struct switches switches;
-    char *own = path ? NULL : default_path(call);
+    char *own = NULL;
     size_t done = 0, some, all = 0;
     sources_take(call);
     for (struct call *c = call; c; c = c->next) {
@@ -41,10 +39,8 @@ static int write_file(struct call *call, const struct value_option *values,
         reader_count(&c->reader);
         all += c->reader.taken;
     }
-    if (!path) {
-        path = own;
-        must_be_ours(call, path);
-    }
+    if (!path)
+        path = own = default_path(call);
     output_open(&output, call, path);
     pack = view_pack_new(call, &call->reader, values, values_count);
     if (!call->title) { /* of several machines, processors are not told */

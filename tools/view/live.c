@@ -200,14 +200,6 @@ static void server_open(struct server *server, unsigned port)
 #endif
 }
 
-/* True while the program runs. A pidfd, if the kernel has them, tells
- * sooner. */
-static bool program_runs(const struct server *server)
-{
-    int pid = server->call->source.pid;
-    return !pid || kill(pid, 0) == 0 || errno == EPERM;
-}
-
 /* Writes a file that redirects a browser to the address, readable by the user
  * alone: the arguments of xdg-open are public, and the address is a secret. */
 static char *door(const struct call *call, const char *address)
@@ -233,6 +225,7 @@ int view_live(struct call *call, const struct value_option *values,
 {
     struct server *server = need(calloc(1, sizeof *server));
     char address[80], *path = NULL;
+    const int *pid = &call->source.pid;
     int64_t end_ms = 0;
     server->call = call;
     server->values = values;
@@ -250,8 +243,9 @@ int view_live(struct call *call, const struct value_option *values,
         view_open(path);
     }
     do {
-        if ((web_round(&server->web) || !program_runs(server)) &&
-            !server->ended)
+        bool ends = web_round(&server->web) || /* a pidfd tells sooner: */
+                    (*pid && kill(*pid, 0) != 0 && errno != EPERM);
+        if (ends && !server->ended)
             server->ended = "the program has ended";
         if (server->ended && !end_ms) {
             server->web.closed = true;

@@ -1,7 +1,6 @@
 /* tracks.c - threads: their spans, states and waits by time. */
 /* SPDX-License-Identifier: MIT */
 #include "array.h"
-#include "buffer.h"
 #include "why.h"
 
 enum {
