@@ -44,6 +44,8 @@ void targets_read(struct watcher *w, int unit_option)
                    *t.text ? "%s: more than 64 targets"
                            : "%s: no process has an empty name",
                    t.text);
+        if (t.pid && kill(t.pid, 0) != 0 && errno == ESRCH)
+            warn(call, "%d: there is no such process", t.pid);
         w->targets[w->targets_count++] = t;
     }
 }

@@ -212,7 +212,7 @@ int watcher_run(struct watcher *w)
     death_open(w);
     targets_scan(w);
     if (!w->count && !watch_names(w))
-        fail(w->call, "there is no such process, or no right to watch it");
+        fail(w->call, "there is no process that this user may watch");
     service_notify("READY=1");
     while (!command_stopped && (w->count || watch_names(w))) {
         int64_t now = watch_now();
