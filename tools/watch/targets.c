@@ -116,6 +116,7 @@ static void process_add(struct watcher *w, size_t target, int pid)
     if (!p)
         return;
     p->target = target;
+    p->recording = recording_of(pid);
     parent = atoi(proc_stat(pid, 0, 4, text));
     for (size_t i = 0; i < w->count; i++) {
         again |= w->all[i]->target == target;
