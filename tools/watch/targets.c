@@ -45,7 +45,7 @@ void targets_read(struct watcher *w, int unit_option)
                            : "%s: no process has an empty name",
                    t.text);
         if (t.pid && kill(t.pid, 0) != 0 && errno == ESRCH)
-            warn(call, "%d: there is no such process", t.pid);
+            warn(call, "%d: no such process", t.pid);
         w->targets[w->targets_count++] = t;
     }
 }
@@ -72,12 +72,28 @@ static void watched_describe(struct watched *p)
     }
 }
 
+/* The start of the stack, which differs between two programs of a process; 0: not
+ * known. */
+static uint64_t stack_of(int pid)
+{
+    char text[2048];
+    return strtoull(proc_stat(pid, 0, 28, text), NULL, 10);
+}
+
 bool watched_due(struct watched *p)
 {
     int64_t now = watch_now();
+    uint64_t stack = stack_of(p->pid);
+    if (stack && stack != p->stack) { /* exec() */
+        p->stack = stack;
+        p->due_ns = p->program_ns = now;
+        if (p->recording >= 0)
+            close(p->recording);
+        p->recording = -1;
+    }
     if (now < p->due_ns)
         return false;
-    p->due_ns = now + (now - p->begun_ns);
+    p->due_ns = now + (now - p->program_ns);
     watched_describe(p);
     return true;
 }
@@ -102,6 +118,8 @@ struct watched *watched_new(int pid)
         snprintf(p->unit, sizeof p->unit, "%.127s", strrchr(text, '/') + 1);
     }
     watched_describe(p);
+    p->program_ns = p->begun_ns;
+    p->stack = stack_of(pid);
     p->oom_kills = death_ooms(pid);
     p->look_ns = p->begun_ns;
     return p;

@@ -93,7 +93,9 @@ struct watched {
     int recording; /* the program's file of rings; -1: it has none */
     int conditions; /* the output of a watch for records; -1: none runs */
     pid_t child; /* its watch for records, or its log; 0: it has ended */
-    int64_t due_ns; /* the next look for recorders */
+    int64_t due_ns;     /* the next look for recorders */
+    int64_t program_ns; /* since when it was seen to run its program, */
+    uint64_t stack;     /* whose stack starts there */
     int64_t
         beyond_ns[16];  /* the figure's start; 0: none, -1: it was reported */
     uint64_t oom_kills; /* in its control group, before */
@@ -153,9 +155,9 @@ void watch_say(const struct watched *, const char *format, ...)
 void targets_scan(struct watcher *);
 /* Null: it has ended. */
 struct watched *watched_new(int pid);
-/* True if it is time to look for recorders: at first, and each time that the watch
- * has doubled. The process may be starting, open a library later, or become another
- * program by exec(), so this reads its name, command and folder again, too. */
+/* True if it is time to look for recorders: at first, after exec(), and each time
+ * that the watch of the program has doubled, which may be starting, or open a
+ * library later. Reads its name, command and folder again, too. */
 bool watched_due(struct watched *);
 void watched_free(struct watched *);
 /* Reads the targets of the watcher's call: its arguments, and --unit. */

@@ -74,6 +74,9 @@ static void conditions_act(struct watcher *w, struct watched *p)
     p->conditions = -1;
     if (got <= 0) /* no recorders yet, or it has ended */
         return;
+    watched_due(p); /* after exec(), it has another name */
+    if (p->recording < 0)
+        p->recording = recording_of(p->pid);
     line[got] = '\0';
     line[strcspn(line, "\n")] = '\0';
     snprintf(words, sizeof words, "CONDITION met: %s", line);
@@ -185,15 +188,11 @@ static void look_at_all(struct watcher *w)
 
 void children_reap(struct watcher *w)
 {
-    int status;
     pid_t child;
-    while ((child = waitpid(-1, &status, WNOHANG)) > 0)
+    while ((child = waitpid(-1, NULL, WNOHANG)) > 0)
         for (size_t i = 0; i < w->count; i++)
-            if (w->all[i]->child == child) {
+            if (w->all[i]->child == child)
                 w->all[i]->child = 0;
-                if (!status) /* the process may have called exec() */
-                    w->all[i]->due_ns = w->all[i]->begun_ns;
-            }
 }
 
 void watcher_end(struct watcher *w)
