@@ -55,7 +55,8 @@ static void watched_describe(struct watched *p)
 {
     char text[4096], link[32];
     size_t size;
-    proc_name(p->pid, 0, p->name);
+    if (proc_name(p->pid, 0, text))
+        strcpy(p->name, text);
     size = proc_text(p->pid, 0, "cmdline", text, sizeof p->command);
     for (size_t i = 0; i < size; i++)
         if (text[i] < ' ')
