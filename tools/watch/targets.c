@@ -96,6 +96,8 @@ bool watched_due(struct watched *p)
         return false;
     p->due_ns = now + (now - p->program_ns);
     watched_describe(p);
+    if (p->recording < 0)
+        p->recording = recording_of(p->pid);
     return true;
 }
 

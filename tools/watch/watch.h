@@ -157,7 +157,8 @@ void targets_scan(struct watcher *);
 struct watched *watched_new(int pid);
 /* True if it is time to look for recorders: at first, after exec(), and each time
  * that the watch of the program has doubled, which may be starting, or open a
- * library later. Reads its name, command and folder again, too. */
+ * library later. Reads its name, command and folder again, and looks for its file
+ * of rings, too. */
 bool watched_due(struct watched *);
 void watched_free(struct watched *);
 /* Reads the targets of the watcher's call: its arguments, and --unit. */

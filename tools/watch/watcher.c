@@ -74,23 +74,12 @@ static void conditions_act(struct watcher *w, struct watched *p)
     p->conditions = -1;
     if (got <= 0) /* no recorders yet, or it has ended */
         return;
-    watched_due(p); /* after exec(), it has another name */
-    if (p->recording < 0)
-        p->recording = recording_of(p->pid);
+    p->due_ns = 0; /* it has records, so perhaps a file of rings */
+    watched_due(p);
     line[got] = '\0';
     line[strcspn(line, "\n")] = '\0';
     snprintf(words, sizeof words, "CONDITION met: %s", line);
     verdict_act(w, p, VERDICT_SURE, words, false);
-    conditions_start(w, p);
-}
-
-/* Looks for records, and for the file of rings, in a process that has none. */
-static void records_look(struct watcher *w, struct watched *p)
-{
-    if (!watched_due(p))
-        return;
-    if (p->recording < 0)
-        p->recording = recording_of(p->pid);
     conditions_start(w, p);
 }
 
@@ -223,7 +212,8 @@ int watcher_run(struct watcher *w)
             w->scan_ns = now;
         }
         for (size_t i = 0; i < w->count; i++)
-            records_look(w, w->all[i]);
+            if (watched_due(w->all[i]))
+                conditions_start(w, w->all[i]);
         if (now >= due) {
             death_lines(w);
             look_at_all(w);
