@@ -135,10 +135,12 @@ static void answer(natsConnection *connection, natsMsg *message,
 }
 
 /* Each reason is logged once a minute: a sender of one cannot hide another. */
-static const char *const refusals[] = {
-    "that is too long", "that the hub relays", "whose id is no name",
-    "of more snapshots than an hour may have"};
 enum refusal { REFUSED_SIZE, REFUSED_RELAYED, REFUSED_ID, REFUSED_MANY };
+static const char *const refusals[] = {
+    [REFUSED_SIZE] = "that is too long",
+    [REFUSED_RELAYED] = "that the hub relays",
+    [REFUSED_ID] = "whose id is no name",
+    [REFUSED_MANY] = "of more snapshots than an hour may have"};
 static void refused(enum refusal why, const natsMsg *message)
 {
     static uint64_t said_ns[sizeof refusals / sizeof *refusals];
@@ -681,7 +683,8 @@ int fleet_agent(void)
     scan(&in);
     hub_connect(&hub, true);
     requests_listen(&hub);
-    /* libnats' threads answer before this thread, and what it starts, work */
+    /* The threads of libnats have a higher priority than this thread and all
+     * threads and processes that it starts from here on. */
     if (setpriority(PRIO_PROCESS, 0, NICE) != 0)
         say("nice: %s", strerror(errno));
     if (pthread_create(&shipper, NULL, spool_ship, &hub) != 0)

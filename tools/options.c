@@ -2,10 +2,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "contexts.h"
 #include "filters.h"
-#include "recording.h"
 #include "labels.h"
 #include "offer.h"
 #include "print.h"
+#include "recording.h"
 #include "threads.h"
 
 #include "recorder/regex.h"

@@ -405,8 +405,8 @@ static ptrdiff_t token_bytes(struct text_context *c, uint64_t address, char *to,
     return (ptrdiff_t)size;
 }
 
-/* The formatter's `text`: copies bytes of a string or of a copied text; of one
- * whose library was closed, words that say so. */
+/* The formatter's `text`: copies bytes of a string or of a copied text. If the
+ * library of a text was closed, it copies RECORDER_TEXT_UNKNOWN_. */
 ptrdiff_t text_bytes(void *context, uint64_t address, char *to, size_t size)
 {
     struct text_context *c = context;

@@ -1,5 +1,4 @@
-/* proc.h - files of /proc: of processes and their threads, and what they tell
- * of pid namespaces. */
+/* proc.h - files of /proc: of processes, their threads and pid namespaces. */
 /* SPDX-License-Identifier: MIT */
 #pragma once
 

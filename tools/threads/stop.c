@@ -79,7 +79,7 @@ void stop_end(struct threads *threads)
 {
     for (size_t i = 0; i < threads->count; i++) {
         struct thread *t = &threads->all[i];
-        if (t->stopped) /* give it the signal that came meanwhile, if any */
+        if (t->stopped) /* t->signal: one that came since the stop */
             ptrace(PTRACE_DETACH, t->id, NULL, (void *)(intptr_t)t->signal);
         t->stopped = false;
     }
