@@ -376,6 +376,10 @@ Test(explain, others)
         crash("./thrown client");
         command_must("explain core");
         cr_assert(is_among_first("clients: close client="), "%s", build_text);
+        crash("./thrown null last");
+        command_must("explain core");
+        cr_assert_not_null(strstr(build_text, "a null pointer, perhaps last\n"),
+                           "%s", build_text);
     }
     build_must("echo \"int main(void) { return *(volatile int *)4; }\" >n.c && "
                "gcc -g -o none n.c");

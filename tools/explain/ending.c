@@ -233,7 +233,7 @@ static void null_add(struct nulls *n, const struct variable *v)
         if (v->address && n->addresses[i] == v->address)
             return; /* by another name */
     if (variable_member(v, n->offset, &member))
-        name = member.name;
+        name = strstr(member.name, "->_vptr") ? name : member.name;
     else if (n->offset)
         return;
     if (n->count < NULLS_MAX)
