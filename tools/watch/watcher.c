@@ -109,30 +109,25 @@ static void figures_act(struct watcher *w, struct watched *p, int64_t now)
 /* Waits for the next look, or less long if a process ends. */
 static void wait_until(struct watcher *w, int64_t due)
 {
-    while (!command_stopped) {
-        struct pollfd *polled = need(calloc(2 * w->count + 1, sizeof *polled));
+    for (size_t count = w->count; w->count == count && !command_stopped;) {
+        struct pollfd *polled = need(calloc(2 * count + 1, sizeof *polled));
         int64_t left = (due - watch_now()) / 1000000;
-        bool died = false;
-        for (size_t i = 0; i < w->count; i++) {
+        for (size_t i = 0; i < count; i++) {
             polled[2 * i] = (struct pollfd){w->all[i]->pidfd, POLLIN, 0};
             polled[2 * i + 1] =
                 (struct pollfd){w->all[i]->conditions, POLLIN, 0};
         }
-        if (left <= 0 || poll(polled, 2 * w->count, (int)left) <= 0) {
+        if (left <= 0 || poll(polled, 2 * count, (int)left) <= 0) {
             free(polled);
             return;
         }
-        for (size_t i = w->count; i-- > 0;) {
+        for (size_t i = count; i-- > 0;) {
             if (polled[2 * i + 1].revents)
                 conditions_act(w, w->all[i]);
-            if (polled[2 * i].revents) {
+            if (polled[2 * i].revents)
                 death_act(w, i);
-                died = true;
-            }
         }
         free(polled);
-        if (died)
-            return;
     }
 }
 
