@@ -112,6 +112,26 @@ Test(watch_hangs, each_kind, .init = hangs_long)
     cr_assert_not_null(strstr(build_text, "waits for mutex"), "%s", build_text);
 }
 
+/* Goal: a watch that was late does not take a hang for an idle place, of which
+ * it has seen too little. */
+Test(watch_hangs, late_looks)
+{
+    pid_t pid = command_start("./hangs semaphore"), watch;
+    char arguments[64];
+    snprintf(arguments, sizeof arguments, "--hang 1s %d", (int)pid);
+    watch = watch_start(arguments);
+    noticed(pid, "is watched");
+    usleep(1500000); /* it hangs, for less than a second */
+    kill(watch, SIGSTOP);
+    sleep(13);
+    kill(watch, SIGCONT);
+    noticed(pid, "HANG.*waits for semaphore tokens");
+    cr_assert_null(strstr(build_text, "PERHAPS"), "%s", build_text);
+    kill(watch, SIGTERM);
+    waitpid(watch, NULL, 0);
+    command_stop(pid);
+}
+
 /* Goal: a program whose control group is frozen is named so, in a nap, too, which
  * Linux may freeze in place and shows as state D. */
 Test(watch_hangs, a_frozen_group)

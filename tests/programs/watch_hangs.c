@@ -345,7 +345,7 @@ static void livelock(void)
 static void vforks(void) /* D state until the child ends */
 {
     if (vfork() == 0) {
-        nap(30000);
+        nap(60000);
         _exit(0);
     }
 }

@@ -320,7 +320,7 @@ enum verdict hang_judge(struct watcher *w, struct watched *p, int64_t now,
                         "SPIN for %lld s without a wait or a system call: %s",
                         seconds(now - s.busy->busy_ns), words);
     }
-    if (!is && !p->verdict && s.still && s.odd && p->learned &&
+    if (!is && !p->verdict && s.still && s.odd && p->looks >= LOOKS_LEARNED &&
         s.age > 2 * w->hang_ns) {
         wait_words(p, s.odd, words);
         s.odd->idle = true;

@@ -179,14 +179,12 @@ bool look_take(struct watcher *w, struct watched *p, int64_t now)
         task_look(w, p, task_of(p, i, ids[i], now), now);
     free(ids);
     p->tasks_count = count;
-    if (!p->learned && now - p->begun_ns > 12 * w->hang_ns) {
-        p->learned = true;
+    if (++p->looks == LOOKS_LEARNED)
         for (size_t i = 0; i < count && !p->hung_ns; i++)
             if (p->tasks[i].rest > 1) {
                 rest_note(p, p->tasks[i].rest, now - p->tasks[i].still_ns);
                 p->tasks[i].idle |= now - p->tasks[i].still_ns >= w->hang_ns;
             }
-    }
     p->runs = p->ran_ns > (uint64_t)(now - p->look_ns) / 10;
     p->look_ns = now;
     return count != 0;
