@@ -64,6 +64,7 @@ static const struct kind {
              {"held_ticking", "HANG.*mutex first"},
              /* On a busy machine the thread that ticks wants a processor. */
              {"idle_pool", "HANG.*bytes wait.*, but take nothing"},
+             {"accepts", "HANG.*bytes wait.*condition came"},
              {"spinlock", "(HANG|SPIN)"},
              {"lost_wakeup", "HANG.*waits for condition came"},
              {"semaphore", "HANG.*waits for semaphore tokens"},

@@ -1,4 +1,4 @@
-/* watch_hangs.c - 22 kinds of hang: "KIND" works for a second, then hangs;
+/* watch_hangs.c - 25 kinds of hang: "KIND" works for a second, then hangs;
  * "KIND fine" works on. */
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
@@ -69,6 +69,7 @@ static void clients_start(void)
             if (fd >= 0)
                 connect(fd, (struct sockaddr *)&to, sizeof to);
             nap(100);
+            send(fd, "x", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
             close(fd);
         }
         _exit(0);
@@ -370,10 +371,16 @@ static void *idles(void *of)
 static void idle_pool(void)
 {
     go(idles, NULL);
-    serve(6000);
+    serve(9000);
     pthread_cond_signal(&came);
     for (;;)
         nap(200);
+}
+static void accepts(void) /* the main thread takes connections for a worker */
+{
+    go(waits, NULL);
+    for (;;)
+        accept(listening, NULL, NULL);
 }
 static void held_ticking(void) /* another thread still runs */
 {
@@ -392,6 +399,7 @@ static const struct {
              {"held", held},
              {"held_ticking", held_ticking},
              {"idle_pool", idle_pool},
+             {"accepts", accepts},
              {"spinlock", spinlock},
              {"flocks", flocks},
              {"lost_wakeup", lost_wakeup},

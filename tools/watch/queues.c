@@ -99,21 +99,26 @@ const struct queue *queues_look(struct watched *p, int64_t now)
     size_t count;
     struct queue *all = queues_list(p, &count);
     const struct queue *waits = NULL;
-    bool first = !p->queues_ns, moved = first || count != p->queues_count;
+    size_t new = 0, waiting = 0;
+    bool first = !p->queues_ns, moved = first;
     for (size_t i = 0; i < count; i++) {
         const struct queue *before =
             queue_of(p->queues, p->queues_count, all[i].inode, all[i].writes);
-        moved |= !before || before->bytes > all[i].bytes;
+        new += !before;
+        moved |= before && before->bytes > all[i].bytes;
         all[i].arrived = all[i].bytes && !first &&
                          (!before || before->arrived || !before->bytes);
         all[i].since_ns =
             before && before->bytes && before->bytes <= all[i].bytes
                 ? before->since_ns
                 : now;
+        waiting += all[i].arrived && !all[i].is_pipe && !all[i].listens;
     }
+    /* To accept connections is no work if their requests are not read. */
+    moved |= count - new != p->queues_count || (new && waiting < 2);
     free(p->queues);
     p->queues = all;
-    p->queues_count = p->queues_max = count;
+    p->queues_count = count;
     if (moved)
         p->unmoved_ns = now;
     p->queues_ns = now;

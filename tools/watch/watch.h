@@ -77,7 +77,7 @@ struct watched {
     struct rest rests[RESTS_MAX];
     size_t rests_count;
     struct queue *queues;
-    size_t queues_count, queues_max, descriptors;
+    size_t queues_count, descriptors;
     int64_t queues_ns, queues_cost_ns; /* the last look at queues */
     int64_t unmoved_ns; /* since when no queue was read, opened or closed */
     int64_t stopped_ns; /* since when its state is T */
