@@ -217,8 +217,9 @@ Test(watch_hangs, deaths)
         {"s13", "CRASH by SIGPIPE"},    {"null", "CRASH by SIGSEGV"},
         {"thread", "CRASH by SIGSEGV"}, {"killed", "KILLED by SIGKILL"},
         {"cpu", "KILLED by SIGKILL of (the kernel|an unknown sender)"},
-        {"e0", "ended with status 0"},  {"s15", "ended by SIGTERM"}};
-    enum { GOOD = 2, ENDS = COUNT(ends) };
+        {"e0", "ended with status 0"},  {"s15", "ended by SIGTERM"},
+        {"e143", "ended by SIGTERM, with status 143"}};
+    enum { GOOD = 3, ENDS = COUNT(ends) };
     char pids[1024] = "--hang 1s", text[128];
     pid_t all[ENDS], watch;
     int status;

@@ -238,20 +238,21 @@ enum verdict death_judge(struct watcher *w, struct watched *p, char to[1024])
                  kernel_words(w, p, "[%d]:", words) ? ": " : "", words);
         return *words || p->core ? VERDICT_SURE : VERDICT_PERHAPS;
     }
-    if (WIFEXITED(status)) {
-        snprintf(to, 1024,
-                 WEXITSTATUS(status) ? "EXIT with status %d"
-                                     : "ended with status %d",
-                 WEXITSTATUS(status));
-        return WEXITSTATUS(status) && !p->is_child ? VERDICT_SURE
-                                                   : VERDICT_NONE;
-    }
-    number = WTERMSIG(status);
-    by = death_sender(w, p->pid, number, who);
+    number = WIFEXITED(status) ? WEXITSTATUS(status) - 128 : WTERMSIG(status);
     if (number == SIGTERM || number == SIGINT || number == SIGHUP) {
-        snprintf(to, 1024, "ended by SIG%s", sigabbrev_np(number));
+        snprintf(to, 1024,
+                 WIFEXITED(status) ? "ended by SIG%s, with status %d"
+                                   : "ended by SIG%s",
+                 sigabbrev_np(number), WEXITSTATUS(status));
         return VERDICT_NONE;
     }
+    if (WIFEXITED(status)) {
+        number = WEXITSTATUS(status);
+        snprintf(to, 1024, "%s with status %d", number ? "EXIT" : "ended",
+                 number);
+        return number && !p->is_child ? VERDICT_SURE : VERDICT_NONE;
+    }
+    by = death_sender(w, p->pid, number, who);
     if (p->oom_kills < death_ooms(p->pid))
         snprintf(words, sizeof words, "its control group counts an OOM kill");
     else if (number != SIGKILL)
