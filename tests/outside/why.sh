@@ -185,6 +185,44 @@ is '0 200'
 must recorder why faults.rec long
 has 'ran on a CPU, with a page fault each '
 
+## calls_of_one_place_are_one_part
+# Goal: waits for many files or pipes at one place are one line, not one each.
+cat >pipes.c <<'END'
+#include "recorder_dump.h"
+#include <pthread.h>
+#include <unistd.h>
+RECORDER(app, 64, "Spans")
+static int pipes[20][2];
+static void *writer(void *none)
+{
+    for (int i = 0; i < 20; i++)
+        if (usleep(2000) || write(pipes[i][1], "x", 1) != 1)
+            return pipes;
+    return none;
+}
+int main(void)
+{
+    pthread_t thread;
+    char byte;
+    for (int i = 0; i < 20; i++)
+        if (pipe(pipes[i]))
+            return 1;
+    pthread_create(&thread, NULL, writer, NULL);
+    record(app, "> all");
+    for (int i = 0; i < 20; i++)
+        if (read(pipes[i][0], &byte, 1) != 1)
+            return 1;
+    record(app, "< all");
+    return pthread_join(thread, NULL);
+}
+END
+gcc -g -I$ROOT $WARNINGS -o pipes pipes.c -lpthread
+recorder run -q -o pipes.rec ./pipes
+must recorder why pipes.rec all
+has ' and others like it, returned 1 of 1, at main pipes.c:'
+text=$(grep -c 'waited in read' <<<"$text")
+is 1
+
 ## lives_of_threads_are_spans
 # Goal: without spans of the program, the life of a thread is a span.
 gcc -g -DWITHOUT_SPANS -DRECORDER_KERNEL_SLOTS=4096 -I$ROOT -o lives \

@@ -13,6 +13,17 @@ struct link {
     unsigned depth;
 };
 
+/* True if two calls are equal but for numbers: descriptors, files of a folder. */
+static bool is_alike(const char *a, const char *b)
+{
+    static const char digits[] = "0123456789";
+    while (*a && *a == *b) {
+        a += strspn(a + 1, digits) + 1;
+        b += strspn(b + 1, digits) + 1;
+    }
+    return *a == *b;
+}
+
 static bool is_same(const struct why_row *a, const struct why_row *b)
 {
     if (a->kind != b->kind || a->other != b->other || !a->of != !b->of)
@@ -21,7 +32,9 @@ static bool is_same(const struct why_row *a, const struct why_row *b)
         return true;
     if (a->of->kind != b->of->kind || a->of->result != b->of->result)
         return false;
-    return a->of->kind == WAIT_CALL ? strcmp(a->of->call, b->of->call) == 0
+    return a->of->kind == WAIT_CALL ? strcmp(a->of->call, b->of->call) == 0 ||
+                                          (a->of->stack == b->of->stack &&
+                                           is_alike(a->of->call, b->of->call))
                                     : a->of->object == b->of->object;
 }
 
@@ -50,6 +63,7 @@ static struct why_row *row_add(const struct link *link, struct why_row *to,
     at->ns[link->why->column] += end - begin;
     at->count++;
     at->faults += at == last ? 0 : row.faults;
+    at->several |= row.of && row.of->call && strcmp(row.of->call, at->of->call);
     if (end - begin > at->longest) {
         at->longest = end - begin;
         at->of = row.of;

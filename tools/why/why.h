@@ -97,6 +97,7 @@ struct why_row {
     const struct why_track *track, *other; /* whose; holder, signaller */
     uint64_t ns[2], longest, count;
     double faults;
+    bool several; /* calls that differ in numbers */
     struct why_mark first, last; /* the records around the longest part */
     struct why_row *rows;
     size_t rows_count, rows_max;

@@ -25,7 +25,8 @@ static void wait_text(FILE *to, const struct why *w, const struct why_row *row)
         recorded_frames(w->threads, row->of->stack, 0, frames);
     char object[256];
     if (row->of->call) {
-        text_put(to, "waited in %s", row->of->call);
+        text_put(to, "waited in %s%s", row->of->call,
+                 row->several ? " and others like it" : "");
         fprintf(to,
                 row->of->asked ? ", returned %" PRId64 " of %" PRIu64
                                : ", returned %" PRId64,
