@@ -571,14 +571,12 @@ static void libraries_name(struct call *call)
             struct reader_recorder *r = reader->recorders[i];
             const struct reader_recorder *other = reader->recorders[k];
             const struct module *m;
-            const char *file;
             if (r->shown != r->name || strcmp(r->name, other->name) != 0)
                 continue;
             m = module_of(call, r);
             if (!m || m == module_of(call, other))
                 continue;
-            file = strrchr(m->path, '/') ? strrchr(m->path, '/') + 1 : m->path;
-            r->shown = need_text("%s of %s", r->name, file);
+            r->shown = need_text("%s of %s", r->name, basename(m->path));
         }
 }
 

@@ -306,7 +306,7 @@ static void address_text(FILE *to, struct explain *x)
         null_text(to, x, x->address);
     } else if (x->signal == SIGSEGV && x->code == SEGV_ACCERR && module) {
         fprintf(to, ", which %s maps and which may not be %s",
-                show_base(module->path), x->access.writes ? "written" : "used");
+                basename(module->path), x->access.writes ? "written" : "used");
     } else if (x->signal == SIGBUS && (module || x->code == BUS_ADRERR)) {
         fprintf(to, ": after the end of the file %s",
                 module ? module->path : "that is mapped there");

@@ -108,7 +108,6 @@ static void note_process(struct notes *notes, const struct memory *m, int pid,
 {
     struct elf_prstatus status = {0};
     struct elf_prpsinfo info = {0};
-    const char *name;
     for (size_t i = 0; i < notes->statuses_count; i++)
         note_add(notes, m, "CORE", NT_PRSTATUS,
                  notes->statuses + i * notes->status_bytes,
@@ -117,8 +116,8 @@ static void note_process(struct notes *notes, const struct memory *m, int pid,
         return;
     status.pr_pid = info.pr_pid = pid;
     if (source->modules_count) {
-        name = strrchr(source->modules[0].path, '/');
-        strncpy(info.pr_fname, name ? name + 1 : "", sizeof info.pr_fname - 1);
+        strncpy(info.pr_fname, basename(source->modules[0].path),
+                sizeof info.pr_fname - 1);
         strncpy(info.pr_psargs, source->modules[0].path,
                 sizeof info.pr_psargs - 1);
     }

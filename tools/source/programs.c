@@ -24,14 +24,9 @@ bool program_path(int pid, char to[PATH_MAX])
 static bool executable_name(int pid, char to[PROGRAM_NAME_MAX])
 {
     char path[PATH_MAX];
-    const char *name;
-    if (!program_path(pid, path))
+    if (!program_path(pid, path) || strlen(basename(path)) >= PROGRAM_NAME_MAX)
         return false;
-    name = strrchr(path, '/');
-    name = name ? name + 1 : path;
-    if (strlen(name) >= PROGRAM_NAME_MAX)
-        return false;
-    strcpy(to, name);
+    strcpy(to, basename(path));
     return true;
 }
 

@@ -146,11 +146,9 @@ static bool command_mapping(void *of, uint64_t address, uint64_t *start,
 static bool command_library(void *of, const char *name)
 {
     const struct source *source = ((struct tasks_command *)of)->source;
-    for (size_t i = 0; i < source->modules_count; i++) {
-        const char *base = strrchr(source->modules[i].path, '/');
-        if (base && strncmp(base + 1, name, strlen(name)) == 0)
+    for (size_t i = 0; i < source->modules_count; i++)
+        if (strncmp(basename(source->modules[i].path), name, strlen(name)) == 0)
             return true;
-    }
     return false;
 }
 

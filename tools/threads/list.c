@@ -23,7 +23,7 @@ static void place_text(FILE *to, const struct place *place)
     const char *file = place->file ? place->file : place->module;
     char name[256];
     show_function(place, name);
-    text_put(to, "    %-30s  %s", name, file ? show_base(file) : "?");
+    text_put(to, "    %-30s  %s", name, file ? basename(file) : "?");
     if (place->file)
         fprintf(to, ":%d", place->line);
     putc('\n', to);

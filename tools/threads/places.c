@@ -21,8 +21,7 @@ bool place_is_libc(const char *path)
 {
     static const char *const names[] = {"libc.so", "libc-", "libc.musl",
                                         "ld-musl", "libpthread"};
-    const char *name = strrchr(path, '/');
-    name = name ? name + 1 : path;
+    const char *name = basename(path);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strncmp(name, names[i], strlen(names[i])) == 0)
             return true;

@@ -344,19 +344,13 @@ void show_holds(struct threads *threads, size_t holder, char to[1024])
 
 enum { SITE_FRAMES = 3 };
 
-const char *show_base(const char *path)
-{
-    const char *name = strrchr(path, '/');
-    return name ? name + 1 : path;
-}
-
 void show_function(const struct place *place, char to[256])
 {
     if (place->function)
         snprintf(to, 256, "%.252s%s", place->function,
                  strlen(place->function) > 252 ? "..." : "");
     else if (place->offset && place->module)
-        snprintf(to, 256, "%s+0x%llx", show_base(place->module),
+        snprintf(to, 256, "%s+0x%llx", basename(place->module),
                  (unsigned long long)place->offset);
     else
         snprintf(to, 256, "0x%llx", (unsigned long long)place->address);
@@ -368,7 +362,7 @@ void show_place(FILE *to, const struct place *place)
     show_function(place, name);
     text_put(to, "%s", name);
     if (place->file)
-        text_put(to, " %s:%d", show_base(place->file), place->line);
+        text_put(to, " %s:%d", basename(place->file), place->line);
 }
 
 /* True for a place in a header or a library of the system. Users look for their

@@ -15,8 +15,6 @@ void show_open(struct call *, struct threads *, bool stop);
 /* Gives threads the numbers that they have in the program's own records. */
 void show_numbers(struct threads *, struct reader *);
 
-/* The name of a file without its folders. */
-const char *show_base(const char *path);
 /* The kind of an object that is waited for: "mutex". */
 const char *show_kind(enum wait_kind);
 /* "bank", "queue+0x8", or "0x7f0012345678". */

@@ -12,10 +12,9 @@
  * point elsewhere. */
 static char *default_path(const struct call *call)
 {
-    const char *name = strrchr(call->name, '/');
     char *path =
         need_text("%s/recorder-%s.html", environment_or("TMPDIR", "/tmp"),
-                  name ? name + 1 : call->name);
+                  basename(call->name));
     struct stat is;
     if (lstat(path, &is) == 0 &&
         (!S_ISREG(is.st_mode) || is.st_uid != geteuid()))
