@@ -5,8 +5,7 @@
    PTHREAD_MUTEX_INITIALIZER. Memory of free() that has another lock later would
    otherwise join the orders of both.
 */
-#include "libc.h"
-#include "run.h"
+#include "real_functions.h"
 
 #include <malloc.h>
 
@@ -18,10 +17,8 @@ static RUN_SELDOM void free_seldom(void *memory)
 {
     const uintptr_t start = (uintptr_t)memory;
     if (!give) {
-        void *found = run_find_beside("malloc_usable_size", "free");
-        __builtin_memcpy(&size_of, &found, sizeof found);
-        found = run_find_beside("free", "free");
-        __builtin_memcpy(&give, &found, sizeof found);
+        run_put_found(&size_of, run_find_beside("malloc_usable_size", "free"));
+        run_put_found(&give, run_find_beside("free", "free"));
     }
     if (run_bit(run_blocks, start / RUN_PAGE) && memory && size_of)
         run_order_freed(start, size_of(memory));

@@ -13,9 +13,7 @@ int run_semaphore_wait(sem_t *s, const struct run_limit *l, uintptr_t site,
 {
     struct run_thread *t = run_thread();
     int result, error = errno;
-    if (!t)
-        return wait_real(s, l);
-    if (!run_limit_is_valid(l))
+    if (!t || !run_limit_is_valid(l))
         return wait_real(s, l);
     /* As the real function does, before it takes anything. */
     pthread_testcancel();
@@ -106,9 +104,7 @@ static int once(pthread_once_t *control, void (*routine)(void), uintptr_t site,
     struct run_thread *t;
     int result;
     run_bind();
-    if (begun & ONCE_DONE)
-        return run_real.pthread_once(control, routine);
-    t = run_thread();
+    t = begun & ONCE_DONE ? NULL : run_thread();
     if (!t)
         return run_real.pthread_once(control, routine);
     once = (struct run_once){t->once, control, routine, t, site, cfa};

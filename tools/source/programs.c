@@ -90,10 +90,9 @@ bool program_records(int pid)
     static const struct source_how how;
     struct source *source = need(malloc(sizeof *source));
     char name[16];
-    bool has;
+    bool has = false;
     snprintf(name, sizeof name, "%d", pid);
-    has = !source_open(source, name, &how);
-    if (has) {
+    if (!source_open(source, name, &how)) {
         has = source->registries > 0;
         source_close(source);
     }

@@ -118,12 +118,9 @@ static bool kind_find(struct search *s, struct thread *thread)
 
 void guards_find(struct threads *threads)
 {
-    for (size_t i = 0; i < threads->count; i++) {
-        struct thread *thread = &threads->all[i];
-        struct search search = {.threads = threads, .wait = &thread->wait};
-        if (thread->wait.kind == WAIT_FUTEX)
-            kind_find(&search, thread);
-    }
+    for (size_t i = 0; i < threads->count; i++)
+        if (threads->all[i].wait.kind == WAIT_FUTEX)
+            kind_find(&(struct search){.threads = threads}, &threads->all[i]);
     for (size_t i = 0; i < threads->count; i++) {
         struct thread *thread = &threads->all[i];
         struct search search = {.threads = threads, .wait = &thread->wait};

@@ -91,19 +91,15 @@ bool process_stood(struct threads *threads, const struct thread *before)
  * which grows with each thread; earlier kernels have no thread descriptors. */
 void process_age(struct thread *thread, int32_t process)
 {
-    char text[1024];
-    const char *at;
+    char text[2048];
     struct stat file;
     int fd = (int)syscall(SYS_pidfd_open, thread->id, PIDFD_THREAD);
     if (fd >= 0 && fstat(fd, &file) == 0)
         thread->born = file.st_ino;
     if (fd >= 0)
         close(fd);
-    proc_text(process, thread->id, "stat", text, sizeof text);
-    at = strrchr(text, ')'); /* the 2nd field; the start is the 22nd */
-    for (int i = 2; i < 22 && at; i++)
-        at = strchr(at + 1, ' ');
-    thread->started = at ? strtoull(at, NULL, 10) : 0;
+    thread->started =
+        strtoull(proc_stat(process, thread->id, 22, text), NULL, 10);
 }
 
 /* --------------------------------------------------------------- threads -- */

@@ -56,16 +56,12 @@ const char *stop_all(struct threads *threads)
     }
     for (size_t i = 0; i < threads->count; i++) {
         struct thread *t = &threads->all[i];
-        int signal = 0;
-        if (!t->stopped)
-            continue;
         t->stopped =
-            thread_stopped(t->id, threads->stopped_ns + STOP_NS, &signal);
-        t->signal = signal;
-        if (!t->stopped)
-            continue;
-        stopped++;
-        thread_registers(threads, t);
+            t->stopped &&
+            thread_stopped(t->id, threads->stopped_ns + STOP_NS, &t->signal);
+        if (t->stopped)
+            thread_registers(threads, t);
+        stopped += t->stopped;
     }
     if (stopped)
         return NULL;

@@ -366,9 +366,7 @@ static void thumb_short(struct prologue *p, uint32_t i)
         prologue_leave(p);
     else if ((i & 0xff87) == 0x4780)
         prologue_call(p);
-    else if ((i & 0xf000) >= 0x5000 && (i & 0xf000) <= 0x9000)
-        short_memory(p, i);
-    else if ((i & 0xf800) == 0x4800)
+    else if ((i & 0xf800) >= 0x4800 && (i & 0xf000) <= 0x9000)
         short_memory(p, i);
     else
         short_compute(p, i);
