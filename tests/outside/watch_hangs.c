@@ -133,6 +133,29 @@ Test(watch_hangs, late_looks)
     command_stop(pid);
 }
 
+/* Goal: a thread that computes in many functions is not said to be in one, and
+ * the function that calls them is named. Method: all looks differ in the
+ * innermost function, and `recorder run` puts a stack in one line. */
+Test(watch_hangs, a_thread_that_computes)
+{
+    static const char *const starts[] = {
+        "./hangs computes",
+        RECORDER " run --always -q -o computes.rec ./hangs computes"};
+    pid_t all[COUNT(starts)], watch;
+    char pids[64];
+    for (size_t i = 0; i < COUNT(starts); i++)
+        all[i] = command_start(starts[i]);
+    snprintf(pids, sizeof pids, "--hang 2s %d %d", (int)all[0], (int)all[1]);
+    watch = watch_start(pids);
+    for (size_t i = 0; i < COUNT(starts); i++)
+        noticed(all[i],
+                "PERHAPS SPIN.* runs in computes watch_hangs.c:[0-9]* < main");
+    for (size_t i = 0; i < COUNT(starts); i++)
+        command_stop(all[i]);
+    kill(watch, SIGTERM);
+    waitpid(watch, NULL, 0);
+}
+
 /* Goal: a program whose control group is frozen is named so, in a nap, too, which
  * Linux may freeze in place and shows as state D. */
 Test(watch_hangs, a_frozen_group)

@@ -4,24 +4,42 @@
 
 enum { LOOKS = 3, FRAMES = 128 };
 
-/* The names of functions in a stack of `recorder threads`, from the outermost
- * on; they stay in `text`. */
+/* The frames in a stack of `recorder threads`, the outermost last; they stay in
+ * `text`. A thread of `recorder run`, as "T2 11846 dead", has them in one line. */
 static int frames_of(char *text, char *to[FRAMES])
 {
-    char *lines[FRAMES];
+    const char *between = *text == 'T' ? " < " : "\n    ",
+               *begin = *text == 'T' ? "\n    at " : between;
+    char *at = strstr(text, begin), *next, *end;
+    size_t skip = strlen(begin);
     int count = 0;
-    for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
-        if (strncmp(line, "    ", 4) == 0 && count < FRAMES)
-            lines[count++] = line + 4;
-    for (int i = 0; i < count; i++)
-        to[i] = lines[count - 1 - i];
+    for (; at && count < FRAMES; at = next, skip = strlen(between)) {
+        at += skip;
+        end = at + strcspn(at, "\n");
+        next = strstr(at, between);
+        if (next && next > end)
+            next = NULL;
+        *(next ? next : end) = '\0';
+        to[count++] = at;
+    }
     return count;
+}
+
+/* The bytes of a frame's text without the number of its line. 0: code without a
+ * name, as that of a just-in-time compiler, which is all taken for one function. */
+static size_t name_size(const char *frame)
+{
+    const char *colon = strrchr(frame, ':');
+    if (strncmp(frame, "0x", 2) == 0)
+        return 0;
+    return colon && colon[1] >= '0' && colon[1] <= '9' ? (size_t)(colon - frame)
+                                                       : strlen(frame);
 }
 
 static bool same_function(const char *a, const char *b)
 {
-    size_t size = strcspn(a, " ");
-    return size == strcspn(b, " ") && strncmp(a, b, size) == 0;
+    size_t size = name_size(a);
+    return size == name_size(b) && strncmp(a, b, size) == 0;
 }
 
 /* True if a thread spent its time in the kernel, too: it does call. */
@@ -37,7 +55,7 @@ enum verdict spin_find(struct watched *p, struct task *t, char to[512])
 {
     char id[16], name[17], text[LOOKS][16384], *first[FRAMES];
     const char *command[] = {"threads", p->id, "--thread", id, "--stop", NULL};
-    int common = 0;
+    int common = 0, all = 0;
     bool leaf = true;
     if (calls(p, t))
         return VERDICT_NONE;
@@ -50,10 +68,11 @@ enum verdict spin_find(struct watched *p, struct task *t, char to[512])
             !memmem(text[i], strcspn(text[i], "\n"), " runs", 5))
             return VERDICT_NONE;
         count = frames_of(text[i], i ? frames : first);
+        all = i ? all : count;
         while (i && k < count && k < common &&
-               same_function(first[k], frames[k]))
+               same_function(first[all - 1 - k], frames[count - 1 - k]))
             k++;
-        leaf &= !i || (k == count && k == common);
+        leaf &= !i || (k && k == count && k == common && name_size(*frames));
         common = i ? k : count;
         usleep(100000);
     }
@@ -62,12 +81,12 @@ enum verdict spin_find(struct watched *p, struct task *t, char to[512])
         return VERDICT_NONE;
     proc_name(p->pid, t->id, name);
     snprintf(to, 512, "%d %s runs in", t->id, name);
-    for (int i = common - 1; i >= 0 && i >= common - 3; i--) {
+    for (int i = all - common; i < all && i < all - common + 3; i++) {
         char *at = first[i];
-        size_t size = strcspn(at, " ");
-        snprintf(to + strlen(to), 512 - strlen(to), "%s %.*s %s",
-                 i < common - 1 ? " <" : "", (int)size, at,
-                 at + size + strspn(at + size, " "));
+        size_t size = strcspn(at, " "), blanks = strspn(at + size, " ");
+        snprintf(to + strlen(to), 512 - strlen(to), "%s %.*s%s",
+                 i > all - common ? " <" : "", (int)size, at,
+                 at + size + blanks - (blanks > 0));
     }
     return leaf ? VERDICT_SURE : VERDICT_PERHAPS;
 }
