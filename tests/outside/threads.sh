@@ -442,6 +442,16 @@ until test $(grep -c 'State:.[SD]' /proc/$pid/task/*/status |
     grep -c :1) = 4; do sleep 0.01; done
 stop
 
+## a_stop_changes_no_wait
+# Goal: a wait that the kernel continues after a stop, by the call
+# restart_syscall(), is named as before.
+start_kinds
+must recorder threads --stop $pid
+each_kind told
+must recorder threads $pid
+lacks restart_syscall
+stop
+
 ## nobody_is_stopped
 # Goal: no thread as much as wakes up because of a look.
 switches()

@@ -49,7 +49,10 @@ static const struct wait_function {
                  {"pthread_join", WAIT_THREAD, false},
                  {"pthread_timedjoin", WAIT_THREAD, false},
                  {"pthread_clockjoin", WAIT_THREAD, false},
-                 {"thrd_join", WAIT_THREAD, false}};
+                 {"thrd_join", WAIT_THREAD, false},
+                 {"poll", WAIT_CALL, false},
+                 {"nanosleep", WAIT_CALL, false},
+                 {"clock_nanosleep", WAIT_CALL, false}};
 
 /* The calls whose first argument is a file descriptor that they wait on. */
 static const char of_files[] =
@@ -372,7 +375,9 @@ void wait_find(struct threads *threads, struct thread *thread)
     } else if (wait->call && strcmp(wait->call, "restart_syscall") == 0) {
         /* After a stop; the arguments belong to the interrupted call. */
         function = function_waiting(threads, thread);
-        if (function)
+        if (function && function->kind == WAIT_CALL)
+            wait->call = function->begin;
+        else if (function)
             futex_find(threads, thread, function);
     }
 }
