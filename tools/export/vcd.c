@@ -150,9 +150,7 @@ static void put_about(const struct vcd *v, FILE *file)
 
 static void put_head(struct waves *w, const struct vcd *all, size_t count)
 {
-    static const char *const units[] = {"1 ns",   "10 ns",  "100 ns", "1 us",
-                                        "10 us",  "100 us", "1 ms",   "10 ms",
-                                        "100 ms", "1 s",    "10 s",   "100 s"};
+    static const char *const units[] = {"ns", "us", "ms", "s"};
     uint64_t start_ns = 0;
     size_t unit = 0;
     w->unit_ns = 1;
@@ -170,7 +168,8 @@ static void put_head(struct waves *w, const struct vcd *all, size_t count)
         fprintf(w->out.file,
                 "$comment 0 is %" PRIu64 " ns since 1970, UTC $end\n",
                 start_ns);
-    fprintf(w->out.file, "$timescale %s $end\n", units[unit]);
+    fprintf(w->out.file, "$timescale 1%.*s %s $end\n", (int)unit % 3, "00",
+            units[unit / 3]);
 }
 
 static void put_lanes(struct vcd *v)
