@@ -145,8 +145,9 @@ static size_t walk(struct unwind *u, struct registers *registers, uint64_t *to,
             *whole = true;
             return count;
         }
-        /* Only the innermost function may have put nothing on the stack. */
-        if (registers->value[machine->sp] < sp + (count > 1))
+        /* Only the innermost function may have put nothing on the stack. A signal's
+         * handler may have another stack. */
+        if (called && registers->value[machine->sp] < sp + (count > 1))
             break;
     }
     return count;
