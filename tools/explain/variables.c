@@ -154,31 +154,19 @@ static bool variable_read(const struct frame *f, Dwarf_Die *die,
     return true;
 }
 
-/* The unit of DWARF of an address; null: none. *bias: of its module. */
-static Dwarf_Die *unit_of(struct threads *threads, uint64_t address,
-                          Dwarf_Addr *bias)
-{
-    Dwfl_Module *module = dwfl_addrmodule(threads->unwind.dwfl, address);
-    return module ? dwfl_module_addrdie(module, address, bias) : NULL;
-}
-
 size_t variables_of(struct threads *threads, uint64_t address,
                     const struct registers *registers, uint64_t cfa,
                     struct variable to[VARIABLES_MAX])
 {
     struct frame f = {.threads = threads, .registers = registers, .cfa = cfa};
-    Dwarf_Die *unit = unit_of(threads, address, &f.bias);
-    Dwarf_Die *found = NULL, *scopes = NULL, die;
+    Dwarf_Die *unit = place_unit(threads, address, &f.bias);
+    Dwarf_Die *scopes = NULL, die;
     size_t count = 0;
     unsigned inlined = 0;
     int depth;
     bool is_value;
     f.pc = address - f.bias;
-    depth = unit ? dwarf_getscopes(unit, f.pc, &found) : 0;
-    if (depth > 0) { /* around an inlined function it has not its caller */
-        depth = dwarf_getscopes_die(&found[0], &scopes);
-        free(found);
-    }
+    depth = unit ? place_scopes(unit, f.pc, &scopes) : 0;
     for (int i = 0; i < depth; i++)
         if (dwarf_tag(&scopes[i]) == DW_TAG_subprogram)
             place_of_die(&f, &scopes[i], DW_AT_frame_base, &f.base, &is_value);
@@ -255,7 +243,7 @@ size_t variables_static(struct threads *threads, uint64_t address,
     struct function function;
     Dwarf_Die *unit;
     s.f = (struct frame){.threads = threads, .registers = &none};
-    unit = unit_of(threads, address, &s.f.bias);
+    unit = place_unit(threads, address, &s.f.bias);
     if (!unit || m->machine != EM_X86_64 ||
         !function_find(&threads->unwind, address, &function) ||
         address - function.start >= sizeof s.code - 15)

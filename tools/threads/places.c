@@ -61,16 +61,36 @@ static Dwarf_Die *unit_of(Dwfl_Module *module, uint64_t address,
     return NULL;
 }
 
-/* The scopes around an address of a unit, the innermost first; their number. */
-static int scopes_of(Dwarf_Die *unit, uint64_t address, Dwarf_Die **scopes)
+/* Finds the innermost function or block with an address. dwarf_getscopes() does
+ * not look into namespaces, in which clang and rustc have functions. */
+static bool scope_find(Dwarf_Die *parent, uint64_t address, unsigned depth,
+                       Dwarf_Die *found)
+{
+    enum { DEPTH_MAX = 256 };
+    Dwarf_Die die;
+    int more = depth < DEPTH_MAX ? dwarf_child(parent, &die) : 1;
+    for (; more == 0; more = dwarf_siblingof(&die, &die)) {
+        int tag = dwarf_tag(&die);
+        bool outer = tag == DW_TAG_namespace || tag == DW_TAG_structure_type ||
+                     tag == DW_TAG_class_type;
+        if (outer ? scope_find(&die, address, depth + 1, found)
+                  : (tag == DW_TAG_subprogram || tag == DW_TAG_lexical_block ||
+                     tag == DW_TAG_inlined_subroutine) &&
+                        dwarf_haspc(&die, address) > 0) {
+            if (!outer && !scope_find(&die, address, depth + 1, found))
+                *found = die;
+            return true;
+        }
+    }
+    return false;
+}
+
+int place_scopes(Dwarf_Die *unit, uint64_t address, Dwarf_Die **scopes)
 {
     Dwarf_Die innermost;
-    if (dwarf_getscopes(unit, address, scopes) <= 0)
-        return 0;
-    innermost = **scopes;
-    free(*scopes); /* they continue at the definition of the function, not at
-                    * its call */
-    return dwarf_getscopes_die(&innermost, scopes);
+    return scope_find(unit, address, 0, &innermost)
+               ? dwarf_getscopes_die(&innermost, scopes)
+               : 0;
 }
 
 /* Puts the functions that were inlined at a place before it. Returns the
@@ -79,7 +99,7 @@ static struct place *place_inlined(struct place *place, Dwarf_Die *unit,
                                    uint64_t address)
 {
     Dwarf_Die *scopes = NULL;
-    int count = scopes_of(unit, address, &scopes);
+    int count = place_scopes(unit, address, &scopes);
     struct place *innermost = NULL, **end = &innermost;
     struct place at = *place; /* the line, at first of the innermost */
     for (int i = 0; i < count; i++) {
@@ -132,6 +152,13 @@ static Dwfl_Module *dwfl_module_of(Dwfl *dwfl, uint64_t address)
     if (dwfl)
         dwfl_getmodules(dwfl, module_has, &search, 0);
     return search.found;
+}
+
+Dwarf_Die *place_unit(const struct threads *threads, uint64_t address,
+                      Dwarf_Addr *bias)
+{
+    Dwfl_Module *module = dwfl_module_of(threads->unwind.dwfl, address);
+    return module ? unit_of(module, address, bias) : NULL;
 }
 
 /* Finds the source line. Lines of the system's own libraries are of no use, and

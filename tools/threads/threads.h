@@ -255,6 +255,13 @@ const struct place *place_of(struct threads *, uint64_t address);
 /* The same for a return address: the place of its call. */
 const struct place *place_of_call(struct threads *, uint64_t returns);
 void place_free(struct place *);
+/* The unit of debug information for an address of code; null: none. *bias: of
+ * its module. */
+Dwarf_Die *place_unit(const struct threads *, uint64_t address,
+                      Dwarf_Addr *bias);
+/* The scopes around an address of a unit, without the bias, the innermost first,
+ * to be freed; their number. */
+int place_scopes(Dwarf_Die *unit, uint64_t address, Dwarf_Die **scopes);
 /* A function's name without the prefixes of libraries. */
 const char *place_plain(const char *function);
 /* True for the library with the functions of threads. */
