@@ -396,6 +396,54 @@ Test(explain, others)
                        build_text);
 }
 
+/* Goal: variables of functions in namespaces, also by clang, which writes no table
+ * of units; the stack below a handler on another stack. */
+Test(explain, other_compilers)
+{
+    static const char *const compilers[] = {"g++", "clang++"};
+    for (int i = 0; i < 2; i++) {
+        if (!build_has(compilers[i]))
+            continue;
+        build_must("%s -g -O1 " BUILD_INCLUDE "-o other " BUILD_PROGRAMS
+                   "/explain_other.cc -lpthread",
+                   compilers[i]);
+        crash("./other null");
+        command_must("explain core");
+        cr_expect(strstr(build_text, "a null pointer: of->next->id\n") &&
+                      strstr(build_text, "of=0x") &&
+                      strstr(build_text, " {id=2 next=0x0}"),
+                  "%s: %s", compilers[i], build_text);
+        crash("./other stack");
+        command_must("explain core");
+        cr_expect(strstr(build_text, "SIGABRT: stack overflow of ") &&
+                      strstr(build_text,
+                             " KiB: deeper calls itself again and again\n"),
+                  "%s: %s", compilers[i], build_text);
+    }
+}
+
+/* Goal: a panic of Rust is named, and its stack begins in the program's code. */
+Test(explain, rust)
+{
+    build_needs("rustc");
+    build_must("cat >panic.rs <<X\n"
+               "fn price(of: &[u32], which: usize) -> u32 { of[which] }\n"
+               "fn main() {\n"
+               "    let n = std::env::args().count() + 5;\n"
+               "    println!(\"{}\", price(&[1, 2, 3], n));\n"
+               "}\n"
+               "X\n"
+               "rustc -g -C panic=abort panic.rs");
+    crash("./panic");
+    command_must("explain core");
+    cr_expect(strstr(build_text, "SIGABRT: a panic of Rust, with its message on "
+                                 "stderr\n") &&
+                  strstr(build_text, "  panic::price panic.rs:1 ") &&
+                  strstr(build_text, " which=6") &&
+                  strstr(build_text, "  panic::main panic.rs:4"),
+              "%s", build_text);
+}
+
 /* Goal: a frame that is larger than the rest of the stack is a stack overflow,
  * with the size of the stack in the core; gdb's stacks are equal. */
 Test(explain, large_frame)

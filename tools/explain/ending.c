@@ -101,10 +101,12 @@ static void abort_text(FILE *to, struct explain *x)
          "an address was freed that malloc() did not return"},
         {NULL, NULL}};
     const char *const(*kind)[2] = kinds;
-    bool thrown = false;
+    bool thrown = false, panics = false;
     fputs(": ", to);
-    for (unsigned i = x->first; i < x->thread->frames_count; i++)
+    for (unsigned i = x->first; i < x->thread->frames_count; i++) {
         thrown |= strstr(crash_function(x, i), "terminate") != NULL;
+        panics |= strstr(crash_function(x, i), "rust_begin_unwind") != NULL;
+    }
     while ((*kind)[0] && !strstr(x->message, (*kind)[0]))
         kind++;
     if (thrown && !exception_text(to, x))
@@ -119,7 +121,8 @@ static void abort_text(FILE *to, struct explain *x)
         fputs(x->exception ? "damaged heap"
               : x->code == SI_USER && x->threads.source->signal
                   ? "it was sent, by kill()"
-                  : "abort() was called",
+              : panics ? "a panic of Rust, with its message on stderr"
+                       : "abort() was called",
               to);
 }
 
@@ -323,14 +326,9 @@ static void fault_text(FILE *to, struct explain *x)
 {
     const struct access *a = &x->access;
     const struct value *freed = freed_value(x);
-    uint64_t end = 0, called = x->bad;
+    uint64_t called = x->bad;
     char letters[9];
     fputs(": ", to);
-    if (x->exception == 0xc00000fd ||
-        (x->signal == SIGSEGV && is_stack_overflow(x, &end))) {
-        overflow_text(to, x, end);
-        return;
-    }
     fputs(a->calls    ? "call of "
           : !a->known ? "access to "
           : a->writes ? "write to "
@@ -362,6 +360,7 @@ static void fault_text(FILE *to, struct explain *x)
 static void signal_text(FILE *to, struct explain *x)
 {
     const char *name = sigabbrev_np(x->signal);
+    uint64_t end = 0;
     if (name)
         fprintf(to, "SIG%s", name);
     else
@@ -370,6 +369,14 @@ static void signal_text(FILE *to, struct explain *x)
         fprintf(to, " (exception 0x%x)", x->exception);
     if (x->code <= 0 && x->signal != SIGABRT) {
         fputs(": it was sent, by kill() or raise()", to);
+        return;
+    }
+    /* Or a handler found that, on another stack, and called abort(). */
+    if (x->exception == 0xc00000fd ||
+        ((x->signal == SIGSEGV || (x->signal == SIGABRT && x->first)) &&
+         is_stack_overflow(x, &end))) {
+        fputs(": ", to);
+        overflow_text(to, x, end);
         return;
     }
     switch (x->signal) {

@@ -372,10 +372,15 @@ static bool is_of_system(const struct place *place)
     static const char *const names[] = {"std::", "__gnu_cxx::", "boost::"};
     static const char *const modules[] = {"/librecorder-run.so",
                                           "/libstdc++.so", "/libc++"};
+    static const char *const rust[] = {"library/std/src/", "library/core/src/",
+                                       "library/alloc/src/", "library/panic_"};
     const char *file = place->file;
     if (place->module &&
         (place_is_libc(place->module) || strstr(place->module, modules[0])))
         return true;
+    for (size_t i = 0; i < 4 && file; i++)
+        if (strstr(file, rust[i]) && strstr(file, ".rs"))
+            return true;
     if (file && *file == '/')
         return strncmp(file, "/usr/include/", 13) == 0 ||
                strncmp(file, "/usr/lib/gcc", 12) == 0 ||
