@@ -1,6 +1,7 @@
 """seeded.py RECORDER FOLDER SEED...: `recorder explain` against 60 crashes.
 
-Compiles the programs server, parser, pool and model into FOLDER, with CFLAGS.
+Compiles the programs server, parser, pool and model into FOLDER, with CFLAGS, by
+COMPILER: gcc, or clang.
 Each kind crashes once for each seed, with records that hold the cause, and once
 without. Prints the misses and sums, and exits with 1 if a sum is below its limit.
 WANTED=kind,program chooses; VERBOSE=1 prints each answer; SAMPLE=n takes each
@@ -46,7 +47,9 @@ def build(folder):
     here = os.path.dirname(os.path.abspath(__file__))
     flags = os.environ.get("CFLAGS", "-O0") + " -g -w -fstack-protector-strong"
     for name in ("server.c", "parser.c", "pool.c", "model.cc"):
-        compiler = "g++" if name.endswith("cc") else "gcc"
+        compiler = os.environ.get("COMPILER", "gcc")
+        if name.endswith("cc"):
+            compiler = compiler.replace("gcc", "g") + "++"
         line = f"{compiler} {flags} -I {here}/../../.. -o {name.split('.')[0]} \
 {here}/{name} -lpthread"
         subprocess.run(line, shell=True, cwd=folder, check=True)
