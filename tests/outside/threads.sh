@@ -442,6 +442,24 @@ until test $(grep -c 'State:.[SD]' /proc/$pid/task/*/status |
     grep -c :1) = 4; do sleep 0.01; done
 stop
 
+## lines_of_units_that_a_table_lacks
+# Goal: lines of clang's objects, and of Go's and Rust's, beside those of gcc.
+# Method: clang writes no table of units, and the linker puts a function of gcc
+# that it drops at address 0 of the table.
+command -v clang >/dev/null || skip 'there is no clang'
+printf '#include <unistd.h>\nint waits(void)\n{\n    return pause();\n}\n' >one.c
+printf 'int waits(void);\nint unused(int x) { return x * waits() + 1; }\n' >two.c
+echo 'int main(void) { return waits(); }' >>two.c
+clang -g -O1 -ffunction-sections -c one.c
+gcc -g -O1 -ffunction-sections -c two.c
+gcc -Wl,--gc-sections one.o two.o -o units
+./units &
+pid=$!
+until_has ' waits for a signal' recorder threads $pid
+has 'waits                           one.c:4'
+has 'main                            two.c:3'
+kill $pid
+
 ## a_stop_changes_no_wait
 # Goal: a wait that the kernel continues after a stop, by the call
 # restart_syscall(), is named as before.

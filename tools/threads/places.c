@@ -47,15 +47,15 @@ static void call_line(Dwarf_Die *unit, Dwarf_Die *inlined, struct place *place)
     place->line = (int)line;
 }
 
-/* The unit of debug information for an address. Some compilers write no table
- * of units: then all units are searched. */
+/* The unit of debug information for an address. The table of units may lack some,
+ * or have dropped functions at address 0: then all units are searched. */
 static Dwarf_Die *unit_of(Dwfl_Module *module, uint64_t address,
                           Dwarf_Addr *bias)
 {
     Dwarf_Die *unit = dwfl_module_addrdie(module, address, bias);
-    if (unit)
+    if (unit && dwarf_haspc(unit, address - *bias) > 0)
         return unit;
-    while ((unit = dwfl_module_nextcu(module, unit, bias)))
+    for (unit = NULL; (unit = dwfl_module_nextcu(module, unit, bias));)
         if (dwarf_haspc(unit, address - *bias) > 0)
             return unit;
     return NULL;
