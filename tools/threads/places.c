@@ -71,8 +71,7 @@ static bool scope_find(Dwarf_Die *parent, uint64_t address, unsigned depth,
     int more = depth < DEPTH_MAX ? dwarf_child(parent, &die) : 1;
     for (; more == 0; more = dwarf_siblingof(&die, &die)) {
         int tag = dwarf_tag(&die);
-        bool outer = tag == DW_TAG_namespace || tag == DW_TAG_structure_type ||
-                     tag == DW_TAG_class_type;
+        bool outer = tag == DW_TAG_namespace;
         if (outer ? scope_find(&die, address, depth + 1, found)
                   : (tag == DW_TAG_subprogram || tag == DW_TAG_lexical_block ||
                      tag == DW_TAG_inlined_subroutine) &&
