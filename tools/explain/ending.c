@@ -104,8 +104,9 @@ static void abort_text(FILE *to, struct explain *x)
     bool thrown = false, panics = false;
     fputs(": ", to);
     for (unsigned i = x->first; i < x->thread->frames_count; i++) {
-        thrown |= strstr(crash_function(x, i), "terminate") != NULL;
-        panics |= strstr(crash_function(x, i), "rust_begin_unwind") != NULL;
+        const char *function = crash_function(x, i);
+        thrown |= strstr(function, "terminate") != NULL;
+        panics |= strstr(function, "rust_begin_unwind") != NULL;
     }
     while ((*kind)[0] && !strstr(x->message, (*kind)[0]))
         kind++;

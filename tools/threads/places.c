@@ -71,15 +71,14 @@ static bool scope_find(Dwarf_Die *parent, uint64_t address, unsigned depth,
     int more = depth < DEPTH_MAX ? dwarf_child(parent, &die) : 1;
     for (; more == 0; more = dwarf_siblingof(&die, &die)) {
         int tag = dwarf_tag(&die);
-        bool outer = tag == DW_TAG_namespace;
-        if (outer ? scope_find(&die, address, depth + 1, found)
-                  : (tag == DW_TAG_subprogram || tag == DW_TAG_lexical_block ||
-                     tag == DW_TAG_inlined_subroutine) &&
-                        dwarf_haspc(&die, address) > 0) {
-            if (!outer && !scope_find(&die, address, depth + 1, found))
-                *found = die;
+        bool has = (tag == DW_TAG_subprogram || tag == DW_TAG_lexical_block ||
+                    tag == DW_TAG_inlined_subroutine) &&
+                   dwarf_haspc(&die, address) > 0;
+        if (has)
+            *found = die; /* unless it has an inner one */
+        if ((has || tag == DW_TAG_namespace) &&
+            (scope_find(&die, address, depth + 1, found) || has))
             return true;
-        }
     }
     return false;
 }
