@@ -238,6 +238,7 @@ enum verdict death_judge(struct watcher *w, struct watched *p, char to[1024])
                  kernel_words(w, p, "[%d]:", words) ? ": " : "", words);
         return *words || p->core ? VERDICT_SURE : VERDICT_PERHAPS;
     }
+    /* Shells and Java exit with 128 and the number of the signal. */
     number = WIFEXITED(status) ? WEXITSTATUS(status) - 128 : WTERMSIG(status);
     if (number == SIGTERM || number == SIGINT || number == SIGHUP) {
         snprintf(to, 1024,

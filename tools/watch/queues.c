@@ -96,10 +96,9 @@ int64_t watch_cpu(void)
 const struct queue *queues_look(struct watched *p, int64_t now)
 {
     int64_t begun = watch_cpu();
-    size_t count;
+    size_t count, new = 0, waiting = 0;
     struct queue *all = queues_list(p, &count);
     const struct queue *waits = NULL;
-    size_t new = 0, waiting = 0;
     bool first = !p->queues_ns, moved = first;
     for (size_t i = 0; i < count; i++) {
         const struct queue *before =

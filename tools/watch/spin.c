@@ -25,8 +25,8 @@ static int frames_of(char *text, char *to[FRAMES])
     return count;
 }
 
-/* The bytes of a frame's text without the number of its line. 0: code without a
- * name, as that of a just-in-time compiler, which is all taken for one function. */
+/* The bytes of a frame's text without the number of its line. 0: the code has no
+ * name, as a just-in-time compiler makes it: all these frames are one function. */
 static size_t name_size(const char *frame)
 {
     const char *colon = strrchr(frame, ':');

@@ -89,7 +89,7 @@ struct watched {
     int64_t hung_ns;    /* that thread's still_ns, then; 0: no verdict */
     uint64_t hung_mark; /* its number of waits, then; of queues, an inode */
     enum verdict hung_verdict;
-    unsigned looks; /* so far; with LOOKS_LEARNED, idle places are known */
+    unsigned looks; /* at it; after LOOKS_LEARNED its idle places are known */
     int recording; /* the program's file of rings; -1: it has none */
     int conditions; /* the output of a watch for records; -1: none runs */
     pid_t child; /* its watch for records, or its log; 0: it has ended */
