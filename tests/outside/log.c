@@ -408,10 +408,12 @@ Test(log, damage_stays_in_its_chunk)
         {"truncate -s -20000 $m", "cut off", false},
         {"truncate -s 1000000 $m && truncate -s 3000000 $m",
          "records are damaged or cut off", false},
-        {"dd if=/dev/zero of=$m bs=100k seek=3 count=2 conv=notrunc",
+        {"dd if=/dev/zero of=$m bs=100k seek=$(python3 dense.py $m) count=2 "
+         "conv=notrunc",
          "records are damaged or cut off", false},
         {"head -c 1200000 /dev/urandom |"
-         "dd of=$m bs=100k seek=3 conv=notrunc iflag=fullblock",
+         "dd of=$m bs=100k seek=$(python3 dense.py $m) conv=notrunc "
+         "iflag=fullblock",
          "damaged or cut off", false},
         {"rm $m", "chunk 000002 is missing", false},
         {"mv $m x && mv bad/000001.rec $m && mv x bad/000001.rec && "
@@ -451,6 +453,14 @@ Test(log, damage_stays_in_its_chunk)
                "    if abs(ns - time.time_ns()) < 3600 * 10**9: break\n"
                "all[at - 8] ^= 255\n"
                "open(sys.argv[1], \"wb\").write(all)\n"
+               "END");
+    build_must("cat >dense.py <<END\n" /* zeros are no damage to a free slot */
+               "import sys\n"
+               "all = open(sys.argv[1], \"rb\").read()\n"
+               "size = 100 << 10\n"
+               "used = [size - all[at:at + size].count(0)\n"
+               "        for at in range(0, len(all) // 2, size)]\n"
+               "print(max(range(2, len(used)), key=used.__getitem__))\n"
                "END");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         build_must("rm -rf bad; cp -r chunks bad; m=bad/000002.rec; %s",
