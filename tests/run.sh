@@ -6,6 +6,10 @@
 # failed is shown at the end, then commands that run each alone. The last line
 # counts the cases of all. What a program said in full is beside it, in a .log.
 #
+# A case of tests/outside that fails, where other processes take part, is run
+# alone three times: if it passes each time, a line says so, and it has passed.
+# A case of the header itself has no second chance.
+#
 # A test is a program, or a script; those of tests/outside are for bash.
 #
 # TURNS=13: of 13 programs 12, each day others, run as `make test` runs them.
@@ -93,6 +97,31 @@ is_plain()
     esac
 }
 
+# The names of a log's failed cases.
+failed_cases()
+{
+    sed -n 's/^\[FAIL\] [^:]*::\([A-Za-z0-9_]*\).*/\1/p' "$1"
+}
+
+# True if each failed case of a test passes three times alone; the first log
+# remains.
+passes_alone()
+{
+    case $(source_of "$1") in tests/outside/*) ;; *) return 1 ;; esac
+    log=$(log_of "$1")
+    length=$(head -n 1 "$log") cases=$(failed_cases "$log")
+    mv "$log" "$log.first"
+    for case in $cases $cases $cases; do
+        (CASE=$case && export CASE && one "$length" "$1") >/dev/null
+        case $(count "$log") in
+        "1 0 "*) ;;
+        *) cases= && break ;;
+        esac
+    done
+    mv "$log.first" "$log"
+    [ -n "$cases" ]
+}
+
 # What a failed test said.
 failure()
 {
@@ -118,7 +147,7 @@ again()
     again="    again: ${AGAIN:-make run} TEST=${test%.*}"
     [ "$(head -n 1 "$log")" = whole ] ||
         again=$(echo "$again" | sed 's/ RECORDER_TEST_SCALE=[^ ]*//')
-    sed -n 's/^\[FAIL\] [^:]*::\([A-Za-z0-9_]*\).*/\1/p' "$log" |
+    failed_cases "$log" |
         while read -r case; do
             seed=$(sed -n "s/^$case: \(SEED=[0-9]*\)$/ \1/p" "$log" | tail -n 1)
             echo "$again CASE=$case$seed"
@@ -150,15 +179,24 @@ for program in "$@"; do
     sed -n 's/^\[SKIP\] [^ ]*: /skipped: /p; s/^left out: /part of a test left out: /p' \
         "$(log_of "$program")"
 done | grep -v ': long: \|: Test is disabled$' | sort | uniq -c | cut -c 1-160
-passed=0 failed=0 skipped=0 wrong=
+passed=0 failed=0 skipped=0 alone=0 wrong=
 for program in "$@"; do
     # shellcheck disable=SC2046
     set -- $(count "$(log_of "$program")")
+    if [ "$2" != 0 ]; then
+        failure "$program"
+        if passes_alone "$program"; then
+            echo "    three times alone: passed"
+            alone=$((alone + $2))
+            set -- $(($1 + $2)) 0 "$3"
+        else
+            wrong="$wrong $program"
+        fi
+    fi
     passed=$((passed + $1)) failed=$((failed + $2)) skipped=$((skipped + $3))
-    [ "$2" = 0 ] || wrong="$wrong $program"
 done
-for program in $wrong; do failure "$program"; done
 [ $failed = 0 ] || echo
 for program in $wrong; do again "$program"; done
+[ $alone = 0 ] || echo "$alone of those that passed failed first"
 echo "$passed passed, $failed failed, $skipped skipped"
 [ $failed = 0 ]
