@@ -35,8 +35,8 @@ const struct option_row common_rows[] = {
      "one of several registries, in a process of libraries that share nothing; "
      "all: list and dump show one after the other"},
     {OPTION_INTERNAL, "internal", NULL,
-     "dump, follow, list, view, export, functions: also the internal recorders "
-     "of recorder run, and its waits as recorded"},
+     "dump, follow, list, view, explain, diff, export, functions: also the "
+     "internal recorders of recorder run, and its waits as recorded"},
     {'h', "help", NULL, "this text"},
     {0, NULL, NULL, NULL}};
 

@@ -45,6 +45,7 @@ struct compare_format {
     uint64_t caller;
     size_t recorder;
     bool scheduler;          /* it is of recorder run: its values are chance */
+    bool idle;               /* and a wait, but for no lock */
     uint64_t kept[SIDES];    /* events */
     uint64_t watched[SIDES]; /* in sequences */
     size_t first[SIDES];     /* event, of the watched ones */

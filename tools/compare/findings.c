@@ -31,7 +31,9 @@ static const char *shown(const char *text, size_t most)
 
 const char *finding_format(const struct compare *c, size_t format)
 {
-    return finding_text("\"%s\"", shown(c->formats[format].text, FORMAT_SHOWN));
+    const struct compare_format *f = &c->formats[format];
+    return finding_text(f->scheduler ? "%s" : "\"%s\"",
+                        shown(f->text, FORMAT_SHOWN));
 }
 
 const char *finding_name(const char *name)
@@ -42,7 +44,8 @@ const char *finding_name(const char *name)
 const char *finding_site(const struct compare *c, size_t format)
 {
     const struct compare_format *f = &c->formats[format];
-    return finding_text("%s: %s %s", shown(c->recorders[f->recorder].name, 32),
+    return finding_text(f->scheduler ? "%s: %s" : "%s: %s %s",
+                        shown(c->recorders[f->recorder].name, 32),
                         finding_format(c, format),
                         shown(recorder_location_name_(f->location), 64));
 }
@@ -155,6 +158,20 @@ static bool has_format(const struct finding *f, size_t format)
            (f->format == format || f->other == format);
 }
 
+/* Are both of one wait of recorder run, "waits in read" and "waited in read"? */
+static bool is_same_wait(const struct compare *c, const struct finding *a,
+                         const struct finding *b)
+{
+    const struct compare_format *f = c->formats;
+    const char *of_a, *of_b;
+    if (a->format == COMPARE_NONE || b->format == COMPARE_NONE ||
+        !f[a->format].scheduler || !f[b->format].scheduler)
+        return false;
+    of_a = strchr(f[a->format].text, ' ');
+    of_b = strchr(f[b->format].text, ' ');
+    return of_a && of_b && strcmp(of_a, of_b) == 0;
+}
+
 /* Is `b`, which tells less, a consequence of `a`? Both are of one record, or
  * another one departs just after. */
 static bool is_consequence(const struct compare *c, const struct finding *a,
@@ -165,6 +182,8 @@ static bool is_consequence(const struct compare *c, const struct finding *a,
     if (a->rule == RULE_EXACT)
         return b->rule != RULE_NEW || b->format == a->format ||
                b->format == a->other;
+    if (a->rule == b->rule && is_same_wait(c, a, b))
+        return true;
     if (a->rule == RULE_GONE && b->rule == RULE_GONE) /* BAD ended before */
         return a->other != COMPARE_NONE && b->other == a->other;
     if (a->rule == RULE_ONCE || b->rule == RULE_ONCE || b->rule == RULE_THREAD)

@@ -1,7 +1,9 @@
 /* history.c - all events of a side, with formats that both sides share. */
 /* SPDX-License-Identifier: MIT */
+#include "../../run/events.h"
 #include "compare.h"
 #include "switches.h"
+#include "threads.h"
 
 static size_t recorder_of(struct compare *c, const char *name)
 {
@@ -16,25 +18,33 @@ static size_t recorder_of(struct compare *c, const char *name)
 static size_t format_add(struct compare *c, struct call *call,
                          const struct timeline_event *e)
 {
-    const char *place = recorder_location_name_(e->location);
+    const char *place = recorder_location_name_(e->location), *text = e->format;
+    const bool scheduler = strcmp(place, RUN_LOCATION) == 0;
+    char title[64];
     size_t recorder = recorder_of(c, e->read.recorder->name);
     bool is_new;
-    struct compare_format *f = array_at_key(
-        c->formats, &c->format_ids, c->formats_max,
-        texts_add(&c->texts, e->format, strlen(e->format)),
-        texts_add(&c->texts, place, strlen(place)), recorder, &is_new);
+    struct compare_format *f;
+    uint32_t number;
+    if (scheduler && e->read.kind)
+        text = event_title(e->read.kind, text, title);
+    number = texts_add(&c->texts, text, strlen(text));
+    f = array_at_key(c->formats, &c->format_ids, c->formats_max, number,
+                     texts_add(&c->texts, place, strlen(place)), recorder,
+                     &is_new);
     c->formats_count = c->format_ids.count;
     if (!is_new)
         return (size_t)(f - c->formats);
-    *f =
-        (struct compare_format){.text = e->format,
-                                .location = e->location,
-                                .call = call,
-                                .caller = e->read.event.caller,
-                                .recorder = recorder,
-                                .scheduler = strcmp(place, "recorder run") == 0,
-                                .same = COMPARE_NONE,
-                                .first = {COMPARE_NONE, COMPARE_NONE}};
+    *f = (struct compare_format){.text = c->texts.all[number].at,
+                                 .location = e->location,
+                                 .call = call,
+                                 .caller = e->read.event.caller,
+                                 .recorder = recorder,
+                                 .scheduler = scheduler,
+                                 .idle = scheduler &&
+                                         !strstr(text, " for mutex") &&
+                                         !strstr(text, " for rwlock"),
+                                 .same = COMPARE_NONE,
+                                 .first = {COMPARE_NONE, COMPARE_NONE}};
     for (unsigned k = 0; k < e->arguments_count; k++) {
         f->names[k] = e->arguments[k].name;
         f->naming[k] = naming_of(e->arguments[k].name, e->format, k);
@@ -265,7 +275,8 @@ void history_close(struct history *h)
 enum way { WAY_FILE, WAY_FUNCTION, WAY_TEXT, WAYS };
 
 /* The file or the function that recorded a format; "": unknown. */
-static void place_of(const struct compare_format *f, enum way way, char to[256])
+static void format_place(const struct compare_format *f, enum way way,
+                         char to[256])
 {
     const char *name = recorder_location_name_(f->location);
     size_t size;
@@ -283,8 +294,8 @@ static bool is_same(const struct compare_format *a,
     char places[2][256];
     if (a->recorder != b->recorder || strcmp(a->text, b->text) != 0)
         return false;
-    place_of(a, way, places[0]);
-    place_of(b, way, places[1]);
+    format_place(a, way, places[0]);
+    format_place(b, way, places[1]);
     return way == WAY_TEXT || (*places[0] && strcmp(places[0], places[1]) == 0);
 }
 

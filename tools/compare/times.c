@@ -66,19 +66,11 @@ static void time_add(struct times *t, enum compare_side side, size_t begin,
     timed->longest_at[side] = event;
 }
 
-/* True if a format of `recorder run` is a wait for work, and not for a lock. */
-static bool is_idle(const struct compare *c, size_t format)
-{
-    const char *text = c->formats[format].text;
-    return c->formats[format].scheduler && strncmp(text, ">mutex", 6) != 0 &&
-           strncmp(text, ">rwlock", 7) != 0;
-}
-
 static void collect(struct times *t, enum compare_side side)
 {
     const struct history *h = &t->c->of[side];
     for (size_t i = 0; i < h->spans_count; i++)
-        if (!is_idle(t->c, h->events[h->spans[i].event].format))
+        if (!t->c->formats[h->events[h->spans[i].event].format].idle)
             time_add(t, side, h->spans[i].event, h->spans[i].end, COMPARE_NONE,
                      h->spans[i].event);
     for (size_t i = 0; i < h->count; i++) {

@@ -277,6 +277,8 @@ bool place_variable(Dwfl *, uint64_t address, char *to, size_t size);
  * for mutex table, held by T2 flusher". With lost arguments it has none. */
 size_t event_words(void *call, const struct reader_event *, char *to,
                    size_t max);
+/* A kind of these events, "waits for mutex" or "waited in fsync", in 64 bytes. */
+const char *event_title(const char *kind, const char *format, char *to);
 
 /* ----------------------------------------------------------------- waits -- */
 

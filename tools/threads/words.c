@@ -100,17 +100,24 @@ static void call_words(struct call *call, FILE *to,
         fprintf(to, ", %s", strerror((int)words[3]));
 }
 
+static enum wait_kind kind_of(const char *kind)
+{
+#define KIND(name, of)                                                         \
+    if (strcmp(kind, #name) == 0)                                              \
+        return of;
+    RUN_KINDS(KIND)
+    return WAIT_NONE;
+}
+
 static void wait_words(struct call *call, FILE *to, const char *kind,
                        const struct reader_event *e, bool begins)
 {
     const uint64_t *words = e->event.argument;
-    enum wait_kind is = WAIT_NONE;
+    enum wait_kind is = kind_of(kind);
     struct name_entry *wait =
         name_entry_at(call, words[0] ^ (uint64_t)e->event.thread << 48 ^ 1);
     int64_t ns = e->ns - wait->begun_ns;
     char time[32];
-#define KIND(name, of) is = strcmp(kind, #name) == 0 ? of : is;
-    RUN_KINDS(KIND)
     if (is == WAIT_NONE)
         return;
     if (begins)
@@ -135,6 +142,25 @@ static void wait_words(struct call *call, FILE *to, const char *kind,
         add_thread(call, to, ", ended by ", words[2], 0, 0);
     if (!begins && words[1])
         fprintf(to, ", result %d", (int)words[1]);
+}
+
+const char *event_title(const char *kind, const char *format, char *to)
+{
+    char event[16] = "", of[16];
+    size_t size = strcspn(format, "%:");
+    enum wait_kind is = WAIT_NONE;
+    const char *verb;
+    if (size && sscanf(kind, RUN_SCHEMA " %15s %15s", event, of) == 2)
+        is = kind_of(of);
+    verb = *event == 'b' ? "waits" : "waited";
+    if (is == WAIT_NONE)
+        snprintf(to, 64, "%.*s",
+                 (int)(size - (size && format[size - 1] == ' ')), format);
+    else if (is == WAIT_CALL)
+        snprintf(to, 64, "%s in %.*s", verb, (int)size - 1, format + 1);
+    else
+        snprintf(to, 64, "%s for %s", verb, show_kind(is));
+    return to;
 }
 
 size_t event_words(void *context, const struct reader_event *e, char *to,

@@ -603,4 +603,5 @@ const struct verb verb_diff = {
     .rows = rows,
     .selects = true,
     .run = diff,
+    .for_people = true,
     .trouble = CANNOT_TELL};
