@@ -160,6 +160,7 @@ static RUN_SELDOM void call_ends(const char *const formats[2], int fd,
     if (is_slow(lasted) && above < t->stack_bytes &&
         t->stack_bytes - above > STACK &&
         __atomic_load_n(&r->trace, __ATOMIC_RELAXED) >= 0) {
+        run_file_due();
         words[0] =
             (uintptr_t)recorder_copy_bytes_(r, text, file_text(text, fd));
         words[3] = result < 0 ? (uintptr_t)(unsigned)run_inside_.error : 0;

@@ -49,6 +49,16 @@ void run_file(void)
         *pattern = '\0'; /* said once */
 }
 
+static bool always, is_due;
+
+void run_file_due(void)
+{
+    if (is_due && !recorder_get_(&run_sandboxed)) {
+        is_due = false;
+        run_file();
+    }
+}
+
 /* exit() knows nothing of these ends. A child of vfork() has its parent's
  * memory. */
 enum { EXIT_AT_ONCE, EXIT_OF_C, EXIT_QUICK, EXITS };
@@ -93,6 +103,7 @@ static void forked(void)
     run_order_forked();
     run_objects_forked(rings_are_new);
     run_threads_forked(rings_are_new);
+    is_due = always;
 }
 
 /* The environment: RECORDER_RUN is options, and the pattern of the file's path:
@@ -127,7 +138,8 @@ void run_process_begin(void)
     run_calls_begin(calls_least(text));
     if (strlen(path + 1) < sizeof pattern)
         strcpy(pattern, path + 1);
-    if (has(text, "always"))
+    always = has(text, "always");
+    if (always)
         run_file();
 }
 

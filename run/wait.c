@@ -57,6 +57,7 @@ void run_wait_begin(struct run_wait *wait, struct run_thread *t,
 {
     uintptr_t words[4] = {(uintptr_t)object, other, 0, 0};
     RUN_INSIDE(t);
+    run_file_due();
     words[2] = run_stack(site, cfa, false);
     wait->thread = t;
     t->waits = true;

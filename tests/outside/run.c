@@ -696,8 +696,8 @@ Test(run, more_threads_than_are_seen, .init = build_long)
     must_not_have("DEADLOCK");
 }
 
-/* Goal: a child of fork() has a file if it makes a thread, else none; a program
- * that it executes has another. */
+/* Goal: a child of fork() has a file if it makes a thread, or with --always if
+ * it waits, else none; a program that it executes has another. */
 Test(run, forks)
 {
     build_c("run_modes", "");
@@ -713,6 +713,12 @@ Test(run, forks)
     build_must("rm *.rec; " RECORDER
                " run -q --always sh -c \"true; exit 0\" && "
                "ls *.rec");
+    build_must("set -e; rm *.rec; sh=$(readlink -f /bin/sh); " RECORDER
+               " run -q --always sh -c "
+               "\"sleep 0.2 | { read x || exit 0; }; exit 0\";"
+               " ls ${sh##*/}.*.rec | wc -l | grep -x 2;"
+               " for r in ${sh##*/}.*.rec; do " RECORDER
+               " dump $r; done | grep \"waits in read 0 pipe:\"");
 }
 
 /* Goal: a daemon, which forks twice, leaves its session and folder and closes

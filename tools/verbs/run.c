@@ -427,7 +427,8 @@ const struct verb verb_run = {
             {OPTION_CALLS, "calls", "US",
              "records calls of libc of US microseconds or longer: 50; 0: none"},
             {OPTION_ALWAYS, "always", NULL,
-             "a file for each process, also of one thread"},
+             "a file for each process, also of one thread; for a child of "
+             "fork(), when it waits"},
             {'q', "quiet", NULL, "does not say where records go"},
             {0, NULL, NULL, NULL}},
     .unprepared = true,
