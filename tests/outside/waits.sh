@@ -136,6 +136,79 @@ lacks DEADLOCK
 stop # the child
 pkill -KILL -P $$ waits || true
 
+## a_circle_of_orders_is_no_hang
+# Goal: explain calls a program that took locks in both orders, and waits for
+# work, no deadlock; one whose lock's holder has ended is one, recorded or not.
+cat >orders.c <<END
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+#include "recorder_dump.h"
+
+RECORDER(work, 64, "")
+static pthread_mutex_t a, b, held, all[12]; /* zeros: as initialized */
+static pthread_cond_t more = PTHREAD_COND_INITIALIZER;
+
+static void *idles(void *unused)
+{
+    pthread_mutex_lock(&held);
+    pthread_cond_wait(&more, &held);
+    return unused;
+}
+
+static void *takes(void *other_first)
+{
+    pthread_mutex_t *first = other_first ? &b : &a;
+    pthread_mutex_t *then = other_first ? &a : &b;
+    for (int i = 0; i < 36; i++) { /* rows of the table that stay as they are */
+        pthread_mutex_lock(&all[i % 12]);
+        usleep(1000);
+        pthread_mutex_unlock(&all[i % 12]);
+    }
+    usleep(other_first ? 200000 : 0);
+    pthread_mutex_lock(first);
+    pthread_mutex_lock(then);
+    pthread_mutex_unlock(then);
+    pthread_mutex_unlock(first);
+    record(work, "done");
+    return pause() ? other_first : NULL;
+}
+
+static void *ends(void *unused)
+{
+    pthread_mutex_lock(&held);
+    return unused;
+}
+
+int main(int count, char **arguments)
+{
+    pthread_t thread;
+    if (count > 1) {
+        pthread_create(&thread, NULL, ends, NULL);
+        pthread_join(thread, NULL);
+    }
+    pthread_create(&thread, NULL, idles, NULL);
+    pthread_create(&thread, NULL, takes, NULL);
+    pthread_create(&thread, NULL, takes, arguments[0]);
+    printf("PID %d\\n", (int)getpid());
+    fflush(stdout);
+    return pause();
+}
+END
+gcc -O1 -g $WARNINGS -I$ROOT -o orders orders.c -lpthread
+start recorder run -q -o rec ./orders
+until_has 'LOCK ORDER' recorder threads --order $pid
+must recorder explain $pid
+lacks DEADLOCK
+has 'nothing proved a hang'
+stop
+for run in 'recorder run -q -o rec' ''; do
+    start $run ./orders ends
+    must recorder explain $pid
+    has 'DEADLOCK: ' 'waits for mutex held of ' ', which has ended; no thread'
+    stop
+done
+
 # -------------------------------------------------------------------- threads
 
 ## threads_stand_below_their_makers

@@ -333,10 +333,9 @@ static int threads_run(struct call *call)
     show_open(call, &threads, call_option(call, OPTION_STOP));
     setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
     if (!threads.recorded &&
-        (call_option(call, OPTION_BY) || call_option(call, OPTION_ORDER) ||
-         call_option(call, OPTION_IGNORE)))
-        fail(call, "recorded no locks: --by, --order and --ignore need a "
-                   "recording of recorder run");
+        (call_option(call, OPTION_BY) || call_option(call, OPTION_ORDER)))
+        fail(call, "recorded no locks: --by and --order need a recording of "
+                   "recorder run");
     if (locks)
         sure = locks_show(call, &threads);
     else

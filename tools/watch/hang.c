@@ -176,13 +176,28 @@ static enum verdict kernel_judge(struct state *s)
 
 /* --------------------------------------------------------------- deadlock -- */
 
+/* The thread that waits for a lock whose holder has ended, in a table of locks;
+ * 0: the table is cut before it. */
+static int lost_waiter(const char *text)
+{
+    static const char lost[] = "; no thread can release it";
+    const char *at = strstr(text, lost);
+    int id = 0;
+    if (at && sscanf(at + sizeof lost - 1, " T%*u %d", &id) < 1)
+        sscanf(at + sizeof lost - 1, " %*u: %d", &id);
+    return id;
+}
+
 /* Looks for a circle of waits, or a lock whose holder has ended; less and less
- * often, while nothing changes. */
+ * often, while nothing changes. Circles of locks that could become one are left
+ * out. */
 static enum verdict deadlock_judge(struct state *s)
 {
     struct watched *p = s->p;
-    char text[16384], key[1024];
-    const char *arguments[] = {"threads", p->id, "--locks", "--check", NULL};
+    char text[16384], key[1024], words[512];
+    const char *arguments[] = {"threads",  p->id, "--locks", "--check",
+                               "--ignore", ".",   NULL};
+    struct task waiter = {.id = s->odd->id};
     size_t size;
     bool again = p->deadlock;
     p->deadlock = false;
@@ -191,18 +206,22 @@ static enum verdict deadlock_judge(struct state *s)
     p->threads_ns = s->now + (s->age > s->w->hang_ns ? s->age : s->w->hang_ns);
     if (watch_run(watch_command, arguments, NULL, text, sizeof text, 30) != 3)
         return VERDICT_NONE;
-    size = strcspn(text, "\n"); /* and the first threads or locks */
-    for (int i = 0; i < 4 && text[size] == '\n' && text[size + 1] != '\n'; i++)
-        size += 1 + strcspn(text + size + 1, "\n");
-    snprintf(key, sizeof key, "%.*s", (int)size, text);
+    if (*text == 'D') { /* and the first threads */
+        size = strcspn(text, "\n");
+        for (int i = 0; i < 4 && text[size] == '\n' && text[size + 1] != '\n';
+             i++)
+            size += 1 + strcspn(text + size + 1, "\n");
+        snprintf(key, sizeof key, "%.*s", (int)size, text);
+    } else {
+        if (lost_waiter(text))
+            waiter.id = lost_waiter(text);
+        wait_words(p, &waiter, words);
+        snprintf(key, sizeof key, "DEADLOCK: %s", words);
+    }
     p->deadlock = true;
     if (!agrees(s, key))
         return VERDICT_NONE;
-    return verdict_is(s, VERDICT_SURE, s->odd->id, s->odd->still_ns, "%s%s",
-                      *key == 'D' ? ""
-                                  : "DEADLOCK: no thread can release a "
-                                    "lock, as its holder has ended\n",
-                      key);
+    return verdict_is(s, VERDICT_SURE, waiter.id, s->odd->still_ns, "%s", key);
 }
 
 /* ------------------------------------------------------------------ queues -- */
