@@ -209,6 +209,49 @@ for run in 'recorder run -q -o rec' ''; do
     stop
 done
 
+## a_spin_is_found
+# Goal: explain finds the function that a thread does not leave, of a program
+# with recorders or without, recorded by recorder run or not.
+cat >spins.c <<END
+#ifdef RECORDS
+#include "recorder_dump.h"
+RECORDER(work, 64, "")
+#else
+#define record(recorder, text)
+#endif
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static volatile unsigned long count;
+
+static void *spins(void *unused)
+{
+    while (!unused)
+        count++;
+    return unused;
+}
+
+int main(void)
+{
+    pthread_t thread;
+    record(work, "begins");
+    pthread_create(&thread, NULL, spins, NULL);
+    printf("PID %d\\n", (int)getpid());
+    fflush(stdout);
+    return pause();
+}
+END
+gcc -O1 -g $WARNINGS -o plain spins.c -lpthread
+gcc -O1 -g $WARNINGS -DRECORDS -I$ROOT -o records spins.c -lpthread
+for program in ./plain ./records 'recorder run -q -o rec ./plain' \
+    'recorder run -q -o rec ./records'; do
+    start $program
+    until_has 'SPIN for ' recorder explain $pid
+    has ' runs in spins spins.c:'
+    stop
+done
+
 # -------------------------------------------------------------------- threads
 
 ## threads_stand_below_their_makers

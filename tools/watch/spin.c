@@ -8,8 +8,9 @@ enum { LOOKS = 3, FRAMES = 128 };
  * `text`. A thread of `recorder run`, as "T2 11846 dead", has them in one line. */
 static int frames_of(char *text, char *to[FRAMES])
 {
-    const char *between = *text == 'T' ? " < " : "\n    ",
-               *begin = *text == 'T' ? "\n    at " : between;
+    bool in_line = *text == 'T' && strstr(text, "\n    at ");
+    const char *between = in_line ? " < " : "\n    ",
+               *begin = in_line ? "\n    at " : between;
     char *at = strstr(text, begin), *next, *end;
     size_t skip = strlen(begin);
     int count = 0;
