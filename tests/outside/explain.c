@@ -331,6 +331,27 @@ Test(explain, which_null)
     }
 }
 
+/* Goal: a pointer with the address of the fault is named, or the member whose
+ * address it was, and no null pointer whose member has that offset. */
+Test(explain, the_address_of_a_null_member)
+{
+    for (int i = 0; i < 3; i++) {
+        build_must("gcc -g -O%d " BUILD_WARNINGS BUILD_INCLUDE
+                   "-o member " BUILD_PROGRAMS "/null_member.c",
+                   i);
+        crash("./member");
+        for (int k = 0; k < 2; k++) {
+            command_must("explain %s", k ? "rec" : "core");
+            cr_expect_not_null(strstr(build_text,
+                                      i < 2 ? "0x8: the value of name, offset "
+                                              "8 of a null pointer\n"
+                                            : "0x8: offset 8 of a null "
+                                              "pointer, perhaps none->name\n"),
+                               "-O%d: %s", i, build_text);
+        }
+    }
+}
+
 /* Goal: a stack shows the texts and first members that pointers have, escaped and
  * bounded, none that a recording lacks; an address of letters is also a text. A
  * null pointer is no number 0, and a number id may be of the null pointer's

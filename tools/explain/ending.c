@@ -272,12 +272,22 @@ static void nulls_find(struct explain *x, struct nulls *n)
 }
 
 /* Writes "offset 8 of a null pointer: node->next". If several pointers are
- * possible, or a pointer has no known value, writes "perhaps", and only the
- * pointers in the source line, if the file is here and its line has any. */
+ * possible, or a pointer has no known value, or the address was in a register,
+ * writes "perhaps", and only the pointers in the source line, if the file is here
+ * and its line has any. A pointer with the address of the fault is the one. */
 static void null_text(FILE *to, struct explain *x, uint64_t offset)
 {
     struct nulls n = {.offset = offset,
                       .calls = x->access.calls && !x->access.known};
+    bool unsure = offset && x->has_bad && x->bad == offset;
+    for (size_t i = 0; i < x->variables_count && unsure; i++) {
+        const struct variable *v = &x->variables[i];
+        if (v->is_pointer && v->known && v->value == offset && *v->name) {
+            fprintf(to, "the value of %s, offset %llu of a null pointer",
+                    v->name, (unsigned long long)offset);
+            return;
+        }
+    }
     if (offset)
         fprintf(to, "offset %llu of ", (unsigned long long)offset);
     fputs("a null pointer", to);
@@ -286,9 +296,11 @@ static void null_text(FILE *to, struct explain *x, uint64_t offset)
     if (!*n.text && *n.line) {
         *n.line = '\0';
         nulls_find(x, &n);
+        unsure = true;
     }
     if (*n.text)
-        fprintf(to, "%s%s", n.count > 1 ? ", perhaps " : ": ", n.text);
+        fprintf(to, "%s%s", unsure || n.count > 1 ? ", perhaps " : ": ",
+                n.text);
 }
 
 /* The freed block that the faulting instruction, or a variable, points to. */
