@@ -12,11 +12,13 @@
 #include "compare.h"
 
 enum {
-    SAME = 8,     /* times that an argument is the same before it counts */
-    RESYNC = 400, /* records that one side may have more */
-    AFTER = 6,    /* records that must be the same then */
-    PART = 4,     /* the same records are at least 1 / PART of a thread's */
-    PRICE = 10    /* surprises that make up for a departure */
+    SAME = 8,         /* times that an argument is the same before it counts */
+    RESYNC = 400,     /* records that one side may have more */
+    AFTER = 6,        /* records that must be the same then */
+    PART = 4,         /* the same records are at least 1 / PART of a thread's */
+    PRICE = 10,       /* surprises that make up for a departure */
+    ALIKE = 2,        /* good runs that are the same as the first, */
+    ALIKE_LEAST = 100 /* of so many records, make surprises needless */
 };
 
 struct sequence {
@@ -289,8 +291,9 @@ static bool departs_seldom(struct exact *x, size_t i)
 }
 
 /* Tells how a thread of BAD differs, which is the same up to record `i`; good
- * runs are so up to `most`. */
-static void threads_compare(struct exact *x, size_t i, size_t most)
+ * runs are so up to `most`, and so many are to their ends. */
+static void threads_compare(struct exact *x, size_t i, size_t most,
+                            size_t alike)
 {
     struct compare *c = x->c;
     bool ends = i == x->of[GOOD].count || i == x->of[BAD].count;
@@ -298,7 +301,9 @@ static void threads_compare(struct exact *x, size_t i, size_t most)
     bool is_exact;
     if (c->threaded)
         least *= 4;
-    is_exact = known >= least && i * PART >= x->of[GOOD].count;
+    is_exact = (known >= least && i * PART >= x->of[GOOD].count) ||
+               (alike >= ALIKE && most == SIZE_MAX &&
+                x->of[GOOD].count >= ALIKE_LEAST);
     once_find(x, i, is_exact && i <= most);
     if (ends && (!i || x->of[GOOD].count == x->of[BAD].count))
         return;
@@ -349,7 +354,7 @@ static size_t partner_of(struct exact *x, size_t run, size_t role)
  * thread of BAD. */
 static void thread_find(struct exact *x, size_t role)
 {
-    size_t runs = x->c->of[GOOD].runs_count, most = SIZE_MAX;
+    size_t runs = x->c->of[GOOD].runs_count, most = SIZE_MAX, alike = 0;
     x->same = need(calloc(x->c->formats_count + 1, sizeof *x->same));
     for (size_t run = 1; run <= runs; run++) {
         size_t same;
@@ -359,9 +364,10 @@ static void thread_find(struct exact *x, size_t role)
             continue;
         same = same_count(x);
         if (x->with == BAD)
-            threads_compare(x, same, most);
-        else if (same < most &&
-                 (same < x->of[GOOD].count || same < x->of[BAD].count))
+            threads_compare(x, same, most, alike);
+        else if (same == x->of[GOOD].count && same == x->of[BAD].count)
+            alike++;
+        else if (same < most)
             most = same;
     }
     free(x->same);

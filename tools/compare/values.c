@@ -317,6 +317,14 @@ static bool is_renamed(const struct subject *s, const struct kind *kind)
     return s->known > FEW && found[GOOD] && found[BAD];
 }
 
+/* True if BAD never has a kind of few that is frequent in GOOD. */
+static bool is_gone(const struct subject *s, const struct kind *k)
+{
+    return !k->count[BAD] && k->count[GOOD] >= LEAST && s->known <= FEW &&
+           statistics_none(k->parts[GOOD], s->parts[GOOD], s->parts[BAD]) <
+               1e-6;
+}
+
 /* The kind whose part differs most. */
 static void parts_find(struct subject *s)
 {
@@ -328,18 +336,21 @@ static void parts_find(struct subject *s)
         const struct kind *k = &s->kinds[i];
         double by = fabs(k->count[BAD] / s->count[BAD] -
                          k->count[GOOD] / s->count[GOOD]);
-        if (k->value.kind == READER_POINTER || by < most ||
+        if (k->value.kind == READER_POINTER ||
+            (by < most && (kind || !is_gone(s, k))) ||
             (by < 0.25 &&
              fabs(log(compare_odds(k->count[BAD], s->count[BAD]) /
                       compare_odds(k->count[GOOD], s->count[GOOD]))) < log(3)))
             continue;
-        most = by;
+        most = fmax(most, by);
         kind = k;
     }
     if (!kind || is_renamed(s, kind))
         return;
     size = rule_size_where(s->c, RULE_PART, s->format, (int)s->argument,
                            kind->value.word, level);
+    if (is_gone(s, kind))
+        size = fmax(size, 1);
     if (size < 1)
         return;
     f = subject_finding(s, RULE_PART, size, level[GOOD].mean, level[BAD].mean);
