@@ -155,12 +155,24 @@ static void head_print(const struct compare *c)
     putchar('\n');
 }
 
+/* The mean length of the runs of a side, in ns. */
+static double mean_length(const struct history *h)
+{
+    double ns = 0;
+    for (size_t i = 0; i < h->runs_count; i++)
+        ns += (double)h->runs[i].timeline.length_ns;
+    return ns / (double)h->runs_count;
+}
+
 /* Prints facts about the sources that the user should know. */
 static void notes_print(const struct compare *c)
 {
     const struct history *good = &c->of[GOOD], *bad = &c->of[BAD];
     const char *a = good->runs[0].call->reader.program;
     const char *b = bad->runs[0].call->reader.program;
+    double times = mean_length(bad) / mean_length(good);
+    double records =
+        (double)bad->count * (double)good->runs_count / (double)good->count;
     size_t paired = 0;
     for (size_t i = 0; i < c->formats_count; i++)
         paired += c->formats[i].same != COMPARE_NONE;
@@ -174,6 +186,11 @@ static void notes_print(const struct compare *c)
                good->build[0], good->build[1], good->build[2], good->build[3],
                bad->build[0], bad->build[1], bad->build[2], bad->build[3],
                paired);
+    if (!c->strong_count && times >= 4 && records < 2)
+        printf("BAD took %s times as long, and has no more records; --times "
+               "shows the spans and steps, also those that are too few to "
+               "compare.\n",
+               finding_number(round(times)));
     for (enum compare_side side = GOOD; side < SIDES; side++)
         if (c->of[side].cut)
             printf("%s has not its beginning (%" PRIu64 " records "
@@ -196,11 +213,12 @@ static void around_print(const struct diff_shown *o, const struct finding *f,
         printf("  %s %s", i == which ? ">" : " ", o->texts[side][at[i]]);
 }
 
+enum { WIDTH = 70 }; /* of a column */
+
 /* A record in a column: its line without the newline. */
 static void column_print(const struct diff_shown *o, enum compare_side side,
                          size_t event)
 {
-    enum { WIDTH = 70 };
     const char *text = event == COMPARE_NONE ? "" : o->texts[side][event];
     int size = (int)text_cut(text, strcspn(text, "\n"), WIDTH);
     printf("%-*.*s", side == GOOD ? WIDTH : 0, size, text);
@@ -209,6 +227,12 @@ static void column_print(const struct diff_shown *o, enum compare_side side,
 static void row_print(const struct diff_shown *o, size_t good, char mark,
                       size_t bad)
 {
+    if (mark == '|' && (strlen(o->texts[GOOD][good]) > WIDTH ||
+                        strlen(o->texts[BAD][bad]) > WIDTH)) {
+        printf("| %s", o->texts[GOOD][good]); /* cut ones may look the same */
+        printf("| %s", o->texts[BAD][bad]);
+        return;
+    }
     fputs("  ", stdout);
     column_print(o, GOOD, good);
     printf(" %c ", mark);
