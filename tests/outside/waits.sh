@@ -165,6 +165,7 @@ static void *takes(void *other_first)
         usleep(1000);
         pthread_mutex_unlock(&all[i % 12]);
     }
+    recorder_thread_name("taker");
     usleep(other_first ? 200000 : 0);
     pthread_mutex_lock(first);
     pthread_mutex_lock(then);
@@ -198,6 +199,8 @@ END
 gcc -O1 -g $WARNINGS -I$ROOT -o orders orders.c -lpthread
 start recorder run -q -o rec ./orders
 until_has 'LOCK ORDER' recorder threads --order $pid
+must recorder threads $pid
+has ' taker  waits for a signal' # its name in the recorder, not the kernel's
 must recorder explain $pid
 lacks DEADLOCK
 has 'nothing proved a hang'

@@ -43,7 +43,7 @@ void recorded_join(struct threads *threads)
         past->index = (size_t)(thread - threads->all);
         thread->past = past;
         thread->number = past->number;
-        if (!*thread->name)
+        if (past->is_named || !*thread->name)
             memcpy(thread->name, past->name, sizeof thread->name);
     }
 }

@@ -38,6 +38,7 @@ static struct past *past_make(struct recorded *recorded,
     recorded->pasts_count++;
     *past = (struct past){.number = thread->number,
                           .id = thread->id,
+                          .is_named = thread->is_named,
                           .made_ns = NS_UNKNOWN,
                           .ended_ns = NS_UNKNOWN,
                           .ended = thread->known && !thread->alive,

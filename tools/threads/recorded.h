@@ -34,6 +34,7 @@ struct past {
     unsigned number; /* T1 */
     int32_t id;
     char name[17];
+    bool is_named; /* by recorder_thread_name() */
     bool has_self; /* its record in thread_self was read */
     bool joined;
     bool is_made;         /* by pthread_create: these are known */
