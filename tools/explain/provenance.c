@@ -325,6 +325,19 @@ static void last_add(struct search *s)
     }
 }
 
+/* True if a line has the format and value of a candidate that is not sure: more
+ * of these would be chance, too. */
+static bool is_repeated(struct search *s, const struct shown *c)
+{
+    for (size_t i = 0; i < s->p->lines_count; i++) {
+        const struct hit *hit = &s->p->lines[i].hit;
+        if (hit->value != SIZE_MAX && hit->value == c->hit.value &&
+            hit->format == c->hit.format)
+            return !is_sure(s, &c->hit);
+    }
+    return false;
+}
+
 /* Keeps the records of the highest scores. A second record of one format and
  * value tells less than the first. */
 static void lines_choose(struct search *s)
@@ -345,7 +358,8 @@ static void lines_choose(struct search *s)
             if (c->score > 0 &&
                 (c->hit.value != SIZE_MAX || c->first || p->lines_count < 3) &&
                 (!best || c->score > best->score ||
-                 (c->score >= best->score && c->hit.order > best->hit.order)))
+                 (c->score >= best->score && c->hit.order > best->hit.order)) &&
+                !is_repeated(s, c))
                 best = c;
         }
         if (!best)
