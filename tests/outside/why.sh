@@ -223,6 +223,51 @@ has ' and others like it, returned 1 of 1, at main pipes.c:'
 text=$(grep -c 'waited in read' <<<"$text")
 is 1
 
+## locks_of_a_table_are_one_part
+# Goal: waits at one place for the locks of a table, which threads of one name
+# hold, are one line; so is what these threads do meanwhile.
+cat >table.c <<'END'
+#include "recorder_dump.h"
+#include <pthread.h>
+#include <unistd.h>
+RECORDER(app, 64, "Spans")
+static pthread_mutex_t *table[12];
+static pthread_barrier_t taken[12];
+static void *holder(void *at)
+{
+    pthread_mutex_lock(*(pthread_mutex_t **)at);
+    pthread_barrier_wait(&taken[(pthread_mutex_t **)at - table]);
+    usleep(20000 * (unsigned)((pthread_mutex_t **)at - table + 1));
+    pthread_mutex_unlock(*(pthread_mutex_t **)at);
+    return NULL;
+}
+int main(void)
+{
+    static pthread_mutex_t locks[12];
+    pthread_t thread;
+    for (int i = 0; i < 12; i++) {
+        pthread_barrier_init(&taken[i], NULL, 2);
+        table[i] = &locks[i];
+        pthread_create(&thread, NULL, holder, &table[i]);
+        pthread_barrier_wait(&taken[i]);
+    }
+    record(app, "> all");
+    for (int i = 0; i < 12; i++) {
+        pthread_mutex_lock(table[i]);
+        pthread_mutex_unlock(table[i]);
+    }
+    record(app, "< all");
+    return 0;
+}
+END
+gcc -g -I$ROOT $WARNINGS -o table table.c -lpthread
+recorder run -q -o table.rec ./table
+must recorder why table.rec all
+has ' and others like it held by T' ' table and others, at main table.c:'
+has ' table and others waited in usleep, returned 0, at holder table.c:'
+text=$(grep -c 'waited for mutex' <<<"$text")
+is 1
+
 ## lives_of_threads_are_spans
 # Goal: without spans of the program, the life of a thread is a span.
 gcc -g -DWITHOUT_SPANS -DRECORDER_KERNEL_SLOTS=4096 -I$ROOT -o lives \

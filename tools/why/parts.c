@@ -24,18 +24,24 @@ static bool is_alike(const char *a, const char *b)
     return *a == *b;
 }
 
+/* Waits of one stack are of one reason: for the locks of a table, which threads of
+ * one name hold, or in calls that are alike. */
 static bool is_same(const struct why_row *a, const struct why_row *b)
 {
-    if (a->kind != b->kind || a->other != b->other || !a->of != !b->of)
+    bool other = a->other == b->other, stack;
+    if (a->kind != b->kind || !a->other != !b->other || !a->of != !b->of)
         return false;
     if (!a->of)
-        return true;
+        return other;
     if (a->of->kind != b->of->kind || a->of->result != b->of->result)
         return false;
-    return a->of->kind == WAIT_CALL ? strcmp(a->of->call, b->of->call) == 0 ||
-                                          (a->of->stack == b->of->stack &&
-                                           is_alike(a->of->call, b->of->call))
-                                    : a->of->object == b->of->object;
+    stack = a->of->stack && a->of->stack == b->of->stack;
+    other = other ||
+            (stack && strcmp(a->other->lane->name, b->other->lane->name) == 0);
+    return other && (a->of->kind != WAIT_CALL
+                         ? stack || a->of->object == b->of->object
+                         : strcmp(a->of->call, b->of->call) == 0 ||
+                               (stack && is_alike(a->of->call, b->of->call)));
 }
 
 /* Returns the record at or before a time, or the next. */
@@ -63,10 +69,15 @@ static struct why_row *row_add(const struct link *link, struct why_row *to,
     at->ns[link->why->column] += end - begin;
     at->count++;
     at->faults += at == last ? 0 : row.faults;
-    at->several |= row.of && row.of->call && strcmp(row.of->call, at->of->call);
+    at->several |=
+        row.of && (row.of->call ? strcmp(row.of->call, at->of->call) != 0
+                                : row.of->object != at->of->object);
+    at->others |= row.other != at->other;
+    at->tracks |= row.track != at->track;
     if (end - begin > at->longest) {
         at->longest = end - begin;
         at->of = row.of;
+        at->other = row.other;
         at->track = row.track;
         if (row.of && why_time(link->why, row.of->begin_ns) < begin)
             begin = why_time(link->why, row.of->begin_ns);

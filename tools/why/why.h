@@ -97,7 +97,8 @@ struct why_row {
     const struct why_track *track, *other; /* whose; holder, signaller */
     uint64_t ns[2], longest, count;
     double faults;
-    bool several; /* calls that differ in numbers */
+    bool several, others; /* calls or locks that are alike; holders that are */
+    bool tracks;          /* parts of several threads */
     struct why_mark first, last; /* the records around the longest part */
     struct why_row *rows;
     size_t rows_count, rows_max;

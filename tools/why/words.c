@@ -35,11 +35,13 @@ static void wait_text(FILE *to, const struct why *w, const struct why_row *row)
             fprintf(to, ", %s", strerror(row->of->result));
     } else {
         show_object(w->threads, &of, object);
-        text_put(to, "waited for %s %s", show_kind(of.kind), object);
+        text_put(to, "waited for %s %s%s", show_kind(of.kind), object,
+                 row->several ? " and others like it" : "");
     }
     if (row->other) {
         fputs(acts[of.kind] ? acts[of.kind] : " held by ", to);
         thread_text(to, row->other);
+        fputs(row->others ? " and others" : "", to);
     }
     show_frames(to, w->threads, ", at ", frames, count, 2);
 }
@@ -103,7 +105,7 @@ static void rows_print(const struct why *w, const struct why_row *of,
         printf("  %-15s %*s", records, 2 * depth, "");
         if (depth && row->kind != WHY_THREAD && row->kind != WHY_OTHERS) {
             thread_text(stdout, row->track);
-            putchar(' ');
+            fputs(row->tracks ? " and others " : " ", stdout);
         }
         row_text(stdout, w, row);
         putchar('\n');
