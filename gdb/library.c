@@ -120,7 +120,8 @@ const char *recorder_gdb_open(struct recorder_gdb *library)
 const char *recorder_gdb_take(struct recorder_gdb *library, const char *names,
                               uint64_t last)
 {
-    struct reader_selection selection = {.names = names, .last = last};
+    struct reader_selection selection = {
+        .names = names, .last = last, .for_people = true};
     const char *wrong;
     BEGIN(library, no_memory);
     wrong = reader_select(&library->reader, &selection);

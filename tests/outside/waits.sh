@@ -201,6 +201,12 @@ start recorder run -q -o rec ./orders
 until_has 'LOCK ORDER' recorder threads --order $pid
 must recorder threads $pid
 has ' taker  waits for a signal' # its name in the recorder, not the kernel's
+if has_program gdb; then # shows what the command does: no internal recorder
+    must gdb -q -batch -p $pid -ex "source $ROOT/gdb/recorder-gdb.py" \
+        -ex 'recorder list' -ex 'recorder dump'
+    has 'lock_wait' 'DUMPING work'
+    lacks 'call_stack' 'internal:'
+fi
 must recorder explain $pid
 lacks DEADLOCK
 has 'nothing proved a hang'
