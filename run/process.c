@@ -53,7 +53,8 @@ static bool always, is_due;
 
 void run_file_due(void)
 {
-    if (is_due && !recorder_get_(&run_sandboxed)) {
+    if (is_due && !recorder_get_(&run_sandboxed) &&
+        recorder_home_.registry->pid == recorder_os_process_()) {
         is_due = false;
         run_file();
     }

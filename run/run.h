@@ -176,8 +176,8 @@ void run_process_begin(void);
 void run_calls_begin(uintptr_t us);
 /* Moves the rings into the file that was asked for, if there is none yet. */
 void run_file(void);
-/* The same in a child of fork() at its first wait or slow call, with --always: not
- * each child that executes a program at once has a file. */
+/* The same in a child of fork(), not of vfork(), at its first wait or slow call, with
+ * --always: a child that executes a program at once needs no file. */
 void run_file_due(void);
 /* Where the kernel keeps the number of the CPU that a thread runs on, counted
  * from its thread pointer; 0: nowhere, as glibc is older than 2.35. */
