@@ -236,6 +236,7 @@ static volatile unsigned long count;
 
 static void *spins(void *unused)
 {
+    record(work, "spins"); /* so that the thread has a number */
     while (!unused)
         count++;
     return unused;
@@ -244,7 +245,6 @@ static void *spins(void *unused)
 int main(void)
 {
     pthread_t thread;
-    record(work, "begins");
     pthread_create(&thread, NULL, spins, NULL);
     printf("PID %d\\n", (int)getpid());
     fflush(stdout);
