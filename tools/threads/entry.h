@@ -21,6 +21,9 @@ struct entry {
     struct past *past; /* null: the thread that wrote it is not known */
 };
 
+/* Sets the event and the kind of wait that a heading names; false: it is of no
+ * event of `recorder run`, or of another schema. */
+bool heading_read(struct entry *, const char *heading);
 /* recorded_locks.c: totals of locks, the orders in which threads took them, and
  * joins. */
 void total_read(const struct entry *);

@@ -376,9 +376,10 @@ static bool takes(const char **words, const char *word)
     return true;
 }
 
-/* The event and the kind of wait that a heading names. */
-static void heading_read(struct entry *entry, const char *words)
+bool heading_read(struct entry *entry, const char *words)
 {
+    if (!words || !takes(&words, RUN_SCHEMA))
+        return false;
 #define EVENT(name)                                                            \
     if (takes(&words, #name))                                                  \
         entry->is = RUN_EVENT_##name;                                          \
@@ -387,11 +388,12 @@ static void heading_read(struct entry *entry, const char *words)
     if (takes(&words, #name))                                                  \
         entry->kind = of;                                                      \
     else
-    RUN_EVENTS(EVENT) return;
+    RUN_EVENTS(EVENT) return true;
     RUN_KINDS(KIND)
     if (entry->is >= RUN_EVENT_waits && entry->is <= RUN_EVENT_total)
         entry->is = RUN_EVENT_NONE; /* of a kind that is not known here */
     entry->timed = takes(&words, "until");
+    return true;
 }
 
 /* The readers of events; null: not needed. */
@@ -411,15 +413,14 @@ static void (*const readers[])(const struct entry *) = {
 static void event_read(struct recorded *recorded,
                        const struct reader_event *event)
 {
-    const char *words = event->kind, *location;
+    const char *location;
     struct entry entry = {
         .recorded = recorded, .event = event, .word = event->event.argument};
-    if (!words || !takes(&words, RUN_SCHEMA)) {
+    if (!heading_read(&entry, event->kind)) {
         reader_format(&recorded->reader, &event->event, &location);
         recorded->is_other |= strcmp(location, RUN_LOCATION) == 0;
         return;
     }
-    heading_read(&entry, words);
     if (event->thread)
         entry.past = past_make(recorded, event->thread);
     if (event->ns != NS_UNKNOWN && event->ns > recorded->last_ns)

@@ -1,6 +1,6 @@
 /* words.c - the events of `recorder run` in words, with names. */
 /* SPDX-License-Identifier: MIT */
-#include "../../run/events.h"
+#include "entry.h"
 #include "show.h"
 
 /* The last addresses with their names, and waits with their beginnings. A
@@ -100,26 +100,14 @@ static void call_words(struct call *call, FILE *to,
         fprintf(to, ", %s", strerror((int)words[3]));
 }
 
-static enum wait_kind kind_of(const char *kind)
-{
-#define KIND(name, of)                                                         \
-    if (strcmp(kind, #name) == 0)                                              \
-        return of;
-    RUN_KINDS(KIND)
-    return WAIT_NONE;
-}
-
-static void wait_words(struct call *call, FILE *to, const char *kind,
+static void wait_words(struct call *call, FILE *to, enum wait_kind is,
                        const struct reader_event *e, bool begins)
 {
     const uint64_t *words = e->event.argument;
-    enum wait_kind is = kind_of(kind);
     struct name_entry *wait =
         name_entry_at(call, words[0] ^ (uint64_t)e->event.thread << 48 ^ 1);
     int64_t ns = e->ns - wait->begun_ns;
     char time[32];
-    if (is == WAIT_NONE)
-        return;
     if (begins)
         wait->begun_ns = e->ns;
     fputs(begins ? "waits" : "waited", to);
@@ -146,20 +134,18 @@ static void wait_words(struct call *call, FILE *to, const char *kind,
 
 const char *event_title(const char *kind, const char *format, char *to)
 {
-    char event[16] = "", of[16];
+    struct entry entry = {.is = RUN_EVENT_NONE};
     size_t size = strcspn(format, "%:");
-    enum wait_kind is = WAIT_NONE;
     const char *verb;
-    if (size && sscanf(kind, RUN_SCHEMA " %15s %15s", event, of) == 2)
-        is = kind_of(of);
-    verb = *event == 'b' ? "waits" : "waited";
-    if (is == WAIT_NONE)
+    heading_read(&entry, kind);
+    verb = entry.is == RUN_EVENT_begins ? "waits" : "waited";
+    if (!size || (entry.is != RUN_EVENT_begins && entry.is != RUN_EVENT_ends))
         snprintf(to, 64, "%.*s",
                  (int)(size - (size && format[size - 1] == ' ')), format);
-    else if (is == WAIT_CALL)
+    else if (entry.kind == WAIT_CALL)
         snprintf(to, 64, "%s in %.*s", verb, (int)size - 1, format + 1);
     else
-        snprintf(to, 64, "%s for %s", verb, show_kind(is));
+        snprintf(to, 64, "%s for %s", verb, show_kind(entry.kind));
     return to;
 }
 
@@ -168,22 +154,22 @@ size_t event_words(void *context, const struct reader_event *e, char *to,
 {
     struct call *call = context;
     const uint64_t *words = e->event.argument;
-    char event[16], kind[16] = "";
+    struct entry entry = {.is = RUN_EVENT_NONE};
     size_t size;
     FILE *file = NULL;
-    if (sscanf(e->kind, RUN_SCHEMA " %15s %15s", event, kind) < 1 ||
-        e->event.missing_arguments & 15 || !(file = fmemopen(to, max, "w")))
+    if (!heading_read(&entry, e->kind) || e->event.missing_arguments & 15 ||
+        !(file = fmemopen(to, max, "w")))
         return 0;
     *to = '\0';
-    if (strcmp(event, "begins") == 0 || strcmp(event, "ends") == 0) {
-        wait_words(call, file, kind, e, *event == 'b');
-    } else if (strcmp(event, "create") == 0 && !words[2]) {
+    if (entry.is == RUN_EVENT_begins || entry.is == RUN_EVENT_ends) {
+        wait_words(call, file, entry.kind, e, entry.is == RUN_EVENT_begins);
+    } else if (entry.is == RUN_EVENT_create && !words[2]) {
         fprintf(file, "makes a thread: %s", name_of(call, words[0]));
-    } else if (strcmp(event, "started") == 0) {
+    } else if (entry.is == RUN_EVENT_started) {
         fprintf(file, "starts %s", name_of(call, words[0]));
         add_thread(call, file, ", made by ", words[3], 0, 0);
         thread_note(call, e);
-    } else if (strcmp(event, "named") == 0) {
+    } else if (entry.is == RUN_EVENT_named) {
         const char *whose = name_of(call, words[1]);
         char name[96] = "";
         reader_word_text(&call->reader, e, 0, name, sizeof name);
@@ -191,9 +177,9 @@ size_t event_words(void *context, const struct reader_event *e, char *to,
             fprintf(file, "takes the name %s", name);
         else
             fprintf(file, "gives %s the name %s", whose, name);
-    } else if (strcmp(event, "ended") == 0) {
+    } else if (entry.is == RUN_EVENT_ended) {
         fputs("ends", file);
-    } else if (strcmp(event, "joined") == 0 && !words[1]) {
+    } else if (entry.is == RUN_EVENT_joined && !words[1]) {
         fprintf(file, "joins %s", name_of(call, words[0]));
     }
     fclose(file);
