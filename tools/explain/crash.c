@@ -147,8 +147,7 @@ static void text_add(struct explain *x, const struct variable *v,
         value_add(x, VALUE_TEXT, v->name, 0, weight)->text = need(strdup(text));
 }
 
-/* True if the value of this pointer was used as the bad address. */
-static bool is_bad(const struct explain *x, const struct variable *v)
+bool crash_is_bad(const struct explain *x, const struct variable *v)
 {
     struct variable member;
     if (!x->has_bad || !v->is_pointer ||
@@ -180,7 +179,7 @@ static void variable_add(struct explain *x, const struct variable *v,
     struct variable *members;
     struct value none = {0}, *value = &none;
     const char *type = holder ? holder->type : v->type;
-    bool bad = is_bad(x, v);
+    bool bad = crash_is_bad(x, v);
     size_t count;
     if (v->is_text)
         text_add(x, v, weight);

@@ -280,14 +280,12 @@ static void null_text(FILE *to, struct explain *x, uint64_t offset)
     struct nulls n = {.offset = offset,
                       .calls = x->access.calls && !x->access.known};
     bool unsure = offset && x->has_bad && x->bad == offset;
-    for (size_t i = 0; i < x->variables_count && unsure; i++) {
-        const struct variable *v = &x->variables[i];
-        if (v->is_pointer && v->known && v->value == offset && *v->name) {
+    for (size_t i = 0; i < x->variables_count && unsure; i++)
+        if (*x->variables[i].name && crash_is_bad(x, &x->variables[i])) {
             fprintf(to, "the value of %s, offset %llu of a null pointer",
-                    v->name, (unsigned long long)offset);
+                    x->variables[i].name, (unsigned long long)offset);
             return;
         }
-    }
     if (offset)
         fprintf(to, "offset %llu of ", (unsigned long long)offset);
     fputs("a null pointer", to);

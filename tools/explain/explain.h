@@ -161,6 +161,8 @@ enum {
 void crash_find(struct explain *);
 /* The function of a frame of the crashed thread; "": unknown. */
 const char *crash_function(struct explain *, unsigned frame);
+/* True if the value of a pointer was used as the bad address. */
+bool crash_is_bad(const struct explain *, const struct variable *);
 /* If each of the eight bytes of an address is printable, writes the bytes in the
  * order of memory and returns true. A valid address has other bytes. */
 bool crash_letters(const struct explain *, uint64_t address, char to[9]);
