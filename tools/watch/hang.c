@@ -92,22 +92,21 @@ static bool agrees(struct state *s, const char *key)
 
 /* The wait of a thread in words, with its holder: "12 worker waits for mutex
  * table of 13 flusher". */
-static void wait_words(const struct watched *p, const struct task *t,
-                       char to[512])
+static void wait_words(const struct watched *p, int thread, char to[512])
 {
     char id[16], name[17];
     const char *arguments[] = {"threads", p->id, "--thread", id, NULL};
     char text[8192], *line;
-    snprintf(id, sizeof id, "%d", t->id);
+    snprintf(id, sizeof id, "%d", thread);
     watch_run(watch_command, arguments, NULL, text, sizeof text, 20);
     for (line = text; line;
          line = (line = strchr(line, '\n')) ? line + 1 : NULL)
-        if (atoi(line) == t->id || (*line == 'T' && strstr(line, id))) {
+        if (atoi(line) == thread || (*line == 'T' && strstr(line, id))) {
             snprintf(to, 512, "%.*s", (int)strcspn(line, "\n"), line);
             return;
         }
-    proc_name(p->pid, t->id, name);
-    snprintf(to, 512, "thread %d %s", t->id, name);
+    proc_name(p->pid, thread, name);
+    snprintf(to, 512, "thread %d %s", thread, name);
 }
 
 /* ------------------------------------------------------- states of kernel -- */
@@ -165,7 +164,7 @@ static enum verdict kernel_judge(struct state *s)
             *proc_stat(p->pid, t->id, 3, text) != 'D' || !agrees(s, "D"))
             continue;
         proc_text(p->pid, t->id, "wchan", channel, sizeof channel);
-        wait_words(p, t, words);
+        wait_words(p, t->id, words);
         return verdict_is(s, VERDICT_SURE, t->id, t->still_ns,
                           "D STATE for %lld s: in %s of the kernel, which no "
                           "signal ends: %s",
@@ -177,12 +176,11 @@ static enum verdict kernel_judge(struct state *s)
 /* --------------------------------------------------------------- deadlock -- */
 
 /* The thread that waits for a lock whose holder has ended, in a table of locks;
- * 0: the table is cut before it. */
-static int lost_waiter(const char *text)
+ * `id`, if the table is cut before it. */
+static int lost_waiter(const char *text, int id)
 {
     static const char lost[] = "; no thread can release it";
     const char *at = strstr(text, lost);
-    int id = 0;
     if (at && sscanf(at + sizeof lost - 1, " T%*u %d", &id) < 1)
         sscanf(at + sizeof lost - 1, " %*u: %d", &id);
     return id;
@@ -197,7 +195,7 @@ static enum verdict deadlock_judge(struct state *s)
     char text[16384], key[1024], words[512];
     const char *arguments[] = {"threads",  p->id, "--locks", "--check",
                                "--ignore", ".",   NULL};
-    struct task waiter = {.id = s->odd->id};
+    int thread = s->odd->id;
     size_t size;
     bool again = p->deadlock;
     p->deadlock = false;
@@ -213,15 +211,14 @@ static enum verdict deadlock_judge(struct state *s)
             size += 1 + strcspn(text + size + 1, "\n");
         snprintf(key, sizeof key, "%.*s", (int)size, text);
     } else {
-        if (lost_waiter(text))
-            waiter.id = lost_waiter(text);
-        wait_words(p, &waiter, words);
+        thread = lost_waiter(text, thread);
+        wait_words(p, thread, words);
         snprintf(key, sizeof key, "DEADLOCK: %s", words);
     }
     p->deadlock = true;
     if (!agrees(s, key))
         return VERDICT_NONE;
-    return verdict_is(s, VERDICT_SURE, waiter.id, s->odd->still_ns, "%s", key);
+    return verdict_is(s, VERDICT_SURE, thread, s->odd->still_ns, "%s", key);
 }
 
 /* ------------------------------------------------------------------ queues -- */
@@ -239,7 +236,7 @@ static enum verdict queues_judge(struct state *s)
                    s->odd->fd == p->queues[i].fd && p->queues[i].full;
     }
     if (s->still && blocked && agrees(s, "write")) {
-        wait_words(p, t, words);
+        wait_words(p, t->id, words);
         return verdict_is(s, VERDICT_SURE, t->id, t->still_ns,
                           "HANG for %lld s: its output waits for a reader: %s",
                           seconds(s->age), words);
@@ -251,7 +248,7 @@ static enum verdict queues_judge(struct state *s)
     if (s->still) {
         if (!agrees(s, "waits"))
             return VERDICT_NONE;
-        wait_words(p, t, words);
+        wait_words(p, t->id, words);
         return verdict_is(s, s->odd && !full ? VERDICT_SURE : VERDICT_PERHAPS,
                           t->id, t->still_ns,
                           "HANG: no thread has run for %lld s, but %s: %s",
@@ -263,7 +260,7 @@ static enum verdict queues_judge(struct state *s)
         return VERDICT_NONE;
     p->hung_mark = q->inode;
     if (s->odd)
-        wait_words(p, t, words);
+        wait_words(p, t->id, words);
     else
         snprintf(words, sizeof words, "%s, but take nothing",
                  idle ? "threads wait as if idle" : "threads run");
@@ -341,7 +338,7 @@ enum verdict hang_judge(struct watcher *w, struct watched *p, int64_t now,
     }
     if (!is && !p->verdict && s.still && s.odd && p->looks >= LOOKS_LEARNED &&
         s.age > 2 * w->hang_ns) {
-        wait_words(p, s.odd, words);
+        wait_words(p, s.odd->id, words);
         s.odd->idle = true;
         is = verdict_is(&s, VERDICT_PERHAPS, s.odd->id, s.odd->still_ns,
                         "HANG: no thread has run for %lld s, the longest wait "
