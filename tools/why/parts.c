@@ -28,20 +28,19 @@ static bool is_alike(const char *a, const char *b)
  * one name hold, or in calls that are alike. */
 static bool is_same(const struct why_row *a, const struct why_row *b)
 {
-    bool other = a->other == b->other, stack;
     if (a->kind != b->kind || !a->other != !b->other || !a->of != !b->of)
         return false;
     if (!a->of)
-        return other;
+        return a->other == b->other;
     if (a->of->kind != b->of->kind || a->of->result != b->of->result)
         return false;
-    stack = a->of->stack && a->of->stack == b->of->stack;
-    other = other ||
-            (stack && strcmp(a->other->lane->name, b->other->lane->name) == 0);
-    return other && (a->of->kind != WAIT_CALL
-                         ? stack || a->of->object == b->of->object
-                         : strcmp(a->of->call, b->of->call) == 0 ||
-                               (stack && is_alike(a->of->call, b->of->call)));
+    if (a->of->stack && a->of->stack == b->of->stack)
+        return (!a->other ||
+                strcmp(a->other->lane->name, b->other->lane->name) == 0) &&
+               (a->of->kind != WAIT_CALL || is_alike(a->of->call, b->of->call));
+    return a->other == b->other &&
+           (a->of->kind == WAIT_CALL ? strcmp(a->of->call, b->of->call) == 0
+                                     : a->of->object == b->of->object);
 }
 
 /* Returns the record at or before a time, or the next. */
