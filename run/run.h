@@ -265,10 +265,10 @@ RUN_INLINE uintptr_t *run_held(const struct run_thread *t, unsigned i)
     return (uintptr_t *)(void *)(rings + t->held[i]);
 }
 
-/* The stacks where held locks were taken, in 16 bits each from word 9 of the
- * cell `self` on; 0: only the call is known. Reading a frame pointer costs 1 ns,
- * unwinding much more: only a function with a small frame is a wrapper of locks,
- * like those in headers of C++ without optimisation. */
+/* The stacks where held locks were taken: 16 bits each, from word 9 of the cell
+ * `self` on; 0: only the call is known. Reading a frame pointer costs 1 ns, and
+ * unwinding costs much more. So only functions with a small frame are taken for
+ * wrappers of locks, as the headers of C++ have them without optimisation. */
 enum { RUN_WRAPPER = 48 };
 RUN_INLINE uint16_t *run_held_stack(const struct run_thread *t, unsigned j)
 {

@@ -17,8 +17,8 @@ enum {
     AFTER = 6,        /* records that must be the same then */
     PART = 4,         /* the same records are at least 1 / PART of a thread's */
     PRICE = 10,       /* surprises that make up for a departure */
-    ALIKE = 2,        /* good runs that are the same as the first, */
-    ALIKE_LEAST = 100 /* of so many records, make surprises needless */
+    ALIKE = 2,        /* good runs like the first: no surprise is needed, */
+    ALIKE_LEAST = 100 /* if a run has this number of records */
 };
 
 struct sequence {
@@ -290,8 +290,9 @@ static bool departs_seldom(struct exact *x, size_t i)
     return true;
 }
 
-/* Tells how a thread of BAD differs, which is the same up to record `i`; good
- * runs are so up to `most`, and so many are to their ends. */
+/* Tells how a thread of BAD differs, after `i` records that are as in GOOD. All
+ * good runs have the same first `most` records, and `alike` of them have all
+ * records of the first good run. */
 static void threads_compare(struct exact *x, size_t i, size_t most,
                             size_t alike)
 {

@@ -158,7 +158,8 @@ static bool has_format(const struct finding *f, size_t format)
            (f->format == format || f->other == format);
 }
 
-/* Are both of one wait of recorder run, "waits in read" and "waited in read"? */
+/* True if the formats are the begin and the end of one wait of recorder run:
+ * "waits in read", "waited in read". */
 static bool is_same_wait(const struct compare *c, const struct finding *a,
                          const struct finding *b)
 {

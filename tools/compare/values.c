@@ -1,13 +1,13 @@
 /* values.c - arguments that are not as usual. */
 /* SPDX-License-Identifier: MIT */
 /*
-   An argument is compared as kinds of values, as long as there are few: a kind
-   that came in BAD only, or has another part. Numbers are compared by size,
-   too, but those that count up in both. Of names (addresses, descriptors, ids)
-   only null counts here.
+   An argument with few values is compared value by value: BAD may have a new
+   value, lack a value, or have a value at another rate. The size of numbers is
+   compared, too, unless the numbers count up in both. Of names (addresses,
+   descriptors, ids), only null counts here.
 
-   A number whose name tells of a time (took, ms) counts if it is larger by a
-   factor, as the time of a step does (times.c), or another constant.
+   A number with the name of a time (took, ms) counts if it is larger by a factor,
+   as the time of a step does (times.c), or another constant.
 
    Values come in phases, so that they depend on those before. How often a kind
    was seen is therefore in how many of up to PARTS parts of the time it was
