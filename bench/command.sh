@@ -125,7 +125,8 @@ if [ "$room" -gt 6000000 ]; then
         "$(awk '{ print $1 / $2 }' memory)" 2 ''
 fi
 
-# A call: with the hooks of recorder_functions.h on and off, and by uftrace.
+# A call: with the hooks of recorder_functions.h on and off, by run --span, and by
+# uftrace.
 if command -v uftrace >/dev/null; then
     ${CC:-cc} -O2 -finstrument-functions -c "$here/target/calls.c"
     ${CC:-cc} -O2 calls.o -o theirs
@@ -141,6 +142,11 @@ if command -v uftrace >/dev/null; then
     for i in 1 2 3 4 5; do
         uftrace record -d data ./theirs | tail -n 1
     done | sort -n | sed -n 3p >theirs.ns
+    ${CC:-cc} -O2 "$here/target/calls.c" -o span
+    for i in 1 2 3 4 5; do
+        "$recorder" run -q --span leaf --span middle -o span.rec ./span
+    done | sort -n | sed -n 3p >span.ns
+    read -r span <span.ns
     read -r on <on.ns
     read -r off <off.ns
     read -r none <none.ns
@@ -148,6 +154,8 @@ if command -v uftrace >/dev/null; then
     row 'a call of an instrumented function' "$on" 30 ' ns'
     row "that / uftrace's, of $theirs ns" \
         "$(awk "BEGIN { print $on / $theirs }")" 0.35 ''
+    row "a call of recorder run --span / uftrace's" \
+        "$(awk "BEGIN { print $span / $theirs }")" 0.6 ''
     row 'a call while they are off, more than empty hooks' \
         "$(awk "BEGIN { print $off - $none }")" 2 ' ns'
 fi

@@ -18,6 +18,7 @@ sqlite:sqlite3.h:sqlite3_libversion():-lsqlite3:libsqlite3-dev:sqlite-devel:sqli
 zlib:zlib.h:zlibVersion():-lz:zlib1g-dev:zlib-devel:zlib-devel:zlib:zlib-dev
 zstd:zstd.h:ZSTD_versionNumber():-lzstd:libzstd-dev:libzstd-devel:libzstd-devel:zstd:zstd-dev
 libiberty:stddef.h:__extension__({__typeof__(int(void))cplus_demangle_v3_callback;cplus_demangle_v3_callback();}):-liberty:libiberty-dev:binutils-devel:binutils-devel:binutils:binutils-dev
+capstone:capstone/capstone.h:cs_version(0,0):-lcapstone:libcapstone-dev:capstone-devel:libcapstone-devel:capstone:capstone-dev
 libseccomp:seccomp.h:seccomp_version():-lseccomp:libseccomp-dev:libseccomp-devel:libseccomp-devel:libseccomp:libseccomp-dev
 "
 

@@ -139,7 +139,8 @@ void run_process_begin(void)
     run_calls_begin(calls_least(text));
     if (strlen(path + 1) < sizeof pattern)
         strcpy(pattern, path + 1);
-    always = has(text, "always");
+    always = run_spans_begin(getenv("RECORDER_RUN_SPANS")) ||
+             has(text, "always");
     if (always)
         run_file();
 }

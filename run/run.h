@@ -174,6 +174,9 @@ bool run_begin(void);
 void run_process_begin(void);
 /* Records calls of libc that take longer than some microseconds, unless 0. */
 void run_calls_begin(uintptr_t us);
+/* Records the calls of the functions that the environment describes (span.c).
+ * Returns true if this process has one. */
+bool run_spans_begin(const char *text);
 /* Moves the rings into the file that was asked for, if there is none yet. */
 void run_file(void);
 /* The same in a child of fork(), not of vfork(), at its first wait or slow call, with

@@ -15,6 +15,7 @@ class Recorder < Formula
 
   on_linux do
     depends_on "binutils"
+    depends_on "capstone"
     depends_on "elfutils"
     depends_on "libseccomp"
     depends_on "sqlite"

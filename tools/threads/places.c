@@ -49,8 +49,8 @@ static void call_line(Dwarf_Die *unit, Dwarf_Die *inlined, struct place *place)
 
 /* The unit of debug information for an address. The table of units may lack some,
  * or have dropped functions at address 0: then all units are searched. */
-static Dwarf_Die *unit_of(Dwfl_Module *module, uint64_t address,
-                          Dwarf_Addr *bias)
+Dwarf_Die *place_unit_in(Dwfl_Module *module, uint64_t address,
+                         Dwarf_Addr *bias)
 {
     Dwarf_Die *unit = dwfl_module_addrdie(module, address, bias);
     if (unit && dwarf_haspc(unit, address - *bias) > 0)
@@ -156,7 +156,7 @@ Dwarf_Die *place_unit(const struct threads *threads, uint64_t address,
                       Dwarf_Addr *bias)
 {
     Dwfl_Module *module = dwfl_module_of(threads->unwind.dwfl, address);
-    return module ? unit_of(module, address, bias) : NULL;
+    return module ? place_unit_in(module, address, bias) : NULL;
 }
 
 /* Finds the source line. Lines of the system's own libraries are of no use, and
@@ -169,7 +169,7 @@ static struct place *place_line(struct place *place, Dwfl_Module *module)
     Dwarf_Die *unit;
     if (place->module && place_is_libc(place->module))
         return place;
-    unit = unit_of(module, place->address, &bias);
+    unit = place_unit_in(module, place->address, &bias);
     line = unit ? dwarf_getsrc_die(unit, place->address - bias) : NULL;
     if (!line || dwarf_lineaddr(line, &start) != 0 ||
         (place->function && start + bias < place->address - place->offset))

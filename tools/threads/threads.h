@@ -259,6 +259,7 @@ void place_free(struct place *);
  * its module. */
 Dwarf_Die *place_unit(const struct threads *, uint64_t address,
                       Dwarf_Addr *bias);
+Dwarf_Die *place_unit_in(Dwfl_Module *, uint64_t address, Dwarf_Addr *bias);
 /* The scopes around an address of a unit, without the bias, the innermost first,
  * to be freed; their number. */
 int place_scopes(Dwarf_Die *unit, uint64_t address, Dwarf_Die **scopes);

@@ -5,7 +5,7 @@
    LD_PRELOAD, and becomes the program, which keeps its process id, signals, job
    control and exit status.
 */
-#include "command.h"
+#include "span.h"
 
 #include "recorder/file_open.h"
 
@@ -17,7 +17,13 @@
 
 #define LIBRARY "librecorder-run.so"
 
-enum { OPTION_ALL = OPTION_OWN, OPTION_COUNT, OPTION_CALLS, OPTION_ALWAYS };
+enum {
+    OPTION_ALL = OPTION_OWN,
+    OPTION_COUNT,
+    OPTION_CALLS,
+    OPTION_ALWAYS,
+    OPTION_SPAN
+};
 /* Exit statuses for a program that does not run, as of env and sh. */
 enum { CANNOT_RUN = 126, NOT_FOUND = 127, SCRIPTS = 4, MACHINE_FLAGS = 0x600 };
 enum { LOADER_BYTES = 1 << 20 };
@@ -344,6 +350,21 @@ static const char *recording_path(const char *pattern,
     return file.path;
 }
 
+/* Sets RECORDER_RUN_SPANS for the library. */
+static void spans_set(const struct call *call, const struct program *program)
+{
+    char *text;
+    unsetenv("RECORDER_RUN_SPANS");
+    if (!call_option(call, OPTION_SPAN))
+        return;
+    if (program->machine.machine != EM_X86_64 ||
+        program->machine.class != ELFCLASS64)
+        fail(NULL, "--span: only for programs of x86-64");
+    text = run_spans(call, OPTION_SPAN, program->path, program->loader);
+    need_done(setenv("RECORDER_RUN_SPANS", text, 1) == 0);
+    free(text);
+}
+
 /* Sets RECORDER_RUN for the library: options, and the path of recordings, which
  * is absolute as programs change their folder. Prints the path. */
 static void pattern_set(const struct call *call, const struct program *program)
@@ -376,7 +397,7 @@ static void pattern_set(const struct call *call, const struct program *program)
     free(text);
     if (!call_option(call, 'q'))
         warn(NULL, "records to %s%s", path,
-             call_option(call, OPTION_ALWAYS)
+             call_option(call, OPTION_ALWAYS) || call_option(call, OPTION_SPAN)
                  ? ""
                  : " once it makes a thread; --always: in "
                    "any case");
@@ -392,6 +413,7 @@ static int run(struct call *call)
     program_look(&program);
     library_find(library, &program);
     library_for_all(library, &program);
+    spans_set(call, &program);
     preload_set(&program, library);
     pattern_set(call, &program);
     execvp(call->arguments[0], call->arguments);
@@ -429,6 +451,9 @@ const struct verb verb_run = {
             {OPTION_ALWAYS, "always", NULL,
              "a file for each process, also of one thread; for a child of "
              "fork(), when it waits"},
+            {OPTION_SPAN, "span", "FUNCTION",
+             "records the calls of a function of the program or its libraries, "
+             "up to 16 times; recorder why FILE FUNCTION"},
             {'q', "quiet", NULL, "does not say where records go"},
             {0, NULL, NULL, NULL}},
     .unprepared = true,
