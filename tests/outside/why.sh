@@ -276,3 +276,68 @@ RECORDER_SWITCHES=256,why recorder run -q -o why.rec ./lives 3 20 1 >oracle
 must recorder why why.rec
 has 'life: thread: '
 has 'life: thread, T1 main: '
+
+## the_last_holder_came_late
+# Goal: a thread that took a lock in front of a waiting one is no holder before.
+# Method: the waiting thread gets no CPU while the first holder works on, and the
+# second one comes out of a sleep.
+cat >late.c <<'C'
+#include <pthread.h>
+#include <sched.h>
+#include <time.h>
+#include <unistd.h>
+static pthread_mutex_t table = PTHREAD_MUTEX_INITIALIZER;
+static void works(int ms)
+{
+    struct timespec t;
+    long from, now;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    from = t.tv_sec * 1000 + t.tv_nsec / 1000000;
+    do {
+        clock_gettime(CLOCK_MONOTONIC, &t);
+        now = t.tv_sec * 1000 + t.tv_nsec / 1000000;
+    } while (now < from + ms);
+}
+static void *first(void *none)
+{
+    pthread_mutex_lock(&table);
+    works(30);
+    pthread_mutex_unlock(&table);
+    works(60);
+    return none;
+}
+static void *second(void *none)
+{
+    usleep(45000);
+    pthread_mutex_lock(&table);
+    works(10);
+    pthread_mutex_unlock(&table);
+    return none;
+}
+static void *waiter(void *none)
+{
+    usleep(5000);
+    pthread_mutex_lock(&table);
+    pthread_mutex_unlock(&table);
+    return none;
+}
+int main(void)
+{
+    pthread_t threads[3];
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(0, &one);
+    sched_setaffinity(0, sizeof one, &one);
+    pthread_create(&threads[2], NULL, waiter, NULL);
+    pthread_setschedparam(threads[2], SCHED_IDLE, &(struct sched_param){0});
+    pthread_create(&threads[0], NULL, first, NULL);
+    pthread_create(&threads[1], NULL, second, NULL);
+    for (int i = 0; i < 3; i++)
+        pthread_join(threads[i], NULL);
+}
+C
+gcc -D_GNU_SOURCE -g -O1 -fno-inline -I$ROOT -o late late.c -lpthread
+must recorder run -q --span waiter -o late.rec ./late
+must recorder why late.rec waiter
+has 'waited for mutex table held by T'
+lacks ' at second late.c'

@@ -195,12 +195,14 @@ static const struct why_track *joined(const struct why *w,
 
 /* The holders of a lock come one after another: the first is in the record of
  * the wait, each that had waited for the lock has a record of its wait's end,
- * and the last one unlocked it. */
+ * and the last one unlocked it. The last one may have come without a wait for the
+ * lock, after a wait of its own in which it did not hold the lock. */
 static void wait_add(const struct link *link, struct why_row *to,
                      const struct span *wait, uint64_t begin, uint64_t end)
 {
     const struct why *w = link->why;
     const struct why_piece *gain = w->gains.at, *last = gain + w->gains.count;
+    const struct why_piece *own;
     uint64_t since = why_time(w, wait->begin_ns), until = end;
     uint64_t given = why_time(w, wait->given_ns);
     const struct why_track *by = why_track(w, wait->by);
@@ -222,6 +224,13 @@ static void wait_add(const struct link *link, struct why_row *to,
         other_add(link, to, wait, holder, begin, gain->end);
         begin = gain->end > begin ? gain->end : begin;
         holder = &w->tracks[gain->track];
+    }
+    own = wait->holder_id && by && by != holder ? piece_at(&by->waits, since)
+                                                : NULL;
+    if (own && own->begin < since && own->end > begin) {
+        uint64_t came = own->end < until ? own->end : until;
+        other_add(link, to, wait, holder, begin, came);
+        begin = came;
     }
     other_add(link, to, wait, by ? by : holder, begin, until);
     if (until < end)
