@@ -336,12 +336,18 @@ RECORDER_LOUD_
 #define RECORDER_LIBRARY_ true
 #define RECORDER_AT_OPEN_(priority)                                            \
     RECORDER_UNSEEN_ __attribute__((constructor(priority), used)) static void
-#define RECORDER_AT_CLOSE_(priority)                                           \
-    RECORDER_UNSEEN_ __attribute__((destructor(priority), used)) static void
 #else
 #define RECORDER_LIBRARY_ false
 #define RECORDER_AT_OPEN_(priority) __attribute__((unused)) RECORDER_LOCAL_ void
-#define RECORDER_AT_CLOSE_(priority) RECORDER_AT_OPEN_(priority)
+#endif
+/* A preloaded library is closed at exit only, and other libraries' destructors,
+ * which may end threads, run later. */
+#if defined(RECORDER_IN_LIBRARY_) && !defined(RECORDER_FILE_PRELOADED)
+#define RECORDER_AT_CLOSE_(priority)                                           \
+    RECORDER_UNSEEN_ __attribute__((destructor(priority), used)) static void
+#else
+#define RECORDER_AT_CLOSE_(priority)                                           \
+    __attribute__((unused)) RECORDER_LOCAL_ void
 #endif
 /* gcc on mingw takes `printf` for the one of msvcrt, without %zu, %td, %jd. */
 #if defined(__MINGW32__) && !defined(__clang__)

@@ -1,7 +1,5 @@
 /* process.c - the library in a process: its start, its file, fork(). */
 /* SPDX-License-Identifier: MIT */
-/* RECORDER_FILE and the file of descriptor 2 are the program's. */
-#define RECORDER_FILE_PRELOADED
 #include "real_functions.h"
 
 #include <sys/mman.h>

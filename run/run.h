@@ -29,6 +29,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#define RECORDER_FILE_PRELOADED /* RECORDER_FILE is the program's */
 #include "recorder.h"
 
 #include "events.h"

@@ -636,3 +636,48 @@ for i in $(seq $tries); do
             { echo "$arguments $verb" && tail out && false; }
     done
 done
+
+## a_library_ends_threads_at_exit
+# Goal: records of threads that a library's destructor ends are readable, as
+# those before.
+cat >part.c <<'C'
+#include <pthread.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t ends = PTHREAD_COND_INITIALIZER;
+static pthread_t threads[3];
+static int end;
+static void *works(void *none)
+{
+    pthread_mutex_lock(&lock);
+    while (!end)
+        pthread_cond_wait(&ends, &lock);
+    pthread_mutex_unlock(&lock);
+    return none;
+}
+void part_begin(void)
+{
+    for (int i = 0; i < 3; i++)
+        pthread_create(&threads[i], NULL, works, NULL);
+}
+__attribute__((destructor)) static void part_end(void)
+{
+    pthread_mutex_lock(&lock);
+    end = 1;
+    pthread_cond_broadcast(&ends);
+    pthread_mutex_unlock(&lock);
+    for (int i = 0; i < 3; i++)
+        pthread_join(threads[i], NULL);
+}
+C
+echo 'int usleep(unsigned); void part_begin(void);
+int main(void) { part_begin(); return usleep(20000); }' >main.c
+gcc -g -shared -fPIC -o libpart.so part.c -lpthread
+gcc -g -o main main.c -L. -lpart -Wl,-rpath,"$PWD"
+must recorder run -q -o main.rec ./main
+must recorder threads main.rec
+has '3 threads: ' ' ended' 'threads: 1 now, 3 made, 4 at most'
+must recorder dump main.rec
+lacks '<format at '
+has 'thread_life: joins T2 main' 'thread_life: joins T4 main'
+must recorder spans main.rec --json
+lacks '"open":3'
