@@ -170,8 +170,7 @@ RECORDER_SELDOM_ bool recorder_crash_path_(const char *pattern, char *to)
     return path.size <= path.max;
 }
 
-/* The path of the recording that this process makes, or null; writes a crash
- * into it, and takes it back. */
+/* The path of the recording that this process makes, or null. */
 #if defined(RECORDER_OS_FILES_) && !defined(RECORDER_NO_FILE)
 RECORDER_INLINE_ const char *recorder_crash_recording_(void)
 {
@@ -179,8 +178,6 @@ RECORDER_INLINE_ const char *recorder_crash_recording_(void)
 }
 #else
 #define recorder_crash_recording_() ((const char *)NULL)
-#define recorder_crash_write_(sig, info, context, thread, most) ((void)(info))
-#define recorder_crash_forget_() ((void)0)
 #define recorder_crash_show_(sig, info, context, thread, out) ((void)0)
 #endif
 

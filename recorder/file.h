@@ -351,6 +351,8 @@ RECORDER_SELDOM_ void recorder_file_notify_(int what, const void *of)
     } else if (what == RECORDER_FILE_FORKS_) {
         if (!file->forgets)
             recorder_fork_prepare_(file);
+    } else if (what == RECORDER_FILE_CRASHED_) {
+        recorder_crash_write_((const struct recorder_crash_note_ *)of);
     } else if (what == RECORDER_FILE_SYNC_) {
         recorder_core_sync_(file);
     } else {

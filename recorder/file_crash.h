@@ -237,11 +237,10 @@ recorder_crash_mark_(const struct recorder_recording_ *file, int32_t sig)
                      __ATOMIC_RELEASE);
 }
 
-/* Writes a crash; `most`: the bytes of memory, 0: none. A child of vfork() has the
- * recording of its parent. Safe in a signal handler. */
-RECORDER_APART_ void recorder_crash_write_(int sig, const void *info,
-                                           const void *context, int32_t thread,
-                                           size_t most)
+/* Writes a crash, or takes it back. A child of vfork() has the recording of its
+ * parent. Safe in a signal handler. */
+RECORDER_APART_ void
+recorder_crash_write_(const struct recorder_crash_note_ *note)
 {
     struct recorder_recording_ *file = recorder_recording_;
     struct recorder_crash_copy_ w;
@@ -251,21 +250,24 @@ RECORDER_APART_ void recorder_crash_write_(int sig, const void *info,
     int32_t number;
     unsigned i;
     int sp;
-    if (!file || !file->crash_room || !file->status || !most ||
+    if (!file || !file->crash_room || !file->status || !note->most ||
         file->image->pid != recorder_os_process_())
         return;
     recorder_crash_mark_(file, 0);
+    if (!note->sig)
+        return;
     w.file = file;
     w.at = w.end = file->crash_room;
-    w.end += most < RECORDER_CRASH_ROOM_ ? most : (size_t)RECORDER_CRASH_ROOM_;
+    w.end += note->most < RECORDER_CRASH_ROOM_ ? note->most
+                                               : (size_t)RECORDER_CRASH_ROOM_;
     w.segments = 0;
     for (i = 0; i < RECORDER_CRASH_SEGMENTS_; i++)
         file->headers[file->crash_first + i].type = 0;
     recorder_memory_open_(&w.memory);
-    recorder_os_siginfo_(file->siginfo, sig, info);
+    recorder_os_siginfo_(file->siginfo, note->sig, note->info);
     __builtin_memcpy(&number, file->siginfo, sizeof number);
-    __builtin_memcpy(file->status + RECORDER_STATUS_PID_, &thread, 4);
-    sp = recorder_os_registers_(registers, context);
+    __builtin_memcpy(file->status + RECORDER_STATUS_PID_, &note->thread, 4);
+    sp = recorder_os_registers_(registers, note->context);
     if (sp >= 0) {
         recorder_crash_stack_(&w, registers, registers[sp]);
         count = recorder_memory_copy_(&w.memory, registers[sp], words,
@@ -281,13 +283,6 @@ RECORDER_APART_ void recorder_crash_write_(int sig, const void *info,
     if (count > 0)
         recorder_crash_around_(&w, words, (size_t)count / sizeof *words);
     recorder_memory_close_(&w.memory);
-}
-
-/* A handler of the program has returned from the signal: it was no crash. */
-RECORDER_SELDOM_ void recorder_crash_forget_(void)
-{
-    if (recorder_recording_ && recorder_recording_->status)
-        recorder_crash_mark_(recorder_recording_, 0);
 }
 
 RECORDER_C_END_

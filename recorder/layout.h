@@ -359,7 +359,15 @@ enum {
     RECORDER_FILE_ENTERED_, /* a recorder is in the list; of: it */
     RECORDER_FILE_FORKS_,   /* the caller is about to call fork() */
     RECORDER_FILE_FORKED_,  /* the caller is a child of fork() */
-    RECORDER_FILE_SYNC_     /* words of the registry have changed */
+    RECORDER_FILE_SYNC_,    /* words of the registry have changed */
+    RECORDER_FILE_CRASHED_  /* of: a struct recorder_crash_note_ */
+};
+/* A crash, for the file of a module, which another module may notice. */
+struct recorder_crash_note_ {
+    int sig; /* 0: there was no crash, as the program's handler mended it */
+    int32_t thread;
+    const void *info, *context; /* as a handler of the signal has them */
+    size_t most;                /* bytes of memory; 0: none of the crash */
 };
 
 /* A ring of context switches that the kernel writes (recorder_kernel.h). All

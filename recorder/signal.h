@@ -103,8 +103,9 @@ RECORDER_INLINE_ bool recorder_goes_on_(int sig)
 }
 
 /* Says "recorder: SIGSEGV (signal 11) in thread 4711". */
-RECORDER_SELDOM_ void recorder_say_signal_(struct recorder_output_ *out,
-                                           int sig, int32_t thread)
+RECORDER_SELDOM_ void
+recorder_say_signal_(struct recorder_output_ *out,
+                     const struct recorder_crash_note_ *note)
 {
     static const struct {
         int sig;
@@ -132,25 +133,22 @@ RECORDER_SELDOM_ void recorder_say_signal_(struct recorder_output_ *out,
     to = recorder_string_at_(text, sizeof text);
     recorder_add_string_(&to, "recorder: ");
     for (i = 0; i < sizeof names / sizeof *names; i++)
-        if (names[i].sig == sig) {
+        if (names[i].sig == note->sig) {
             recorder_add_string_(&to, "SIG");
             recorder_add_string_(&to, names[i].name);
-            recorder_add_string_(&to, " (signal ");
+            recorder_add_string_(&to, " ");
         }
-    if (to.size == 10)
-        recorder_add_string_(&to, "(signal ");
-    recorder_add_number_(&to, (uint64_t)sig, 10, 1);
+    recorder_add_string_(&to, "(signal ");
+    recorder_add_number_(&to, (uint64_t)note->sig, 10, 1);
     recorder_add_string_(&to, ") in thread ");
-    recorder_add_number_(&to, (uint64_t)thread, 10, 1);
+    recorder_add_number_(&to, (uint64_t)note->thread, 10, 1);
     recorder_add_string_(&to, "\n");
     recorder_output_write_(out, text, to.size);
 }
 
 /* A signal's dump. */
 struct recorder_crashed_ {
-    int sig;
-    const void *info, *context; /* of the handler */
-    int32_t thread;
+    struct recorder_crash_note_ note;
     const struct recorder_lines_ *lines; /* null: ours */
     struct recorder_output_ out;
     bool shows;   /* the records, not only where the recording is */
@@ -174,7 +172,7 @@ RECORDER_APART_ void recorder_crash_begin_(struct recorder_crashed_ *crashed)
     const char *recording = recorder_crash_recording_();
     int fd = -1;
     crashed->shows = recorder_crash_now_.shows || !recording;
-    recorder_say_signal_(out, crashed->sig, crashed->thread);
+    recorder_say_signal_(out, &crashed->note);
     if (recording)
         recorder_dump_say_(out,
                            recorder_crash_now_.memory ? "see recorder explain "
@@ -186,7 +184,7 @@ RECORDER_APART_ void recorder_crash_begin_(struct recorder_crashed_ *crashed)
         return;
     *out = recorder_output_to_(fd);
     out->patience_ns = RECORDER_CRASH_NS_;
-    recorder_say_signal_(out, crashed->sig, crashed->thread);
+    recorder_say_signal_(out, &crashed->note);
 }
 /* Goes on with the next step. A fault comes back to the mark: `step` already
  * says which step follows one that fails. */
@@ -200,14 +198,14 @@ RECORDER_APART_ void recorder_crash_steps_(struct recorder_crashed_ *crashed)
     if (crashed->step == RECORDER_CRASH_ASK_) {
         crashed->step = RECORDER_CRASH_KEEP_;
         recorder_crash_read_(&recorder_crash_now_);
-        if (recorder_goes_on_(crashed->sig))
+        if (recorder_goes_on_(crashed->note.sig))
             recorder_crash_now_.memory = 0;
         recorder_kernel_ask_(); /* for the recording and the core file, too */
     }
     if (crashed->step == RECORDER_CRASH_KEEP_) {
         crashed->step = RECORDER_CRASH_BEGIN_;
-        recorder_crash_write_(crashed->sig, crashed->info, crashed->context,
-                              crashed->thread, recorder_crash_now_.memory);
+        crashed->note.most = recorder_crash_now_.memory;
+        recorder_file_tell_(RECORDER_FILE_CRASHED_, &crashed->note);
     }
     if (crashed->step == RECORDER_CRASH_BEGIN_) {
         crashed->step = RECORDER_CRASH_CUT_;
@@ -217,8 +215,9 @@ RECORDER_APART_ void recorder_crash_steps_(struct recorder_crashed_ *crashed)
     if (crashed->step == RECORDER_CRASH_STACK_OF_) {
         crashed->step = RECORDER_CRASH_SHOW_;
         if (crashed->shows && recorder_crash_now_.memory)
-            recorder_crash_show_(crashed->sig, crashed->info, crashed->context,
-                                 crashed->thread, &crashed->out);
+            recorder_crash_show_(crashed->note.sig, crashed->note.info,
+                                 crashed->note.context, crashed->note.thread,
+                                 &crashed->out);
     }
     if (crashed->step == RECORDER_CRASH_SHOW_) {
         crashed->step = RECORDER_CRASH_CUT_;
@@ -242,10 +241,10 @@ RECORDER_SELDOM_ void recorder_crash_dump_(int sig, const void *info,
     static struct recorder_crashed_ crashed; /* a signal stack is small */
     struct recorder_held_ held;
     recorder_os_hold_signals_(&held);
-    crashed.sig = sig;
-    crashed.info = info;
-    crashed.context = context;
-    crashed.thread = thread;
+    crashed.note.sig = sig;
+    crashed.note.info = info;
+    crashed.note.context = context;
+    crashed.note.thread = thread;
     crashed.lines = lines;
     crashed.out = recorder_output_to_(recorder_output_fd_);
     crashed.out.patience_ns = RECORDER_CRASH_NS_;
@@ -315,6 +314,7 @@ RECORDER_SELDOM_ void
 recorder_signal_handle_(int sig, void *info, void *context,
                         const struct recorder_lines_ *lines)
 {
+    static const struct recorder_crash_note_ none = {0, 0, NULL, NULL, 1};
     struct recorder_signal_set_ entry;
     struct recorder_action_ before = recorder_before_[sig];
     bool ends = !recorder_is_handler_(&before) && !recorder_goes_on_(sig);
@@ -324,13 +324,12 @@ recorder_signal_handle_(int sig, void *info, void *context,
     recorder_dump_for_signal_(sig, info, context, lines);
     if (ends) {
         recorder_signal_again_(sig, info, context);
-        *recorder_os_errno_() = error;
-        return;
+    } else {
+        self = recorder_os_thread_();
+        __atomic_compare_exchange_n(&recorder_home_.registry->dumping, &self, 0,
+                                    false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
+        recorder_os_mask_(RECORDER_SIG_SETMASK_, &entry, NULL);
     }
-    self = recorder_os_thread_();
-    __atomic_compare_exchange_n(&recorder_home_.registry->dumping, &self, 0,
-                                false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
-    recorder_os_mask_(RECORDER_SIG_SETMASK_, &entry, NULL);
     *recorder_os_errno_() = error;
     if (!recorder_is_handler_(&before))
         return;
@@ -340,7 +339,7 @@ recorder_signal_handle_(int sig, void *info, void *context,
         before.handler(sig, info, context);
     else
         ((void (*)(int))(uintptr_t)before.handler)(sig);
-    recorder_crash_forget_();
+    recorder_file_tell_(RECORDER_FILE_CRASHED_, &none);
 }
 RECORDER_SELDOM_ void recorder_on_signal_(int sig, void *info, void *context)
 {

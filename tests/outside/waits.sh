@@ -681,3 +681,46 @@ lacks '<format at '
 has 'thread_life: joins T2 main' 'thread_life: joins T4 main'
 must recorder spans main.rec --json
 lacks '"open":3'
+
+## a_crash_with_a_handler_is_kept
+# Goal: a recording of `recorder run` has the crash of a program with a handler
+# of recorder_dump.h, which is in another module than the file; and no crash that
+# a handler of the program mends.
+cat >crash.c <<'C'
+#include "recorder_dump.h"
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+RECORDER(net, 64, "Packets");
+static char *page;
+static void mends(int sig)
+{
+    (void)sig;
+    mprotect(page, 4096, PROT_READ | PROT_WRITE);
+}
+static void *worker(void *name)
+{
+    record(net, "worker %s", (char *)name);
+    *page = 1;
+    return name;
+}
+int main(int count, char **arguments)
+{
+    pthread_t thread;
+    page = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (count > 1)
+        signal(SIGSEGV, mends);
+    recorder_dump_on_common_signals(0, 0);
+    pthread_create(&thread, NULL, worker, arguments[0]);
+    pthread_join(thread, NULL);
+}
+C
+gcc -g -I$ROOT -o crash crash.c -lpthread
+recorder run -q -o crash.rec ./crash 2>said && exit 1
+must recorder explain crash.rec
+has 'crash: SIGSEGV: write to address 0x' 'thread T2 ' '  worker crash.c:' \
+    'net: worker ./crash'
+must recorder run -q -o crash.rec ./crash mend
+must -1 recorder explain crash.rec
+has 'holds no crash: exited 0'
