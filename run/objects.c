@@ -48,7 +48,6 @@ struct run_object *run_object_make(uintptr_t address, const char *format,
             continue;
         o->total = run_cell_write(&recorder_for_lock_total, i, format, site,
                                   RUN_WORDS(address), 3);
-        o->by = 0;
         if (!(recorder_get_(&blocks) >> i / BLOCK & 1))
             __atomic_fetch_or(&blocks, (uintptr_t)1 << i / BLOCK,
                               __ATOMIC_RELAXED);
@@ -71,11 +70,19 @@ void run_object_forget(const void *address, bool begins)
 
 void run_object_gives(const struct run_thread *t, uintptr_t address)
 {
-    struct run_object *o = run_object(address);
-    if (!o || !recorder_get_(&o->waiters))
-        return;
-    recorder_put_(&o->given, recorder_time_());
-    recorder_put_(&o->by, t->number);
+    unsigned i = first_row(address);
+    for (unsigned n = 0; n < PROBES; n++, i = (i + 1) % RUN_OBJECTS) {
+        struct run_object *o = &objects[i];
+        const uintptr_t is = __atomic_load_n(&o->address, __ATOMIC_ACQUIRE);
+        const uintptr_t gives = recorder_get_(&o->gives);
+        if (is == FREE)
+            return;
+        if (is != address || !recorder_get_(&o->waiters))
+            continue;
+        recorder_put_(&o->last[gives % RUN_GIVES].by, t->number);
+        recorder_put_(&o->last[gives % RUN_GIVES].time, recorder_time_());
+        __atomic_store_n(&o->gives, gives + 1, __ATOMIC_RELEASE);
+    }
 }
 
 /* The child of fork() has no totals, and no thread of it waits. */

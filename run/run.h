@@ -53,6 +53,7 @@
 enum {
     RUN_LANES = 1024,   /* threads that are seen at once */
     RUN_OBJECTS = 1024, /* locks and their like that have totals */
+    RUN_GIVES = 4,      /* of an object that are known */
     RUN_HELD = 6        /* locks of a thread that are known by name */
 };
 
@@ -234,7 +235,10 @@ struct run_object {
     uintptr_t address; /* 0: free, or below RUN_OBJECT_LEAST */
     struct run_cell total;
     uintptr_t waiters;
-    uintptr_t by, given; /* the last thread to unlock, signal or post; when */
+    uintptr_t gives, taken; /* how often it was given; to waits for signals */
+    struct run_give {       /* number i is at i mod RUN_GIVES: the thread that */
+        uintptr_t by, time; /* unlocked, signalled or posted; when */
+    } last[RUN_GIVES];
 };
 extern uintptr_t run_waiting; /* threads that wait for locks, + run_each */
 
@@ -386,6 +390,7 @@ struct run_wait {
     const struct run_kind *kind;
     struct run_object *object;
     uintptr_t address, site, cfa, result, by;
+    uintptr_t gives; /* of the object, as the wait began */
     uint64_t ticks;
     pthread_mutex_t *mutex; /* is taken again at the end; or null */
 };

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "run.h"
 
-#define GIVEN ", given %u ticks before"
+#define GIVEN ", given %u ticks before, first %u"
 /* `word` is the kind in events.h; `what` names the second word of a wait and
  * ends in front of "stack": the holder of the mutex, the mutex of a condition,
  * or %.0d, which shows nothing for 0. */
@@ -68,8 +68,10 @@ void run_wait_begin(struct run_wait *wait, struct run_thread *t,
     wait->result = UINTPTR_MAX; /* cancelled, unless the call returns */
     if (kind != &run_join && kind != &run_join_until)
         wait->object = run_object_make((uintptr_t)object, kind->total, site);
-    if (wait->object && recorder_add_(&wait->object->waiters, 1) == 0)
-        recorder_put_(&wait->object->by, 0);
+    if (wait->object) {
+        wait->gives = recorder_get_(&wait->object->gives);
+        recorder_add_(&wait->object->waiters, 1);
+    }
     if (kind->lock)
         recorder_add_(&run_waiting, 1);
     run_cell_write(&recorder_for_thread_now, t->lane - 1, kind->now, site,
@@ -104,10 +106,39 @@ static void add_to_total(const struct run_wait *wait, uint64_t ticks)
         }
 }
 
+/* Returns the thread that ended a wait, and when the object was first given since
+ * the wait began, 0: unknown. Threads that wait for signals take these in turn. A
+ * thread that waits to read may come after others, which have unlocked again. A lock
+ * comes from the last thread that unlocked it. */
+static struct run_give given_by(const struct run_wait *wait, uintptr_t *first)
+{
+    struct run_object *o = wait->object;
+    const struct run_kind *kind = wait->kind;
+    const uintptr_t gives = __atomic_load_n(&o->gives, __ATOMIC_ACQUIRE);
+    const bool reads = kind == &run_read || kind == &run_read_until;
+    const struct run_give none = {0, 0};
+    uintptr_t i = gives - 1, from = wait->gives;
+    if (gives == from)
+        return none;
+    *first = gives - from <= RUN_GIVES ? o->last[from % RUN_GIVES].time : 0;
+    if (kind == &run_cond || kind == &run_cond_until || kind == &run_sem ||
+        kind == &run_sem_until) {
+        const uintptr_t taken = recorder_get_(&o->taken);
+        from = taken > from ? taken : from;
+        i = from < gives ? from : i;
+        if (wait->result == 0)
+            recorder_put_(&o->taken, i + 1);
+    } else if (reads) {
+        i = from;
+    }
+    return gives - i <= RUN_GIVES ? o->last[i % RUN_GIVES] : none;
+}
+
 void run_wait_end(struct run_wait *wait)
 {
     struct run_thread *t = wait->thread;
-    uintptr_t now, given = 0; /* ticks since the thread `by` acted */
+    struct run_give give = {wait->by, 0};
+    uintptr_t now, first = 0, given; /* ticks since the thread acted */
     uint64_t ticks;
     int cpu = run_cpu();
     if (!t)
@@ -120,18 +151,19 @@ void run_wait_end(struct run_wait *wait)
     if (wait->kind->lock)
         recorder_add_(&run_waiting, (uintptr_t)-1);
     if (wait->object) {
-        wait->by = recorder_get_(&wait->object->by);
-        given = wait->by ? now - recorder_get_(&wait->object->given) : 0;
+        give = given_by(wait, &first);
         recorder_add_(&wait->object->waiters, (uintptr_t)-1);
         add_to_total(wait, ticks);
     }
+    given = give.time ? now - give.time : 0;
     run_record(&recorder_for_lock_wait,
                given     ? cpu < 0 ? wait->kind->given : wait->kind->given_cpu
                : cpu < 0 ? wait->kind->end
                          : wait->kind->end_cpu,
                wait->site,
-               RUN_WORDS(wait->address, wait->result, wait->by,
-                         cpu < 0 ? 0 : (uintptr_t)cpu, given),
+               RUN_WORDS(wait->address, wait->result, give.by,
+                         cpu < 0 ? 0 : (uintptr_t)cpu, given,
+                         first ? now - first : 0),
                given ? 2 : 1);
     if (wait->mutex)
         run_took(t, wait->mutex, RUN_WRITE, run_mutex.total, wait->site,

@@ -279,44 +279,40 @@ has 'life: thread, T1 main: '
 
 ## the_last_holder_came_late
 # Goal: a thread that took a lock in front of a waiting one is no holder before.
-# Method: the waiting thread gets no CPU while the first holder works on, and the
-# second one comes out of a sleep.
+# Method: all are on one CPU, which the waiting thread gets last.
 cat >late.c <<'C'
 #include <pthread.h>
 #include <sched.h>
-#include <time.h>
 #include <unistd.h>
 static pthread_mutex_t table = PTHREAD_MUTEX_INITIALIZER;
-static void works(int ms)
-{
-    struct timespec t;
-    long from, now;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    from = t.tv_sec * 1000 + t.tv_nsec / 1000000;
-    do {
-        clock_gettime(CLOCK_MONOTONIC, &t);
-        now = t.tv_sec * 1000 + t.tv_nsec / 1000000;
-    } while (now < from + ms);
-}
+static volatile int held;
+static int ends[2];
 static void *first(void *none)
 {
+    usleep(10000); /* the second one reads */
     pthread_mutex_lock(&table);
-    works(30);
+    held = 1;
+    usleep(20000); /* the waiting thread comes */
     pthread_mutex_unlock(&table);
-    works(60);
+    write(ends[1], "", 1);
+    usleep(60000);
     return none;
 }
 static void *second(void *none)
 {
-    usleep(45000);
+    volatile int n;
+    char byte;
+    read(ends[0], &byte, 1);
     pthread_mutex_lock(&table);
-    works(10);
+    for (n = 0; n < 10000000; n++)
+        ;
     pthread_mutex_unlock(&table);
     return none;
 }
 static void *waiter(void *none)
 {
-    usleep(5000);
+    while (!held)
+        usleep(500);
     pthread_mutex_lock(&table);
     pthread_mutex_unlock(&table);
     return none;
@@ -328,6 +324,7 @@ int main(void)
     CPU_ZERO(&one);
     CPU_SET(0, &one);
     sched_setaffinity(0, sizeof one, &one);
+    pipe(ends);
     pthread_create(&threads[2], NULL, waiter, NULL);
     pthread_setschedparam(threads[2], SCHED_IDLE, &(struct sched_param){0});
     pthread_create(&threads[0], NULL, first, NULL);
@@ -336,8 +333,67 @@ int main(void)
         pthread_join(threads[i], NULL);
 }
 C
-gcc -D_GNU_SOURCE -g -O1 -fno-inline -I$ROOT -o late late.c -lpthread
+gcc -D_GNU_SOURCE -g -O1 -w -o late late.c -lpthread
 must recorder run -q --span waiter -o late.rec ./late
 must recorder why late.rec waiter
 has 'waited for mutex table held by T'
 lacks ' at second late.c'
+
+## the_thread_that_ends_a_wait_is_named
+# Goal: each of several threads that wait to read names the writer, and each of
+# several that wait for a condition its own signaller. Method: both end at almost
+# the same time.
+cat >ends.c <<'C'
+#include <pthread.h>
+#include <unistd.h>
+static pthread_rwlock_t table = PTHREAD_RWLOCK_INITIALIZER;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t full = PTHREAD_COND_INITIALIZER;
+static volatile int waiters;
+static void *reader(void *none)
+{
+    pthread_rwlock_rdlock(&table);
+    pthread_rwlock_unlock(&table);
+    return none;
+}
+static void *waiter(void *none)
+{
+    pthread_mutex_lock(&lock);
+    waiters++;
+    pthread_cond_wait(&full, &lock);
+    pthread_mutex_unlock(&lock);
+    return none;
+}
+static void *signaller(void *none)
+{
+    pthread_mutex_lock(&lock);
+    pthread_cond_signal(&full);
+    pthread_mutex_unlock(&lock);
+    return none;
+}
+int main(void)
+{
+    pthread_t threads[8];
+    pthread_rwlock_wrlock(&table);
+    for (int i = 0; i < 6; i++)
+        pthread_create(&threads[i], NULL, i < 4 ? reader : waiter, NULL);
+    while (waiters < 2)
+        usleep(1000);
+    usleep(100000);
+    pthread_rwlock_unlock(&table);
+    for (int i = 6; i < 8; i++)
+        pthread_create(&threads[i], NULL, signaller, NULL);
+    for (int i = 0; i < 8; i++)
+        pthread_join(threads[i], NULL);
+}
+C
+gcc -g -O1 -o ends ends.c -lpthread
+for i in 1 2 3; do
+    must recorder run -q -o ends.rec ./ends
+    recorder dump ends.rec >dumped
+    text=$(grep -c 'waited .* for rwlock table, ended by T1 ' dumped || true)
+    is 4
+    text=$(sed -n 's/.*for condition full.*, ended by \(T[0-9]*\) .*/\1/p' dumped |
+        sort -u | wc -l)
+    is 2
+done

@@ -175,7 +175,8 @@ static struct span *span_make(const struct entry *entry, struct span **list,
                           .site = entry->event->event.caller,
                           .begin_ns = NS_UNKNOWN,
                           .end_ns = NS_UNKNOWN,
-                          .given_ns = NS_UNKNOWN};
+                          .given_ns = NS_UNKNOWN,
+                          .first_ns = NS_UNKNOWN};
     return span;
 }
 
@@ -232,14 +233,17 @@ static void wait_read(const struct entry *entry)
         past->span = recorded->spans_count;
         span->begin_ns = entry->event->ns;
         span->stack = entry->word[2];
-        if (entry->kind == WAIT_MUTEX || entry->kind == WAIT_WRITE)
+        if (entry->kind == WAIT_MUTEX || entry->kind == WAIT_READ ||
+            entry->kind == WAIT_WRITE)
             span->holder_id = (int32_t)entry->word[1];
     } else {
         span->end_ns = entry->event->ns;
         span->result = (int32_t)entry->word[1];
         span->by = (unsigned)entry->word[2];
-        if (span->by)
+        if (span->by) {
             span->given_ns = ns_before(entry, entry->word[4]);
+            span->first_ns = ns_before(entry, entry->word[5]);
+        }
     }
 }
 

@@ -74,6 +74,7 @@ struct span {
     int64_t begin_ns, end_ns; /* NS_UNKNOWN: not in the records */
     unsigned by;              /* the thread that ended it; 0: unknown */
     int64_t given_ns;         /* when that thread did; or NS_UNKNOWN */
+    int64_t first_ns; /* when another may have, as the first; or NS_UNKNOWN */
     int32_t holder_id;        /* of a lock, at the beginning; 0: unknown */
     int32_t result;           /* an errno */
     char *call;               /* of WAIT_CALL: "read 5 /tmp/file" */

@@ -202,7 +202,6 @@ static void wait_add(const struct link *link, struct why_row *to,
 {
     const struct why *w = link->why;
     const struct why_piece *gain = w->gains.at, *last = gain + w->gains.count;
-    const struct why_piece *own;
     uint64_t since = why_time(w, wait->begin_ns), until = end;
     uint64_t given = why_time(w, wait->given_ns);
     const struct why_track *by = why_track(w, wait->by);
@@ -218,6 +217,7 @@ static void wait_add(const struct link *link, struct why_row *to,
     gain += array_count_to(gain, w->gains.count, sizeof *gain, since);
     for (; wait->holder_id && gain < last && gain->end < until; gain++) {
         if (gain->of->object != wait->object ||
+            (wait->kind == WAIT_READ && gain->of->kind == WAIT_READ) ||
             (gain->of->result && gain->of->result != OWNER_DIED) ||
             &w->tracks[gain->track] == link->track)
             continue;
@@ -225,12 +225,21 @@ static void wait_add(const struct link *link, struct why_row *to,
         begin = gain->end > begin ? gain->end : begin;
         holder = &w->tracks[gain->track];
     }
-    own = wait->holder_id && by && by != holder ? piece_at(&by->waits, since)
-                                                : NULL;
-    if (own && own->begin < since && own->end > begin) {
-        uint64_t came = own->end < until ? own->end : until;
-        other_add(link, to, wait, holder, begin, came);
-        begin = came;
+    if (wait->holder_id && by && by != holder && begin < until) {
+        const struct why_piece *own = piece_at(&by->waits, since);
+        uint64_t came = own && own->begin < since && own->end > begin
+                            ? own->end < until ? own->end : until
+                            : begin;
+        uint64_t left = why_time(w, wait->first_ns);
+        left = left == UINT64_MAX ? came : left < until ? left : until;
+        if (left > begin) {
+            other_add(link, to, wait, holder, begin, left);
+            begin = left;
+        }
+        if (came > begin) {
+            ready_add(link, to, begin, came);
+            begin = came;
+        }
     }
     other_add(link, to, wait, by ? by : holder, begin, until);
     if (until < end)
