@@ -627,3 +627,39 @@ for source in $pid core.$pid; do
     has ' T1 N given waits for the end of thread T2 N the_io'
 done
 stop
+
+## callers_of_a_jump_to_a_call
+# Goal: under `recorder run`, a live thread's stack is whole if its last function
+# ended in a jump to a call of libc.
+cat >jump.c <<'C'
+#include <poll.h>
+#include <stdio.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+#define SEEN __attribute__((noinline, noclone))
+static struct epoll_event event;
+SEEN static int sleeps(int fd) { (void)fd; return usleep(900000000); }
+SEEN static int polls(int fd) { (void)fd; return poll(0, 0, -1); }
+SEEN static int waits(int fd) { return epoll_wait(fd, &event, 1, -1); }
+SEEN static int serves(int which, int fd)
+{
+    int n = which == 1 ? sleeps(fd) : which == 2 ? polls(fd) : waits(fd);
+    __asm__ volatile("");
+    return n + 1;
+}
+int main(int count, char **arguments)
+{
+    (void)arguments;
+    printf("PID %d\n", (int)getpid());
+    fflush(stdout);
+    return serves(count, epoll_create1(0)) + 1;
+}
+C
+gcc -g -O2 -o jump jump.c
+for arguments in '' 1 '1 2'; do
+    # shellcheck disable=SC2086
+    start recorder run -q --always -o x.rec ./jump $arguments
+    until_has 'serves jump.c' recorder threads $pid
+    has ' < main jump.c'
+    stop
+done

@@ -55,8 +55,8 @@ static enum calls calls(struct unwind *u, uint64_t returns,
 }
 
 /* The distance from the frame pointer down to the stack pointer after a
- * function's first instructions: push %rbp; mov %rsp,%rbp; other pushes; sub
- * $n,%rsp. False: it begins otherwise. A function that extends its stack later
+ * function's first instructions: push %rbp; mov %rsp,%rbp; other pushes and mov
+ * between registers; sub $n,%rsp. False: it begins otherwise. A function that extends its stack later
  * has a greater distance. */
 static bool frame_size(struct unwind *u, const struct callee *f, uint64_t *size)
 {
@@ -72,11 +72,18 @@ static bool frame_size(struct unwind *u, const struct callee *f, uint64_t *size)
         i += sizeof endbr64;
     if (memcmp(code + i, enter, sizeof enter) != 0)
         return false;
-    for (*size = 0, i += sizeof enter; i < sizeof code - 7; *size += 8) {
-        i += code[i] == 0x41; /* registers from r8 on */
-        if ((code[i] & 0xf8) != 0x50)
+    for (*size = 0, i += sizeof enter; i < sizeof code - 7;) {
+        const unsigned char *at = code + i,
+                            rex = (*at & 0xf0) == 0x40 ? *at : 0;
+        at += rex != 0;
+        if ((*at & 0xf8) == 0x50 && (rex & 0xe) == 0) /* push; 41: from r8 on */
+            *size += 8;
+        else if (*at == 0x89 && at[1] >= 0xc0 &&
+                 ((at[1] & 7) != 4 || (rex & 1))) /* mov, not to %rsp */
+            at++;
+        else
             break;
-        i++;
+        i = (size_t)(at + 1 - code);
     }
     if (code[i] == 0x48 && code[i + 1] == 0x83 && code[i + 2] == 0xec) {
         *size += code[i + 3];
@@ -92,13 +99,20 @@ enum calls frame_pointer_usual(struct unwind *u, uint64_t address, uint64_t sp,
 {
     const struct callee f = {address, function_start(u, address)};
     unsigned char words[16];
-    uint64_t size;
+    uint64_t size, returns, target[2];
+    enum calls does;
     if (u->memory->machine != EM_X86_64 || !frame_size(u, &f, &size))
         return CALLS_NO;
     *place = sp + size;
-    return unwind_stack(u, *place, words, sizeof words) == sizeof words
-               ? calls(u, bytes_word(u->memory, words + 8), &f)
-               : CALLS_NO;
+    if (unwind_stack(u, *place, words, sizeof words) != sizeof words)
+        return CALLS_NO;
+    returns = bytes_word(u->memory, words + 8);
+    does = calls(u, returns, &f);
+    if (does == CALLS_NO && dwfl_addrmodule(u->dwfl, returns - 1) &&
+        call_before(u, returns, target) != CALLS_NO)
+        does =
+            CALLS_PERHAPS; /* of a function that ends in a jump to this one */
+    return does;
 }
 
 enum calls frame_pointer_next(struct unwind *u, uint64_t address, uint64_t sp,

@@ -31,7 +31,9 @@ static bool frame_pointer_find(struct unwind *u, uint64_t address,
 {
     const struct unwind_machine *machine = u->machine;
     uint64_t sp = registers->value[machine->sp], place = sp, perhaps = 0;
-    bool found = frame_pointer_usual(u, address, sp, &place) != CALLS_NO;
+    enum calls usual = frame_pointer_usual(u, address, sp, &place);
+    bool found = usual == CALLS_YES ||
+                 (usual == CALLS_PERHAPS && leads_out(u, registers, place));
     if (!found)
         place = sp;
     while (!found) {
