@@ -161,6 +161,7 @@ static void event_keep(struct compare *c, struct history *h,
                                  .values = (uint32_t)h->values_count,
                                  .count = (uint8_t)e->arguments_count};
     to->next = UINT32_MAX;
+    h->of_run += c->formats[i].scheduler;
     to->ring = (uint32_t)ring_of(h, c->formats[i].recorder, e);
     values_keep(c, h, run->call, e);
 }
