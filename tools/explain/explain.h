@@ -191,7 +191,8 @@ struct hit {
     const char *name; /* of the argument, or null */
     bool exact;       /* the value itself, or its block's start */
     bool before;      /* the block before the value's */
-    bool weak;        /* a number, by its type or by itself */
+    bool weak;        /* a number, by its type or by itself; or a block that
+                       * has another one in it */
 };
 /* A record that is shown. */
 struct shown {

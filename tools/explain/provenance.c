@@ -107,8 +107,10 @@ static bool is_held(struct search *s, const struct reader_argument *a,
     hit->exact = a->word == v->word;
     if (hit->exact || v->word - a->word >= NEAR)
         return hit->exact;
-    if (heap_block(m, a->word, &block) && v->word - a->word < block.size)
+    if (heap_block(m, a->word, &block) && v->word - a->word < block.size) {
+        hit->weak = v->block.size != 0; /* free() merged two blocks */
         return true;
+    }
     /* The block before it may have been written past its end. */
     return hit->before =
                block.size && a->word + block.size + m->word_bytes == v->word;
