@@ -63,3 +63,61 @@ lacks '<- the block of'
 explained core
 has 'id=101 by timeout   <- s = ' ', freed'
 lacks '<- the block of'
+
+## another_thread_freed_first
+# Goal: of a block that two threads freed, the record of the first free() is
+# among the first three, though both are of one format; and an argument that is
+# the block tells more than one before it. A recording of optimized code may have
+# neither a variable nor the memory around the block.
+cat >twice.c <<END
+#include "recorder_dump.h"
+#include <pthread.h>
+#include <stdlib.h>
+RECORDER(conn, 256, "")
+struct conn {
+    int id;
+    char *buffer;
+};
+static struct conn *conns[10];
+
+static void conn_close(struct conn *c)
+{
+    record(conn, "close c=%p id=%d buffer=%p", (void *)c, c->id,
+           (void *)c->buffer);
+    free(c->buffer);
+}
+static void *timeout(void *x)
+{
+    record(conn, "timeout id=%d", 7);
+    conn_close(conns[7]);
+    return x;
+}
+
+int main(void)
+{
+    pthread_t thread;
+    recorder_dump_on_common_signals(0, 0);
+    for (int i = 0; i < 10; i++) {
+        struct conn *c = conns[i] = malloc(sizeof *c);
+        *c = (struct conn){i, malloc(SIZE)};
+        record(conn, "open c=%p id=%d buffer=%p", (void *)c, i,
+               (void *)c->buffer);
+    }
+    pthread_create(&thread, NULL, timeout, NULL);
+    pthread_join(thread, NULL);
+    for (int i = 0; i < 10; i++)
+        conn_close(conns[i]);
+    return 0;
+}
+END
+for flags in '-O0 -DSIZE=2000' '-O1 -DSIZE=500' '-O2 -DSIZE=2000'; do
+    gcc $flags -g -w -I$ROOT -o twice twice.c -lpthread
+    crash ./twice
+    for source in core rec; do
+        [ "$flags $source" != '-O2 -DSIZE=2000 rec' ] || continue
+        explained $source
+        text=$(head -n 4 <<<"$text")
+        has ' T1] conn: close c=' ' T2] conn: close c='
+        lacks 'before c->buffer'
+    done
+done

@@ -123,11 +123,15 @@ static void event_match(struct search *s, const struct reader_event *e,
     unsigned count = reader_arguments(&s->x->call->reader, e, arguments);
     reader_unmark(arguments, count);
     for (size_t i = 0; count && i < s->x->values_count; i++) {
-        unsigned k = 0;
+        struct hit held = {.before = true}; /* which tells the least */
+        unsigned holds = 0;
         hit.value = i;
-        while (k < count && !is_held(s, &arguments[k], &s->x->values[i], &hit))
-            k++;
-        if (k == count)
+        for (unsigned k = 0; k < count && held.before; k++)
+            if (is_held(s, &arguments[k], &s->x->values[i], &hit)) {
+                held = hit;
+                holds++;
+            }
+        if (!holds)
             continue;
         s->x->values[i].records++;
         if (s->x->thread && e->thread && e->thread->id == s->x->thread->id)
@@ -137,7 +141,7 @@ static void event_match(struct search *s, const struct reader_event *e,
                     HITS_MAX / 2 * sizeof *s->hits);
             s->hits_count /= 2;
         }
-        *array_add(s->hits, s->hits_count, s->hits_max) = hit;
+        *array_add(s->hits, s->hits_count, s->hits_max) = held;
     }
 }
 
@@ -328,13 +332,15 @@ static void last_add(struct search *s)
 }
 
 /* True if a line has the format and value of a candidate that is not sure: more
- * of these would be chance, too. */
+ * of these would be chance, too. If the heap is damaged, another thread may have
+ * freed the block before. */
 static bool is_repeated(struct search *s, const struct shown *c)
 {
     for (size_t i = 0; i < s->p->lines_count; i++) {
         const struct hit *hit = &s->p->lines[i].hit;
         if (hit->value != SIZE_MAX && hit->value == c->hit.value &&
-            hit->format == c->hit.format)
+            hit->format == c->hit.format &&
+            (!s->x->in_heap || hit->thread == c->hit.thread))
             return !is_sure(s, &c->hit);
     }
     return false;
@@ -377,6 +383,7 @@ static void lines_choose(struct search *s)
 static void others_choose(struct search *s)
 {
     struct provenance *p = s->p;
+    uint64_t counted = UINT64_MAX; /* a record may hold several values */
     for (size_t i = s->hits_count; i-- > 0;) {
         const struct hit *hit = &s->hits[i];
         const struct value *v = &s->x->values[hit->value];
@@ -392,7 +399,8 @@ static void others_choose(struct search *s)
         if (k == p->others_count)
             p->others[p->others_count++] =
                 (struct other){hit->thread, hit->order, 0};
-        p->others[k].count++;
+        p->others[k].count += hit->order != counted;
+        counted = hit->order;
     }
 }
 
