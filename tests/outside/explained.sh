@@ -121,3 +121,29 @@ for flags in '-O0 -DSIZE=2000' '-O1 -DSIZE=500' '-O2 -DSIZE=2000'; do
         lacks 'before c->buffer'
     done
 done
+
+## a_null_argument_of_another_name
+# Goal: the record of the null pointer that was used holds a value of the crash,
+# also if its argument is not named as the variable.
+cat >null.c <<END
+#include "recorder_dump.h"
+RECORDER(app, 64, "")
+
+int main(void)
+{
+    void (*f)(void) = NULL;
+    recorder_dump_on_common_signals(0, 0);
+    for (int i = 0; i < 20; i++)
+        record(app, "step i=%d", i);
+    record(app, "call handler=%p", (void *)f);
+    f();
+    return 0;
+}
+END
+gcc -O0 -g -w -I$ROOT -o null null.c
+crash ./null
+for source in core rec; do
+    explained $source
+    has 'app: call handler=(nil)   <- perhaps f
+'
+done

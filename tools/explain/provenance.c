@@ -72,7 +72,8 @@ static bool is_number_held(const struct reader_argument *a,
     if (a->name && is_name(v->name, a->name))
         return true;
     hit->weak = true;
-    return a->name ? is_type(v->type, a->name) : v->word >= UNNAMED_LEAST;
+    return v->is_null ||
+           (a->name ? is_type(v->type, a->name) : v->word >= UNNAMED_LEAST);
 }
 
 /* True if the text of a record is one of the crash. */
