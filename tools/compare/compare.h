@@ -57,6 +57,7 @@ struct compare_format {
 struct compare_recorder {
     const char *name;
     bool cut[SIDES]; /* the first records are missing */
+    bool scheduler;  /* it is of recorder run */
 };
 
 struct compare_value {

@@ -45,6 +45,7 @@ static size_t format_add(struct compare *c, struct call *call,
                                          !strstr(text, " for rwlock"),
                                  .same = COMPARE_NONE,
                                  .first = {COMPARE_NONE, COMPARE_NONE}};
+    c->recorders[recorder].scheduler = scheduler;
     for (unsigned k = 0; k < e->arguments_count; k++) {
         f->names[k] = e->arguments[k].name;
         f->naming[k] = naming_of(e->arguments[k].name, e->format, k);
