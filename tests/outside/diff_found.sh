@@ -9,6 +9,7 @@ searches()
 {
     cat >searches.c <<END
 #include "recorder_dump.h"
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 RECORDER(find, 1024, "")
@@ -24,6 +25,8 @@ int main(int count, char **arguments)
             place = -1;
         if (strcmp(how, "slow") == 0)
             usleep(50000);
+        for (int k = 0; k < 30 && getenv("NAPS"); k++)
+            usleep(60);
         record(find, "search in a list with a long name, at=%p found=%d",
                (void *)&place, place);
     }
@@ -89,6 +92,13 @@ has ' found=2
 | ' ' found=12
 '
 must recorder diff good1.rec good2.rec -- good3.rec
+# Also if waits of recorder run were overwritten.
+export NAPS=1
+for i in 1 2 3; do recorder run -q --always -o good$i.rec ./searches; done
+recorder run -q --always -o rare.rec ./searches rare
+must -1 recorder diff good1.rec good2.rec good3.rec -- rare.rec
+has ' overwritten)' '1. exact: found of find: ' ' is 12 in BAD, 2 in GOOD; '
+must recorder diff good1.rec good2.rec -- good3.rec
 
 ## a_run_takes_longer
 # Goal: a run that takes many times as long for the same records is no silent
@@ -100,3 +110,38 @@ must recorder diff fast.rec slow.rec
 has ' times as long, and has no more records; --times shows'
 must recorder diff slow.rec fast.rec
 lacks ' times as long'
+
+## waits_hide_no_record
+# Goal: a difference in the program's own records is found in recordings of
+# recorder run, too, where waits come between them. Method: a record is left
+# out in a quarter of 40 passes; each pass sleeps once, or 200 times: most
+# waits are overwritten then.
+cat >cache.c <<END
+#include "recorder_dump.h"
+#include <stdlib.h>
+#include <unistd.h>
+RECORDER(cache, 1024, "")
+
+int main(int count, char **arguments)
+{
+    for (int i = 0; count > 1 && i < 40; i++) {
+        record(cache, "lookup key=%d", i);
+        if (count == 2 || i % 4)
+            record(cache, "fill key=%d", i);
+        for (int k = 0; k < atoi(arguments[1]); k++)
+            usleep(100);
+        record(cache, "status %d", 200);
+    }
+    return 0;
+}
+END
+gcc -O1 -g $WARNINGS -I$ROOT -o cache cache.c
+for sleeps in 1 200; do
+    recorder run -q --always -o good.rec ./cache $sleeps
+    recorder run -q --always -o again.rec ./cache $sleeps
+    recorder run -q --always -o bad.rec ./cache $sleeps leaves-out
+    must recorder diff good.rec again.rec
+    must -1 recorder diff good.rec bad.rec
+    has '1. order: after cache: "lookup key=%d" cache.c' \
+        'comes cache: "status %d"' ': 10 of 40 times in BAD, never in 40 of GOOD'
+done

@@ -59,6 +59,12 @@ has 'functions: look_up: 51 spans' 'waited for mutex table held by T2 span' \
     ', at look_up span.cc:' ' < main span.cc:'
 must recorder functions s.rec
 has 'look_up()' 'lock_wait: waits for mutex table'
+# Without a call, other records would be no answer.
+recorder run -q -o none.rec ./span alone
+for how in '' --counts --json; do
+    must recorder functions $how none.rec
+    is 'recorder: none.rec: no calls: the program includes recorder_functions.h in one file and is compiled with -finstrument-functions; or see recorder run --span'
+done
 # A program of one thread has a recording, too.
 echo 'int __attribute__((noinline)) work(int n) { return n * n + 7; }
 int main(int n, char **v) { return work(n) + work(3) != 24 || !v; }' >one.c

@@ -217,6 +217,9 @@ for run in 'recorder run -q -o rec' ''; do
     has 'DEADLOCK: ' 'waits for mutex held of ' ', which has ended; no thread'
     stop
 done
+must recorder explain rec
+has 'orders: DEADLOCK: T' 'waits for mutex held of ' \
+    ', which has ended; no thread can release it, no crash: '
 
 ## a_spin_is_found
 # Goal: explain finds the function that a thread does not leave, of a program

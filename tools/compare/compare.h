@@ -57,6 +57,7 @@ struct compare_format {
 struct compare_recorder {
     const char *name;
     bool cut[SIDES]; /* the first records are missing */
+    bool scheduler;  /* it is of recorder run */
 };
 
 struct compare_value {
@@ -66,7 +67,8 @@ struct compare_value {
 };
 
 /* A chain is the records of a thread, from its newest back. Back to the last
- * missing record it has all records; older records of one recorder only. */
+ * missing record it has all records; older records of one recorder only. The
+ * records of recorder run are another chain. */
 enum chained { CHAIN_NONE, CHAIN_OWN, CHAIN_ALL };
 #define CHAIN_END UINT32_MAX
 struct compare_event {
@@ -105,7 +107,7 @@ struct history {
     struct compare_run *runs;
     size_t runs_count;
     struct compare_event *events;
-    size_t count, max;
+    size_t count, max, of_run; /* of_run: events of recorder run */
     struct compare_value *values;
     size_t values_count, values_max;
     struct compare_span *spans;

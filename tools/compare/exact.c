@@ -377,8 +377,11 @@ static void thread_find(struct exact *x, size_t role)
 void exact_find(struct compare *c)
 {
     struct exact x = {.c = c};
-    if (c->of[GOOD].cut || c->of[BAD].cut)
-        return;
+    for (size_t i = 0; i < c->recorder_ids.count; i++) {
+        const struct compare_recorder *r = &c->recorders[i];
+        if (!r->scheduler && (r->cut[GOOD] || r->cut[BAD]))
+            return;
+    }
     for (size_t role = 0; role < c->roles_count; role++)
         for (size_t which = 0;; which++) {
             x.thread[GOOD] = thread_of(&c->of[GOOD], 0, role, which);

@@ -45,6 +45,7 @@ static size_t format_add(struct compare *c, struct call *call,
                                          !strstr(text, " for rwlock"),
                                  .same = COMPARE_NONE,
                                  .first = {COMPARE_NONE, COMPARE_NONE}};
+    c->recorders[recorder].scheduler = scheduler;
     for (unsigned k = 0; k < e->arguments_count; k++) {
         f->names[k] = e->arguments[k].name;
         f->naming[k] = naming_of(e->arguments[k].name, e->format, k);
@@ -161,6 +162,7 @@ static void event_keep(struct compare *c, struct history *h,
                                  .values = (uint32_t)h->values_count,
                                  .count = (uint8_t)e->arguments_count};
     to->next = UINT32_MAX;
+    h->of_run += c->formats[i].scheduler;
     to->ring = (uint32_t)ring_of(h, c->formats[i].recorder, e);
     values_keep(c, h, run->call, e);
 }

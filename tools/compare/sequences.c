@@ -163,9 +163,12 @@ static bool is_forbidden(const struct compare *c,
     const struct table *table = &tables[order - 1], *low = table - 1;
     double n = table->contexts[t->context].count[GOOD];
     const struct transition *parent;
+    size_t of_run = c->of[GOOD].of_run;
     if (order == 1)
         return n * (double)c->formats[t->next].watched[GOOD] >=
-               (double)c->of[GOOD].count;
+               (double)(c->formats[t->next].scheduler
+                            ? of_run
+                            : c->of[GOOD].count - of_run);
     if (t->parent == COMPARE_NONE)
         return false;
     parent = &low->transitions[t->parent];

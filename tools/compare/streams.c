@@ -4,21 +4,23 @@
 
 enum { SETTLED = 8 }; /* records in a row that the other side knows */
 
-/* Returns for each thread the order from which on its rings lack no record. */
+/* Returns for each thread the order from which on its rings lack no record: of
+ * the program, and in the next place, of recorder run. */
 static uint64_t *complete_from(const struct compare *c, enum compare_side side)
 {
     const struct history *h = &c->of[side];
-    uint64_t *from = need(calloc(h->threads_count + 1, sizeof *from));
+    uint64_t *from = need(calloc(2 * h->threads_count + 1, sizeof *from));
     struct ids pairs = {0};
     bool is_new;
     for (size_t i = 0; i < h->count; i++) {
         const struct compare_event *e = &h->events[i];
-        size_t recorder = c->formats[e->format].recorder;
-        if (!c->recorders[recorder].cut[side])
+        const struct compare_format *f = &c->formats[e->format];
+        size_t at = 2 * (size_t)e->thread + f->scheduler;
+        if (!c->recorders[f->recorder].cut[side])
             continue;
         ids_add(&pairs, e->thread, e->ring, 0, &is_new);
-        if (is_new && h->oldest[e->ring] > from[e->thread])
-            from[e->thread] = h->oldest[e->ring];
+        if (is_new && h->oldest[e->ring] > from[at])
+            from[at] = h->oldest[e->ring];
     }
     ids_free(&pairs);
     return from;
@@ -94,8 +96,9 @@ static void make(struct compare *c, enum compare_side side)
     struct ends ends = {0};
     for (size_t i = 0; i < h->count; i++) {
         const struct compare_event *e = &h->events[i];
-        bool all = e->order >= from[e->thread];
-        size_t recorder = all ? 0 : 1 + c->formats[e->format].recorder;
+        const struct compare_format *f = &c->formats[e->format];
+        bool all = e->order >= from[2 * (size_t)e->thread + f->scheduler];
+        size_t recorder = !all ? 1 + f->recorder : f->scheduler ? SIZE_MAX : 0;
         chain_add(c, side, end_of(&ends, e->thread, recorder, 0), i,
                   all ? CHAIN_ALL : CHAIN_OWN);
     }

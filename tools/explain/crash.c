@@ -305,11 +305,31 @@ static void frame_add(struct explain *x, unsigned frame)
     }
 }
 
+/* A thread waits for a lock that no thread can release. */
+static void lost_hung(struct explain *x)
+{
+    struct threads *threads = &x->threads;
+    char name[64], words[1024];
+    size_t i = 0;
+    while (i < threads->count && !threads->all[i].wait.lost)
+        i++;
+    if (i == threads->count)
+        return;
+    show_name(threads, i, name);
+    show_wait(threads, &threads->all[i], words);
+    snprintf(x->verdict, sizeof x->verdict, "DEADLOCK: %s %.900s", name, words);
+    x->hung = threads->all[i].id;
+}
+
 void crash_hung(struct explain *x)
 {
     const struct threads *threads = &x->threads;
     const struct cycle *first = threads->cycles;
-    if (!threads->cycles_count || (x->signal && x->signal != SIGSTOP))
+    if (x->signal && x->signal != SIGSTOP)
+        return;
+    if (!threads->cycles_count && !x->hung)
+        lost_hung(x);
+    if (!threads->cycles_count)
         return;
     if (!x->hung)
         snprintf(x->verdict, sizeof x->verdict, "%sDEADLOCK of %zu threads",

@@ -167,7 +167,8 @@ bool crash_is_bad(const struct explain *, const struct variable *);
  * order of memory and returns true. A valid address has other bytes. */
 bool crash_letters(const struct explain *, uint64_t address, char to[9]);
 /* Takes the first thread of a deadlock as the one that hangs, if none crashed:
- * the thread of the verdict may only wait for one of these. */
+ * the thread of the verdict may only wait for one of these. Without a deadlock,
+ * it is one that waits for a lock whose holder has ended. */
 void crash_hung(struct explain *);
 
 /* ---------------------------------------------------------------- ending -- */
@@ -190,7 +191,8 @@ struct hit {
     const char *name; /* of the argument, or null */
     bool exact;       /* the value itself, or its block's start */
     bool before;      /* the block before the value's */
-    bool weak;        /* a number, by its type or by itself */
+    bool weak;        /* a number, by its type or by itself; or a block that
+                       * has another one in it */
 };
 /* A record that is shown. */
 struct shown {

@@ -72,7 +72,8 @@ static bool is_number_held(const struct reader_argument *a,
     if (a->name && is_name(v->name, a->name))
         return true;
     hit->weak = true;
-    return a->name ? is_type(v->type, a->name) : v->word >= UNNAMED_LEAST;
+    return v->is_null ||
+           (a->name ? is_type(v->type, a->name) : v->word >= UNNAMED_LEAST);
 }
 
 /* True if the text of a record is one of the crash. */
@@ -107,8 +108,10 @@ static bool is_held(struct search *s, const struct reader_argument *a,
     hit->exact = a->word == v->word;
     if (hit->exact || v->word - a->word >= NEAR)
         return hit->exact;
-    if (heap_block(m, a->word, &block) && v->word - a->word < block.size)
+    if (heap_block(m, a->word, &block) && v->word - a->word < block.size) {
+        hit->weak = v->block.size != 0; /* free() merged two blocks */
         return true;
+    }
     /* The block before it may have been written past its end. */
     return hit->before =
                block.size && a->word + block.size + m->word_bytes == v->word;
@@ -121,11 +124,15 @@ static void event_match(struct search *s, const struct reader_event *e,
     unsigned count = reader_arguments(&s->x->call->reader, e, arguments);
     reader_unmark(arguments, count);
     for (size_t i = 0; count && i < s->x->values_count; i++) {
-        unsigned k = 0;
+        struct hit held = {.before = true}; /* which tells the least */
+        unsigned holds = 0;
         hit.value = i;
-        while (k < count && !is_held(s, &arguments[k], &s->x->values[i], &hit))
-            k++;
-        if (k == count)
+        for (unsigned k = 0; k < count && held.before; k++)
+            if (is_held(s, &arguments[k], &s->x->values[i], &hit)) {
+                held = hit;
+                holds++;
+            }
+        if (!holds)
             continue;
         s->x->values[i].records++;
         if (s->x->thread && e->thread && e->thread->id == s->x->thread->id)
@@ -135,7 +142,7 @@ static void event_match(struct search *s, const struct reader_event *e,
                     HITS_MAX / 2 * sizeof *s->hits);
             s->hits_count /= 2;
         }
-        *array_add(s->hits, s->hits_count, s->hits_max) = hit;
+        *array_add(s->hits, s->hits_count, s->hits_max) = held;
     }
 }
 
@@ -326,13 +333,15 @@ static void last_add(struct search *s)
 }
 
 /* True if a line has the format and value of a candidate that is not sure: more
- * of these would be chance, too. */
+ * of these would be chance, too. If the heap is damaged, another thread may have
+ * freed the block before. */
 static bool is_repeated(struct search *s, const struct shown *c)
 {
     for (size_t i = 0; i < s->p->lines_count; i++) {
         const struct hit *hit = &s->p->lines[i].hit;
         if (hit->value != SIZE_MAX && hit->value == c->hit.value &&
-            hit->format == c->hit.format)
+            hit->format == c->hit.format &&
+            (!s->x->in_heap || hit->thread == c->hit.thread))
             return !is_sure(s, &c->hit);
     }
     return false;
@@ -375,6 +384,7 @@ static void lines_choose(struct search *s)
 static void others_choose(struct search *s)
 {
     struct provenance *p = s->p;
+    uint64_t counted = UINT64_MAX; /* a record may hold several values */
     for (size_t i = s->hits_count; i-- > 0;) {
         const struct hit *hit = &s->hits[i];
         const struct value *v = &s->x->values[hit->value];
@@ -390,7 +400,8 @@ static void others_choose(struct search *s)
         if (k == p->others_count)
             p->others[p->others_count++] =
                 (struct other){hit->thread, hit->order, 0};
-        p->others[k].count++;
+        p->others[k].count += hit->order != counted;
+        counted = hit->order;
     }
 }
 

@@ -41,12 +41,13 @@ static void waits_open(struct explain *x)
     bool has = threads_open(&x->threads, &x->call->source, &x->call->reader,
                             false) == NULL &&
                x->threads.recorded;
-    if (!has || (kind && strcmp(kind, "exit") == 0 && !x->threads.cycles_count))
+    if (has)
+        crash_hung(x);
+    if (!has || (kind && strcmp(kind, "exit") == 0 && !x->hung))
         fail(x->call,
              "holds no crash: %s; recorder dump --last 20 shows its last "
              "records",
              ended ? ended : "the end of its program is not in it");
-    crash_hung(x);
     snprintf(x->verdict + strlen(x->verdict),
              sizeof x->verdict - strlen(x->verdict), "%sno crash: %s",
              *x->verdict ? ", " : "",

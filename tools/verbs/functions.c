@@ -121,6 +121,7 @@ static void event_add(struct trees *trees, struct reader *reader,
             array_add(tree->earlier, tree->earlier_count, tree->earlier_max);
         *row = (struct row){.name = need(strdup(message + 2)),
                             .state = ROW_EARLIER};
+        trees->calls++;
     } else if (strcmp(kind, "left") == 0) {
         if (tree->depth)
             closes(tree, e, ROW_LEFT);
@@ -253,8 +254,8 @@ static void tree_free(struct tree *tree)
     free(tree->open);
 }
 
-/* Prints the trees of all events, or only the counts of functions. False: there
- * is no call among the events. */
+/* Prints the trees of all events, or only the counts of functions. False, and
+ * prints nothing: there is no call among the events. */
 static bool tree_show(struct call *call, bool counts, bool json)
 {
     struct trees trees = {0};
@@ -264,18 +265,18 @@ static bool tree_show(struct call *call, bool counts, bool json)
         event_add(&trees, &call->reader, &e);
     for (size_t i = 0; i < trees.ids.count; i++)
         width = table_width(trees.all[i].title, width);
-    if (counts && !json)
+    if (trees.calls && counts && !json)
         printf("%-*s %9s %10s %10s FUNCTION\n", width, "THREAD", "CALLS",
                "TOTAL", "OWN");
     for (size_t i = 0; i < trees.ids.count; i++) {
         struct tree *tree = &trees.all[i];
-        if (!counts && !json) {
+        if (trees.calls && !counts && !json) {
             text_put(stdout, i ? "\n%s\n" : "%s\n", tree->title);
             printf("%14s %10s CALL\n", "TIME", "LENGTH");
         }
         if (counts)
             counts_print(&trees, tree, width, json);
-        else
+        else if (trees.calls)
             tree_print(tree, json);
         tree_free(tree);
     }
@@ -305,7 +306,8 @@ static int run(struct call *call)
                        ? "no call is chosen"
                        : "no calls: the program includes recorder_functions.h "
                          "in one file and is compiled with "
-                         "-finstrument-functions");
+                         "-finstrument-functions; or see recorder run "
+                         "--span");
     return 0;
 }
 
