@@ -397,3 +397,32 @@ for i in 1 2 3; do
         sort -u | wc -l)
     is 2
 done
+
+## lives_of_one_length_differ_in_their_parts
+# Goal: the lines share all the time by which the slowest spans are longer in any
+# line, and no share is above 100 %.
+cat >lives.c <<'C'
+#include <poll.h>
+#include <pthread.h>
+#include <unistd.h>
+static void *lives(void *none)
+{
+    usleep(200000);
+    return none;
+}
+int main(void)
+{
+    pthread_t threads[12];
+    for (int i = 0; i < 12; i++)
+        pthread_create(&threads[i], NULL, lives, NULL);
+    poll(NULL, 0, 205);
+    for (int i = 0; i < 12; i++)
+        pthread_join(threads[i], NULL);
+}
+C
+gcc -g -O1 -w -o lives lives.c -lpthread
+must recorder run -q -o lives.rec ./lives
+must recorder why lives.rec
+has 'life: thread: 13 spans' 'waited in poll, returned 0, at main lives.c:'
+recorder why lives.rec >said
+awk '$2 == "%" && $1 > 100 { print; bad = 1 } END { exit bad }' said
