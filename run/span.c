@@ -48,7 +48,7 @@ enum {
     GATE = 64, /* bytes of one */
     JUMP = 5,
     ISLAND = 2 * RUN_PAGE,
-    NAME_MAX_ = 256
+    PROGRAM = 256
 };
 
 #define TRAPS 0xccccccccu /* four breakpoints */
@@ -64,7 +64,7 @@ static struct recorder recorder_for_functions =
                    sizeof rings[0], SLOTS, LANES);
 
 static uintptr_t functions[SPANS];
-static unsigned count;
+static unsigned spans_count;
 
 /* ----------------------------------------------------------------- gates -- */
 
@@ -222,7 +222,7 @@ static bool distance_put(unsigned char *word, uintptr_t target)
 /* Writes the jump to the gate, and the function's first instructions. */
 static bool island_fill(unsigned char *to, const struct function *f)
 {
-    const uintptr_t gate = (uintptr_t)run_span_gates + count * GATE;
+    const uintptr_t gate = (uintptr_t)run_span_gates + spans_count * GATE;
     static const unsigned char jump[6] = {0xff, 0x25}; /* to the next word */
     const char *at = f->fixes;
     __builtin_memcpy(to, jump, sizeof jump);
@@ -231,10 +231,10 @@ static bool island_fill(unsigned char *to, const struct function *f)
     for (size_t i = 0; i < f->code_bytes; i++)
         to[i] = (unsigned char)(digit(f->code[2 * i]) << 4 |
                                 digit(f->code[2 * i + 1]));
-    run_span_bodies[count] = (uintptr_t)to;
+    run_span_bodies[spans_count] = (uintptr_t)to;
     while (*at != ':') {
         const uintptr_t place = number(&at);
-        if (*at++ != '+' || place + 4 > f->code_bytes ||
+        if (*at++ != '+' || place > f->code_bytes - 4 ||
             !distance_put(to + place, f->bias + number(&at)))
             return false;
         at += *at == ',';
@@ -263,19 +263,20 @@ static void span_begin(struct function *f)
 {
     unsigned char *room;
     size_t offset;
-    if (count == SPANS || f->bytes < JUMP || f->code_bytes > RUN_PAGE - GATE ||
-        dl_iterate_phdr(module_look, f) != 1)
+    if (spans_count == SPANS || f->bytes < JUMP || f->code_bytes < JUMP ||
+        f->code_bytes > RUN_PAGE - GATE || dl_iterate_phdr(module_look, f) != 1)
         return;
-    if (!count)
+    if (!spans_count)
         recorder_enter_lanes_(&recorder_for_functions);
-    functions[count] = f->bias + f->address;
-    room = island_map(functions[count], &offset);
+    functions[spans_count] = f->bias + f->address;
+    room = island_map(functions[spans_count], &offset);
     if (!room)
         return;
     if (island_fill(room + offset, f) &&
         mprotect(room, ISLAND, PROT_READ | PROT_EXEC) == 0 &&
-        jump_write((unsigned char *)functions[count], (uintptr_t)room + offset))
-        count++;
+        jump_write((unsigned char *)functions[spans_count],
+                   (uintptr_t)room + offset))
+        spans_count++;
     else
         munmap(room, ISLAND);
 }
@@ -283,7 +284,7 @@ static void span_begin(struct function *f)
 /* Reads "ADDRESS:BYTES:HASH:CODE:PLACE+TARGET,...:MODULE;" for each function. */
 bool run_spans_begin(const char *text)
 {
-    char program[NAME_MAX_];
+    char program[PROGRAM];
     const ssize_t size =
         text ? readlink("/proc/self/exe", program, sizeof program - 1) : 0;
     program[size < 0 ? 0 : size] = '\0';
@@ -294,7 +295,7 @@ bool run_spans_begin(const char *text)
         for (unsigned i = 0; i < 3; i++) {
             *numbers[i] = number(&at);
             if (*at++ != ':')
-                return count > 0;
+                return spans_count > 0;
         }
         f.code = at;
         f.fixes = strchr(at, ':');
@@ -307,7 +308,7 @@ bool run_spans_begin(const char *text)
         f.name_size = (size_t)(text++ - f.name);
         span_begin(&f);
     }
-    return count > 0;
+    return spans_count > 0;
 }
 #endif
 #if defined(__x86_64__) && defined(__clang__)
