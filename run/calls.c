@@ -50,6 +50,20 @@ RUN_INLINE uint64_t call_begins(void)
                : 0;
 }
 
+/* Notes in the thread's cell that it is in a call, or, at 0, in none: a recording of
+ * a program that was killed tells where its threads waited. */
+RUN_INLINE void call_note(const char *format, int fd, uint64_t began)
+{
+    const struct recorder *r = &recorder_for_thread_calls;
+    const struct run_thread *t = &run_self;
+    if (began) {
+        recorder_put_(run_cell_word(r, &t->calls, 1), (uintptr_t)format);
+        recorder_put_(run_cell_word(r, &t->calls, 2),
+                      (uintptr_t)(unsigned)(fd & ~NO_PATH));
+    }
+    recorder_put_(run_cell_word(r, &t->calls, 3), (uintptr_t)began);
+}
+
 /* Measures the limit in ticks, once, unless it is known. */
 static bool is_slow(uint64_t lasted)
 {
@@ -277,12 +291,16 @@ static RUN_SELDOM void call_ends(const char *const formats[2], int fd,
                        "<" #label "%s: returned %zd, asked %zu, errno %d, "    \
                        "after %u ticks, stack %u")};                           \
         uint64_t began;                                                        \
-        type result;                                                           \
+        type result = (type)-1;                                                \
         run_bind();                                                            \
         began = call_begins();                                                 \
+        if (began)                                                             \
+            call_note(formats[0], fd_of, began);                               \
         result = real_##name(__VA_ARGS__);                                     \
-        if (began &&                                                           \
-            RUN_UNLIKELY(recorder_ticks_() - began >= recorder_get_(&least)))  \
+        if (!began)                                                            \
+            return result;                                                     \
+        call_note(formats[0], -1, 0);                                          \
+        if (RUN_UNLIKELY(recorder_ticks_() - began >= recorder_get_(&least)))  \
             call_ends(formats, fd_of, (intptr_t)result, asked, began,          \
                       RUN_SITE, RUN_CFA);                                      \
         return result;                                                         \

@@ -97,7 +97,7 @@ static void cells_begin(struct run_thread *t, const struct start *s,
                         const uintptr_t *held, const uintptr_t *calls)
 {
     static const char held_format[] = RUN_FORMAT("holds", "holds " HELD);
-    static const char calls_format[] = RUN_FORMAT("calls", "locks %u");
+    static const char calls_format[] = RUN_FORMAT("calls", "locks %u, in call %p of %d since %u");
     const bool is_made = s->run || s->run_c11;
     /* run_held_stack() has the words from 9 on. */
     const uintptr_t stranger[12] = {(uintptr_t)s->thread, t->stack_bytes,

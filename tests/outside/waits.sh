@@ -362,8 +362,8 @@ has 'waits for mutex lost of T2 ' 'still holds lost, taken at keep leak.c:3'
 
 ## waits_that_never_ended
 # Goal: in a program that was killed in a deadlock, the unfinished waits come
-# first, marked as unfinished; a thread that is blocked without a record is
-# not shown as running.
+# first, marked as unfinished; a thread that is blocked in a call is not shown
+# as running.
 cat >hang.c <<X
 #include <pthread.h>
 #include <unistd.h>
@@ -388,7 +388,7 @@ times 1 'still waiting'
 must recorder threads --locks --json rec
 times 1 '"goes_on":true'
 must recorder threads rec
-has '  ran, or was blocked where nothing is recorded'
+has '  waits in read of '
 
 ## a_circle_by_a_third_thread_is_named
 # Goal: a circle that a third thread closes, with locks that two took before.
@@ -727,3 +727,56 @@ has 'crash: SIGSEGV: write to address 0x' 'thread T2 ' '  worker crash.c:' \
 must recorder run -q -o crash.rec ./crash mend
 must -1 recorder explain crash.rec
 has 'holds no crash: exited 0'
+
+## a_call_that_has_not_returned
+# Goal: the recording of a killed program tells in which call of libc a thread
+# was, and nothing of a call that has returned.
+cat >calls.c <<'C'
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <unistd.h>
+static pthread_mutex_t db = PTHREAD_MUTEX_INITIALIZER;
+static int ends[2];
+static volatile int runs;
+static void *receives(void *none)
+{
+    char byte;
+    pthread_mutex_lock(&db);
+    recv(ends[0], &byte, 1, 0);
+    return none;
+}
+static void *polls(void *none)
+{
+    poll(NULL, 0, -1);
+    return none;
+}
+static void *works(void *none)
+{
+    close(dup(0));
+    for (runs = 1;;)
+        ;
+    return none;
+}
+int main(void)
+{
+    pthread_t threads[3];
+    socketpair(AF_UNIX, SOCK_STREAM, 0, ends);
+    pthread_create(&threads[0], NULL, receives, NULL);
+    pthread_create(&threads[1], NULL, polls, NULL);
+    pthread_create(&threads[2], NULL, works, NULL);
+    while (!runs)
+        usleep(1000);
+    usleep(100000);
+    kill(getpid(), SIGKILL);
+}
+C
+gcc -g -O1 -o calls calls.c -lpthread
+recorder run -q -o calls.rec ./calls || true
+must recorder threads calls.rec
+has 'calls  waits in recv of 3' 'holds db, taken at receives calls.c:' \
+    'calls  waits in poll' 'calls  ran, or was blocked where nothing is recorded'
+lacks 'waits in usleep' 'waits in close'
+must recorder threads calls.rec --json
+has '"does":"waits in recv of 3","call":"recv"'

@@ -278,7 +278,13 @@ void recorded_waits(struct threads *threads)
     handles_collect(threads->recorded, &holdings);
     for (size_t i = 0; i < threads->count; i++) {
         struct thread *thread = &threads->all[i];
-        if (!thread->past || !thread->past->waits || thread->ended)
+        const struct past *past = thread->past;
+        if (past && past->call && thread->state == '?' && !thread->ended) {
+            thread->wait.kind = WAIT_CALL;
+            thread->wait.call = past->call;
+            thread->wait.fd = past->call_fd;
+        }
+        if (!past || !past->waits || thread->ended)
             continue;
         wait_take(threads, thread);
         holders_find(threads, thread, &holdings);

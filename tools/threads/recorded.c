@@ -131,13 +131,36 @@ static void unseen_read(const struct entry *entry)
         entry->recorded->is_sandboxed = true;
 }
 
+/* Reads the call in which the thread was: the address of the format ">read%s" of a
+ * record that was not made yet, a descriptor, a time. */
+static void call_now_read(const struct entry *entry)
+{
+    struct reader *reader = &entry->recorded->reader;
+    const struct recorder_event event = {.format = entry->word[1]};
+    struct past *past = entry->past;
+    const char *location, *name;
+    free(past->call);
+    past->call = NULL;
+    if (!entry->word[3] || !event.format)
+        return;
+    name = reader_format(reader, &event, &location);
+    name = name ? strchr(name, '>') : NULL;
+    if (!name)
+        return;
+    past->call = need_text("%.*s", (int)strcspn(name + 1, "%"), name + 1);
+    past->call_fd = (int32_t)entry->word[2];
+    past->call_ns = recorder_clock_time_(&reader->clock, entry->word[3]);
+}
+
 static void calls_read(const struct entry *entry)
 {
     struct past *past = entry->past;
     past->locks = entry->word[0] + entry->word[5]; /* in two words once */
     past->has_calls = true;
-    if (entry->is != RUN_EVENT_ended)
+    if (entry->is != RUN_EVENT_ended) {
+        call_now_read(entry);
         return;
+    }
     past->ended = true;
     past->ended_ns = entry->event->ns;
 }
@@ -420,6 +443,11 @@ static void event_read(struct recorded *recorded,
     const char *location;
     struct entry entry = {
         .recorded = recorded, .event = event, .word = event->event.argument};
+    entry.past =
+        event->thread ? recorded_past(recorded, event->thread->number) : NULL;
+    if (entry.past && event->ns != NS_UNKNOWN &&
+        event->ns > entry.past->last_ns)
+        entry.past->last_ns = event->ns;
     if (!heading_read(&entry, event->kind)) {
         reader_format(&recorded->reader, &event->event, &location);
         recorded->is_other |= strcmp(location, RUN_LOCATION) == 0;
@@ -433,6 +461,32 @@ static void event_read(struct recorded *recorded,
         (entry.past || entry.is == RUN_EVENT_total ||
          entry.is == RUN_EVENT_gone || entry.is >= RUN_EVENT_stack))
         readers[entry.is](&entry); /* or it is an event of no thread */
+}
+
+/* A thread is in the call of its cell unless it has a later record. */
+static void calls_now(struct recorded *recorded)
+{
+    for (size_t i = 0; i < recorded->pasts_count; i++) {
+        struct past *past = &recorded->pasts[i];
+        char fd[16] = "";
+        if (past->call && (past->ended || past->call_ns < past->last_ns)) {
+            free(past->call);
+            past->call = NULL;
+        }
+        if (!past->call)
+            continue;
+        if (past->call_fd >= 0)
+            snprintf(fd, sizeof fd, " %d", past->call_fd);
+        *array_add(recorded->calls, recorded->calls_count,
+                   recorded->calls_max) =
+            (struct span){.past = i,
+                          .kind = WAIT_CALL,
+                          .begin_ns = past->call_ns,
+                          .end_ns = NS_UNKNOWN,
+                          .given_ns = NS_UNKNOWN,
+                          .first_ns = NS_UNKNOWN,
+                          .call = need_text("%s%s", past->call, fd)};
+    }
 }
 
 /* Waits have the first of equal stacks; those before fork() are of the heir in
@@ -511,6 +565,7 @@ struct recorded *recorded_look(const struct reader *of, const char *names,
         reader->clock = of->clock;
     while (!*wrong && reader_next(reader, &event))
         event_read(recorded, &event);
+    calls_now(recorded);
     stacks_join(recorded);
     spans_join(recorded, recorded->spans, recorded->spans_count);
     spans_join(recorded, recorded->calls, recorded->calls_count);
@@ -538,6 +593,8 @@ void recorded_free(struct recorded *recorded)
     for (size_t i = 0; i < recorded->files_count; i++)
         free(recorded->files[i].path);
     free(recorded->files);
+    for (size_t i = 0; i < recorded->pasts_count; i++)
+        free(recorded->pasts[i].call);
     free(recorded->pasts);
     free(recorded->stacks);
     free(recorded->totals);

@@ -58,7 +58,11 @@ struct past {
     struct wait wait;
     uint64_t wait_stack, wait_site;
     int64_t wait_ns; /* when it began */
-    uint64_t locks; /* that it took */
+    uint64_t locks;  /* that it took */
+    char *call;      /* of libc, "read", in which it may be, */
+    int32_t call_fd; /* its descriptor, below 0: none, */
+    int64_t call_ns; /* since then, unless it has a later record: */
+    int64_t last_ns;
     bool has_calls;
     bool is_parents; /* a thread of the process that forked this one */
     size_t heir;     /* 1 + the past of the thread that continues it; 0: none */

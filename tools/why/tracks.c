@@ -80,8 +80,8 @@ static void waits_read(struct why *w, const struct span *waits, size_t count)
         if (!track || piece.begin == UINT64_MAX)
             continue;
         piece.track = track->lane->index;
-        if (piece.end == UINT64_MAX && !wait->call &&
-            past->span == i + 1) /* it continues */
+        if (piece.end == UINT64_MAX &&
+            (wait->call || past->span == i + 1)) /* it continues */
             piece.end = timeline_lane_end(&w->timeline, track->lane);
         if (piece.end == UINT64_MAX || piece.begin >= piece.end)
             continue;

@@ -28,8 +28,9 @@ static void wait_text(FILE *to, const struct why *w, const struct why_row *row)
         text_put(to, "waited in %s%s", row->of->call,
                  row->several ? " and others like it" : "");
         fprintf(to,
-                row->of->asked ? ", returned %" PRId64 " of %" PRIu64
-                               : ", returned %" PRId64,
+                row->of->end_ns == NS_UNKNOWN ? ", not returned"
+                : row->of->asked ? ", returned %" PRId64 " of %" PRIu64
+                                 : ", returned %" PRId64,
                 row->of->returned, row->of->asked);
         if (row->of->result)
             fprintf(to, ", %s", strerror(row->of->result));
