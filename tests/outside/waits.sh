@@ -264,6 +264,40 @@ for program in ./plain ./records 'recorder run -q -o rec ./plain' \
     stop
 done
 
+## a_spin_for_a_lock_is_found
+# Goal: a thread that never gets its spin lock is a spin, recorded or not; of a
+# program of recorder run, the lock and its holder are named.
+cat >lock.c <<'END'
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+static pthread_spinlock_t table;
+static void *wants(void *none)
+{
+    pthread_spin_lock(&table);
+    return none;
+}
+int main(void)
+{
+    pthread_t thread;
+    pthread_spin_init(&table, PTHREAD_PROCESS_PRIVATE);
+    pthread_spin_lock(&table);
+    pthread_create(&thread, NULL, wants, NULL);
+    printf("PID %d\n", (int)getpid());
+    fflush(stdout);
+    return pause();
+}
+END
+gcc -O1 -g $WARNINGS -o lock lock.c -lpthread
+start ./lock
+until_has 'SPIN for ' recorder explain $pid
+has ' runs in pthread_spin_lock '
+stop
+start recorder run -q --always -o rec ./lock
+until_has 'SPIN for ' recorder explain $pid
+has ' lock waits for spinlock table of T1 ' ' lock in wants lock.c:7'
+stop
+
 # -------------------------------------------------------------------- threads
 
 ## threads_stand_below_their_makers
