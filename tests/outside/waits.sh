@@ -335,6 +335,45 @@ assert by[2]["held"][0]["symbol"] == "cash"
 assert by[2]["made_at"][0]["line"] > 0
 '
 
+## counts_of_many_threads_are_perhaps_less
+# Goal: if the records of earlier threads are overwritten, the counts of threads
+# say so; more threads at once than are seen are said after their end, too.
+cat >many.c <<'END'
+#include <pthread.h>
+static pthread_barrier_t all;
+static void *meets(void *alone)
+{
+    if (!alone)
+        pthread_barrier_wait(&all);
+    return alone;
+}
+int main(int count, char **none)
+{
+    pthread_t threads[1100];
+    pthread_attr_t small;
+    pthread_attr_init(&small);
+    pthread_attr_setstacksize(&small, 65536);
+    pthread_barrier_init(&all, NULL, 1101);
+    for (int i = 0; i < 1100; i++) {
+        pthread_create(&threads[i], &small, meets, count > 1 ? none : NULL);
+        if (count > 1)
+            pthread_join(threads[i], NULL);
+    }
+    if (count > 1)
+        return 0;
+    pthread_barrier_wait(&all);
+    for (int i = 0; i < 1100; i++)
+        pthread_join(threads[i], NULL);
+}
+END
+gcc -O1 -g $WARNINGS -o many many.c -lpthread
+for arguments in alone ''; do
+    must recorder run -q -o many.rec ./many $arguments
+    must recorder threads many.rec
+    has 'threads: 1 now, ~' ' made, ~' ' records of threads were overwritten: '
+    [ $arguments ] || has 'More than 1024 threads lived at once: '
+done
+
 # ---------------------------------------------------------------------- locks
 
 ## locks_taken_in_a_circle_are_named
