@@ -80,6 +80,17 @@ must recorder why many.rec 'in: two'
 has 'in: two: 2 spans'
 must recorder why many.rec 'in: c++'
 has 'in: c++ 1, T1 '
+sed 's/c++ %d", 1/%s", "find"/' many.c >nameless.c
+gcc -I$ROOT -o nameless nameless.c && RECORDER_FILE=nameless.rec ./nameless
+must recorder spans nameless.rec
+has 'in: %s'
+for regex in 'in: %s' 'in: find' '> find$'; do
+    must recorder why nameless.rec "$regex"
+    has 'in: find, T1 '
+    lacks 'in: two'
+done
+must -1 recorder why nameless.rec nonsense
+has 'there are: in: %s, in: two, '
 must -2 recorder why why.rec --slowest 0
 has '0: is no number above 0'
 

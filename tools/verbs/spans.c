@@ -27,19 +27,13 @@ struct spans {
     uint64_t without_order;
 };
 
-/* Finds the row of a name. One of no characters is shown as its format. Valid
- * until the next call. */
+/* Finds the row of a name. Valid until the next call. */
 static struct name *name_of(struct spans *s,
                             const struct reader_recorder *recorder,
-                            const char *text, size_t size, const char *format,
-                            bool is_async)
+                            const char *text, size_t size, bool is_async)
 {
     struct name *name;
     bool is_new;
-    if (!size) {
-        text = format;
-        size = strlen(format);
-    }
     name = array_at_key(s->names, &s->ids, s->names_max, recorder->address,
                         texts_add(&s->timeline.asyncs.texts, text, size),
                         is_async, &is_new);
@@ -57,15 +51,16 @@ static struct name *name_of(struct spans *s,
 static struct name *name_of_span(struct spans *s,
                                  const struct timeline_span *span)
 {
-    return name_of(s, span->recorder, span->pair, span->pair_size, span->name,
-                   false);
+    size_t size;
+    const char *title = timeline_span_title(span, &size);
+    return name_of(s, span->recorder, title, size, false);
 }
 
 static struct name *name_of_async(struct spans *s,
                                   const struct spans_async *async)
 {
-    return name_of(s, async->recorder, async->name, async->name_size, "?",
-                   true);
+    return name_of(s, async->recorder, async->name_size ? async->name : "?",
+                   async->name_size ? async->name_size : 1, true);
 }
 
 static void add(struct name *name, uint64_t ns, uint64_t order)
