@@ -155,6 +155,38 @@ must recorder why own.rec request --slowest 20
 has 'was blocked by a call, a page fault or a stop'
 has 'there are no records of waits'
 
+## overwritten_records_are_said
+# Goal: spans and why say how many records are lacking because others took their
+# place; why only if a span that is chosen began before. Method: twice as many
+# naps in spans as their recorder keeps.
+cat >naps.c <<'END'
+#include "recorder_dump.h"
+#include <unistd.h>
+RECORDER(app, 16384, "Spans")
+int main(void)
+{
+    for (int i = 0; i < 6000; i++) {
+        record(app, "> %s %d", i < 5999 ? "nap" : "last", i);
+        usleep(60);
+        record(app, "< %s %d", i < 5999 ? "nap" : "last", i);
+    }
+}
+END
+gcc -I$ROOT $WARNINGS -o naps naps.c
+recorder run -q --always -o naps.rec ./naps
+count=$(recorder list naps.rec --json |
+    sed -n 's/.*"slow_call".*"overwritten":\([0-9]*\).*/\1/p')
+[ $count -gt 1000 ]
+must recorder spans naps.rec
+has "naps.rec: $count records were overwritten: their spans are not counted"
+must recorder why naps.rec
+has "naps.rec: $count records of waits, calls or switches were overwritten: "
+must recorder why naps.rec 'app: last'
+has 'app: last 5999, ' 'waited in usleep'
+lacks overwritten
+must recorder spans naps.rec --names app
+lacks overwritten
+
 ## faults_outside_are_no_reason
 # Goal: page faults that may have been before or after a span are not its part.
 # Method: a quarter of the page faults is in short spans, one in each.

@@ -171,12 +171,31 @@ static void print_table(const struct spans *s)
 
 /* ------------------------------------------------------------------ verb -- */
 
+static bool has_spans(const struct spans *s,
+                      const struct reader_recorder *recorder)
+{
+    for (size_t i = 0; i < s->names_count; i++)
+        if (s->names[i].recorder == recorder)
+            return true;
+    return false;
+}
+
 static void warnings(const struct spans *s)
 {
     const struct reader *reader = &s->call->reader;
-    for (size_t i = 0; i < reader->recorders_count; i++)
-        if (reader->recorders[i]->chosen)
-            call_warn_lacking(s->call, reader->recorders[i]);
+    uint64_t overwritten = 0;
+    for (size_t i = 0; i < reader->recorders_count; i++) {
+        const struct reader_recorder *r = reader->recorders[i];
+        if (r->chosen)
+            call_warn_lacking(s->call, r);
+        if (has_spans(s, r))
+            overwritten += r->figures.overwritten;
+    }
+    if (overwritten)
+        warn(s->call,
+             "%" PRIu64
+             " records were overwritten: their spans are not counted",
+             overwritten);
     if (s->without_begin)
         warn(s->call,
              "%" PRIu64 " %s a span without a beginning, "
