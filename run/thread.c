@@ -323,6 +323,9 @@ static RUN_SELDOM void lanes_are_out(struct run_thread *t, bool sandboxed)
     RUN_INSIDE(t);
     run_record(&recorder_for_thread_life, sandboxed ? format_sandboxed : format,
                0, RUN_WORDS(RUN_LANES), 1);
+    /* Where the lives of many threads overwrite no record. */
+    run_record(&recorder_for_call_stack, sandboxed ? format_sandboxed : format,
+               0, RUN_WORDS(RUN_LANES), 1);
 }
 
 /* Makes a thread that runs `start`. Its pthread_t goes to `to`, which is not

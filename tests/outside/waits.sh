@@ -264,6 +264,40 @@ for program in ./plain ./records 'recorder run -q -o rec ./plain' \
     stop
 done
 
+## a_spin_for_a_lock_is_found
+# Goal: a thread that never gets its spin lock is a spin, recorded or not; of a
+# program of recorder run, the lock and its holder are named.
+cat >lock.c <<'END'
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+static pthread_spinlock_t table;
+static void *wants(void *none)
+{
+    pthread_spin_lock(&table);
+    return none;
+}
+int main(void)
+{
+    pthread_t thread;
+    pthread_spin_init(&table, PTHREAD_PROCESS_PRIVATE);
+    pthread_spin_lock(&table);
+    pthread_create(&thread, NULL, wants, NULL);
+    printf("PID %d\n", (int)getpid());
+    fflush(stdout);
+    return pause();
+}
+END
+gcc -O1 -g $WARNINGS -o lock lock.c -lpthread
+start ./lock
+until_has 'SPIN for ' recorder explain $pid
+has ' runs in pthread_spin_lock '
+stop
+start recorder run -q --always -o rec ./lock
+until_has 'SPIN for ' recorder explain $pid
+has ' lock waits for spinlock table of T1 ' ' lock in wants lock.c:7'
+stop
+
 # -------------------------------------------------------------------- threads
 
 ## threads_stand_below_their_makers
@@ -300,6 +334,45 @@ assert by[3]["start"] == "wants_cash"
 assert by[2]["held"][0]["symbol"] == "cash"
 assert by[2]["made_at"][0]["line"] > 0
 '
+
+## counts_of_many_threads_are_perhaps_less
+# Goal: if the records of earlier threads are overwritten, the counts of threads
+# say so; more threads at once than are seen are said after their end, too.
+cat >many.c <<'END'
+#include <pthread.h>
+static pthread_barrier_t all;
+static void *meets(void *alone)
+{
+    if (!alone)
+        pthread_barrier_wait(&all);
+    return alone;
+}
+int main(int count, char **none)
+{
+    pthread_t threads[1100];
+    pthread_attr_t small;
+    pthread_attr_init(&small);
+    pthread_attr_setstacksize(&small, 65536);
+    pthread_barrier_init(&all, NULL, 1101);
+    for (int i = 0; i < 1100; i++) {
+        pthread_create(&threads[i], &small, meets, count > 1 ? none : NULL);
+        if (count > 1)
+            pthread_join(threads[i], NULL);
+    }
+    if (count > 1)
+        return 0;
+    pthread_barrier_wait(&all);
+    for (int i = 0; i < 1100; i++)
+        pthread_join(threads[i], NULL);
+}
+END
+gcc -O1 -g $WARNINGS -o many many.c -lpthread
+for arguments in alone ''; do
+    must recorder run -q -o many.rec ./many $arguments
+    must recorder threads many.rec
+    has 'threads: 1 now, ~' ' made, ~' ' records of threads were overwritten: '
+    [ $arguments ] || has 'More than 1024 threads lived at once: '
+done
 
 # ---------------------------------------------------------------------- locks
 

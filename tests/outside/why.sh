@@ -80,6 +80,17 @@ must recorder why many.rec 'in: two'
 has 'in: two: 2 spans'
 must recorder why many.rec 'in: c++'
 has 'in: c++ 1, T1 '
+sed 's/c++ %d", 1/%s", "find"/' many.c >nameless.c
+gcc -I$ROOT -o nameless nameless.c && RECORDER_FILE=nameless.rec ./nameless
+must recorder spans nameless.rec
+has 'in: %s'
+for regex in 'in: %s' 'in: find' '> find$'; do
+    must recorder why nameless.rec "$regex"
+    has 'in: find, T1 '
+    lacks 'in: two'
+done
+must -1 recorder why nameless.rec nonsense
+has 'there are: in: %s, in: two, '
 must -2 recorder why why.rec --slowest 0
 has '0: is no number above 0'
 
@@ -143,6 +154,38 @@ RECORDER_SWITCHES=256 RECORDER_FILE=own.rec ./why 3 20 1 >oracle
 must recorder why own.rec request --slowest 20
 has 'was blocked by a call, a page fault or a stop'
 has 'there are no records of waits'
+
+## overwritten_records_are_said
+# Goal: spans and why say how many records are lacking because others took their
+# place; why only if a span that is chosen began before. Method: twice as many
+# naps in spans as their recorder keeps.
+cat >naps.c <<'END'
+#include "recorder_dump.h"
+#include <unistd.h>
+RECORDER(app, 16384, "Spans")
+int main(void)
+{
+    for (int i = 0; i < 6000; i++) {
+        record(app, "> %s %d", i < 5999 ? "nap" : "last", i);
+        usleep(60);
+        record(app, "< %s %d", i < 5999 ? "nap" : "last", i);
+    }
+}
+END
+gcc -I$ROOT $WARNINGS -o naps naps.c
+recorder run -q --always -o naps.rec ./naps
+count=$(recorder list naps.rec --json |
+    sed -n 's/.*"slow_call".*"overwritten":\([0-9]*\).*/\1/p')
+[ $count -gt 1000 ]
+must recorder spans naps.rec
+has "naps.rec: $count records were overwritten: their spans are not counted"
+must recorder why naps.rec
+has "naps.rec: $count records of waits, calls or switches were overwritten: "
+must recorder why naps.rec 'app: last'
+has 'app: last 5999, ' 'waited in usleep'
+lacks overwritten
+must recorder spans naps.rec --names app
+lacks overwritten
 
 ## faults_outside_are_no_reason
 # Goal: page faults that may have been before or after a span are not its part.

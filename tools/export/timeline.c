@@ -318,6 +318,12 @@ const char *timeline_span_name(const char *text)
     return *name ? name : text;
 }
 
+const char *timeline_span_title(const struct timeline_span *span, size_t *size)
+{
+    *size = span->pair_size ? span->pair_size : strlen(span->name);
+    return span->pair_size ? span->pair : span->name;
+}
+
 const char *timeline_opened(const struct timeline_event *e)
 {
     return e->lane->spans[e->lane->depth - 1].name;

@@ -166,6 +166,8 @@ uint64_t timeline_lane_end(const struct timeline *,
 const char *timeline_opened(const struct timeline_event *);
 /* Returns the format or message of a span without its '>' or '<'. */
 const char *timeline_span_name(const char *text);
+/* Returns the name of a span in tables: one of no characters is its format. */
+const char *timeline_span_title(const struct timeline_span *, size_t *size);
 
 /* Adds the values of an option --value; warns of values that no event had, and
  * frees them: for timeline_open() and timeline_close(). */

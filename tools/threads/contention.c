@@ -211,17 +211,19 @@ static int change_compare(const void *a, const void *b)
     return array_order(left->ns, right->ns, 0);
 }
 
-/* Returns the time since which no record of a wait was overwritten. */
-static int64_t begin_of(struct recorded *recorded)
+/* Finds the time since which no record of a wait was overwritten, and the figures
+ * of the records of threads. */
+static void begin_find(struct activity *to, struct recorded *recorded)
 {
     reader_count(&recorded->reader);
     for (size_t i = 0; i < recorded->reader.recorders_count; i++) {
         const struct reader_recorder *r = recorded->reader.recorders[i];
         if (strcmp(r->name, "lock_wait") == 0 && r->figures.overwritten &&
             recorded->first_ns != NS_UNKNOWN)
-            return recorded->first_ns;
+            to->begin_ns = recorded->first_ns;
+        if (strcmp(r->name, "thread_life") == 0)
+            to->life = &r->figures;
     }
-    return 0;
 }
 
 static void change_add(struct change *changes, size_t *count, int64_t ns,
@@ -286,8 +288,8 @@ void activity_find(struct activity *to, const struct threads *threads)
     struct recorded *recorded = threads->recorded;
     size_t count = 2 * (recorded->pasts_count + recorded->spans_count);
     struct change *changes = need(calloc(count + 1, sizeof *changes));
-    *to = (struct activity){.begin_ns = begin_of(recorded),
-                            .end_ns = end_of(threads)};
+    *to = (struct activity){.end_ns = end_of(threads)};
+    begin_find(to, recorded);
     for (size_t i = 0; i < recorded->pasts_count; i++) {
         to->alive += !recorded->pasts[i].ended;
         to->made += recorded->pasts[i].is_made;

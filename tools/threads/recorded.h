@@ -238,6 +238,7 @@ struct activity {
     size_t levels_count;
     int64_t begin_ns, end_ns;
     size_t alive, made, most;
+    const struct recorder_figures_ *life; /* of thread_life; null: no record */
 };
 void activity_find(struct activity *, const struct threads *);
 void activity_free(struct activity *);

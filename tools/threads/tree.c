@@ -249,8 +249,10 @@ void show_activity(FILE *to, struct threads *threads)
 {
     struct activity activity;
     int64_t all, more = 0;
-    bool first = true;
+    bool first = true, lacks;
+    char count[32];
     activity_find(&activity, threads);
+    lacks = activity.life && activity.life->overwritten;
     all = activity.end_ns - activity.begin_ns;
     fputs("running at once: ", to);
     for (size_t i = 0; i < activity.levels_count; i++) {
@@ -267,8 +269,14 @@ void show_activity(FILE *to, struct threads *threads)
                 100.0 * (double)more / (double)all);
     fprintf(to,
             "%s (who waits in a system call counts as running)\n"
-            "threads: %zu now, %zu made, %zu at most\n",
-            first && !more ? "?" : "", activity.alive, activity.made,
-            activity.most);
+            "threads: %zu now, %s%zu made, %s%zu at most\n",
+            first && !more ? "?" : "", activity.alive, lacks ? "~" : "",
+            activity.made, lacks ? "~" : "", activity.most);
+    if (lacks)
+        fprintf(to,
+                "%s records of threads were overwritten: there were perhaps "
+                "more threads than these (marked ~).\n",
+                table_count(activity.life->overwritten,
+                            activity.life->estimated, count));
     activity_free(&activity);
 }

@@ -27,19 +27,13 @@ struct spans {
     uint64_t without_order;
 };
 
-/* Finds the row of a name. One of no characters is shown as its format. Valid
- * until the next call. */
+/* Finds the row of a name. Valid until the next call. */
 static struct name *name_of(struct spans *s,
                             const struct reader_recorder *recorder,
-                            const char *text, size_t size, const char *format,
-                            bool is_async)
+                            const char *text, size_t size, bool is_async)
 {
     struct name *name;
     bool is_new;
-    if (!size) {
-        text = format;
-        size = strlen(format);
-    }
     name = array_at_key(s->names, &s->ids, s->names_max, recorder->address,
                         texts_add(&s->timeline.asyncs.texts, text, size),
                         is_async, &is_new);
@@ -57,15 +51,16 @@ static struct name *name_of(struct spans *s,
 static struct name *name_of_span(struct spans *s,
                                  const struct timeline_span *span)
 {
-    return name_of(s, span->recorder, span->pair, span->pair_size, span->name,
-                   false);
+    size_t size;
+    const char *title = timeline_span_title(span, &size);
+    return name_of(s, span->recorder, title, size, false);
 }
 
 static struct name *name_of_async(struct spans *s,
                                   const struct spans_async *async)
 {
-    return name_of(s, async->recorder, async->name, async->name_size, "?",
-                   true);
+    return name_of(s, async->recorder, async->name_size ? async->name : "?",
+                   async->name_size ? async->name_size : 1, true);
 }
 
 static void add(struct name *name, uint64_t ns, uint64_t order)
@@ -176,12 +171,31 @@ static void print_table(const struct spans *s)
 
 /* ------------------------------------------------------------------ verb -- */
 
+static bool has_spans(const struct spans *s,
+                      const struct reader_recorder *recorder)
+{
+    for (size_t i = 0; i < s->names_count; i++)
+        if (s->names[i].recorder == recorder)
+            return true;
+    return false;
+}
+
 static void warnings(const struct spans *s)
 {
     const struct reader *reader = &s->call->reader;
-    for (size_t i = 0; i < reader->recorders_count; i++)
-        if (reader->recorders[i]->chosen)
-            call_warn_lacking(s->call, reader->recorders[i]);
+    uint64_t overwritten = 0;
+    for (size_t i = 0; i < reader->recorders_count; i++) {
+        const struct reader_recorder *r = reader->recorders[i];
+        if (r->chosen)
+            call_warn_lacking(s->call, r);
+        if (has_spans(s, r))
+            overwritten += r->figures.overwritten;
+    }
+    if (overwritten)
+        warn(s->call,
+             "%" PRIu64
+             " records were overwritten: their spans are not counted",
+             overwritten);
     if (s->without_begin)
         warn(s->call,
              "%" PRIu64 " %s a span without a beginning, "

@@ -42,11 +42,34 @@ static struct threads *threads_find(struct call *call, struct threads *threads)
     return !wrong && threads->recorded ? threads : NULL;
 }
 
+/* The number of a recorder's records with reasons that were overwritten since
+ * the first chosen span began. */
+static uint64_t overwritten(const struct why *w, size_t which)
+{
+    const struct reader_recorder *r = w->call->reader.recorders[which];
+    uint64_t from = why_time(w, r->complete_ns); /* UINT64_MAX: none was */
+    bool has_reasons = strcmp(r->name, "lock_wait") == 0 ||
+                       strcmp(r->name, "slow_call") == 0 ||
+                       timeline_says(&w->timeline, which);
+    for (size_t i = 0; i < w->spans.count && has_reasons; i++)
+        if (((struct why_span *)w->spans.at)[i].begin < from)
+            return r->figures.overwritten;
+    return 0;
+}
+
 static void missing_warn(const struct why *w)
 {
     const struct reader *reader = &w->call->reader;
-    for (size_t i = 0; i < reader->recorders_count; i++)
+    uint64_t count = 0;
+    for (size_t i = 0; i < reader->recorders_count; i++) {
         call_warn_lacking(w->call, reader->recorders[i]);
+        count += overwritten(w, i);
+    }
+    if (count)
+        warn(w->call,
+             "%" PRIu64 " records of waits, calls or switches were "
+             "overwritten: what they told is \"not known\"",
+             count);
     if (!w->switches.any)
         warn(w->call, "there are no records of switches, so the time on a CPU "
                       "is not known: RECORDER_SWITCHES=64,why adds them, in "

@@ -7,8 +7,8 @@
     HANG        work waits in a queue, and no thread takes it: none runs; or a
                 thread waits longer than ever at this place; or others run
     SPIN        a thread that used to wait runs in one innermost function, and
-                neither waits nor calls the kernel; in several, or while
-                others run: PERHAPS
+                neither waits nor calls the kernel, or spins for a lock; in
+                several, or while others run: PERHAPS
 
    A thread that rests where threads of the process rested as long before is
    idle. So is one that waits for any of several files. If only idle threads

@@ -43,6 +43,16 @@ static bool same_function(const char *a, const char *b)
     return size == name_size(b) && strncmp(a, b, size) == 0;
 }
 
+/* What a thread that uses the processor does, in its heading: " runs", or " waits
+ * for spinlock s of T2 11412 dead"; null: it rests. */
+static const char *runs_in(const char *text, int *size)
+{
+    size_t line = strcspn(text, "\n");
+    const char *spins = memmem(text, line, " waits for spinlock", 19);
+    *size = spins ? (int)(text + line - spins) : 5;
+    return spins ? spins : memmem(text, line, " runs", 5);
+}
+
 /* True if a thread spent its time in the kernel, too: it does call. */
 static bool calls(const struct watched *p, const struct task *t)
 {
@@ -56,7 +66,8 @@ enum verdict spin_find(struct watched *p, struct task *t, char to[512])
 {
     char id[16], name[17], text[LOOKS][16384], *first[FRAMES];
     const char *command[] = {"threads", p->id, "--thread", id, "--stop", NULL};
-    int common = 0, all = 0;
+    int common = 0, all = 0, size;
+    const char *does = NULL;
     bool leaf = true;
     if (calls(p, t))
         return VERDICT_NONE;
@@ -66,7 +77,7 @@ enum verdict spin_find(struct watched *p, struct task *t, char to[512])
         int count, k = 0;
         if (watch_run(watch_command, command, NULL, text[i], sizeof text[i],
                       20) != 0 ||
-            !memmem(text[i], strcspn(text[i], "\n"), " runs", 5))
+            !(does = runs_in(text[i], &size)))
             return VERDICT_NONE;
         count = frames_of(text[i], i ? frames : first);
         all = i ? all : count;
@@ -81,13 +92,13 @@ enum verdict spin_find(struct watched *p, struct task *t, char to[512])
     if (!common) /* it stopped without a wait */
         return VERDICT_NONE;
     proc_name(p->pid, t->id, name);
-    snprintf(to, 512, "%d %s runs in", t->id, name);
+    snprintf(to, 512, "%d %s%.*s in", t->id, name, size, does);
     for (int i = all - common; i < all && i < all - common + 3; i++) {
         char *at = first[i];
-        size_t size = strcspn(at, " "), blanks = strspn(at + size, " ");
+        size_t end = strcspn(at, " "), blanks = strspn(at + end, " ");
         snprintf(to + strlen(to), 512 - strlen(to), "%s %.*s%s",
-                 i > all - common ? " <" : "", (int)size, at,
-                 at + size + blanks - (blanks > 0));
+                 i > all - common ? " <" : "", (int)end, at,
+                 at + end + blanks - (blanks > 0));
     }
     return leaf ? VERDICT_SURE : VERDICT_PERHAPS;
 }

@@ -103,23 +103,35 @@ static bool is_ours(const struct reader_event *e)
                        kind_of(e->kind, &how) != KIND_OTHER);
 }
 
-/* True if a record's message, or its title as recorder spans prints it, is
- * wanted. */
+/* True if a format or message is wanted as a title, as recorder spans prints it. */
+static bool is_wanted_as(const struct reader_event *e, const char *text,
+                         const struct why_regex *regex)
+{
+    char *title =
+        need_text("%s: %s", e->recorder->shown, timeline_span_name(text));
+    bool is = !regexec(&regex->compiled, title, 0, NULL, 0) ||
+              strncmp(title, regex->text, strlen(regex->text)) == 0;
+    free(title);
+    return is;
+}
+
+/* True if a record's message or title is wanted; or its format, which is the
+ * title of a span without a name, as "> %s". */
 static bool is_wanted(struct why *w, const struct reader_event *e,
                       const struct why_regex *regex)
 {
+    struct reader *reader = &w->call->reader;
+    const char *text, *location;
     size_t size;
-    char *title;
-    bool is;
-    if (!regex->text ||
-        !regexec(&regex->compiled, reader_message(&w->call->reader, e, &size),
-                 0, NULL, 0))
+    if (!regex->text)
         return true;
-    title = why_title(w, e);
-    is = !regexec(&regex->compiled, title, 0, NULL, 0) ||
-         strncmp(title, regex->text, strlen(regex->text)) == 0;
-    free(title);
-    return is;
+    text = reader_message(reader, e, &size);
+    if (!regexec(&regex->compiled, text, 0, NULL, 0) ||
+        is_wanted_as(e, text, regex))
+        return true;
+    text = reader_format(reader, &e->event, &location);
+    spans_name(text, &size);
+    return !size && is_wanted_as(e, text, regex);
 }
 
 /* Numbers the orders of the records that the selection chooses, and takes the
@@ -150,9 +162,11 @@ static void span_add(struct why *w, const struct why_track *track,
     struct why_span add = {
         end.ns - span->ns,  span->ns,       span->order, end.order,
         track->lane->index, span->recorder, NULL};
+    size_t size;
+    const char *title = timeline_span_title(span, &size);
     char *name =
         need_text("%s: %.*s", span->recorder ? span->recorder->shown : "life",
-                  (int)span->pair_size, span->pair);
+                  (int)size, title);
     add.name = offer_add(&w->names, name);
     free(name);
     if (chosen)
