@@ -340,12 +340,15 @@ void crash_hung(struct explain *x)
 /* A number "id" may be of the struct that the bad pointer should have had. */
 static void ids_name(struct explain *x)
 {
-    struct value *bad = x->values, *end = bad + x->values_count;
-    while (bad < end && !(bad->is_null && *bad->type))
+    size_t bad = 0;
+    while (bad < x->values_count &&
+           !(x->values[bad].is_null && *x->values[bad].type))
         bad++;
-    for (struct value *v = x->values; bad < end && v < end; v++)
+    for (size_t i = 0; bad < x->values_count && i < x->values_count; i++) {
+        struct value *v = &x->values[i];
         if (v->kind == VALUE_NUMBER && !*v->type && strcmp(v->name, "id") == 0)
-            memcpy(v->type, bad->type, sizeof v->type);
+            memcpy(v->type, x->values[bad].type, sizeof v->type);
+    }
 }
 
 const char *crash_function(struct explain *x, unsigned frame)

@@ -453,7 +453,7 @@ const struct verb verb_run = {
              "fork(), when it waits"},
             {OPTION_SPAN, "span", "FUNCTION",
              "records the calls of a function of the program or its libraries, "
-             "up to 16 times; recorder why FILE FUNCTION"},
+             "of up to 16 functions, for recorder why FILE FUNCTION"},
             {'q', "quiet", NULL, "does not say where records go"},
             {0, NULL, NULL, NULL}},
     .unprepared = true,

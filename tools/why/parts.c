@@ -193,10 +193,36 @@ static const struct why_track *joined(const struct why *w,
     return found ? why_track(w, found->number) : NULL;
 }
 
+/* Adds the time of a holder until the lock was given for the first time, and the
+ * time until the last holder came: after a wait of its own in which it did not hold
+ * the lock. Returns when that was. */
+static uint64_t holders_add(const struct link *link, struct why_row *to,
+                            const struct span *wait,
+                            const struct why_track *holder,
+                            const struct why_track *by, uint64_t begin,
+                            uint64_t until)
+{
+    const uint64_t since = why_time(link->why, wait->begin_ns);
+    const struct why_piece *own = piece_at(&by->waits, since);
+    uint64_t left = why_time(link->why, wait->first_ns), came = begin;
+    if (own && own->begin < since && own->end > begin)
+        came = own->end < until ? own->end : until;
+    if (left == UINT64_MAX)
+        left = came;
+    if (left > until)
+        left = until;
+    if (left > begin)
+        other_add(link, to, wait, holder, begin, left);
+    else
+        left = begin;
+    if (came > left)
+        ready_add(link, to, left, came);
+    return came > left ? came : left;
+}
+
 /* The holders of a lock come one after another: the first is in the record of
  * the wait, each that had waited for the lock has a record of its wait's end,
- * and the last one unlocked it. The last one may have come without a wait for the
- * lock, after a wait of its own in which it did not hold the lock. */
+ * and the last one unlocked it. */
 static void wait_add(const struct link *link, struct why_row *to,
                      const struct span *wait, uint64_t begin, uint64_t end)
 {
@@ -225,22 +251,8 @@ static void wait_add(const struct link *link, struct why_row *to,
         begin = gain->end > begin ? gain->end : begin;
         holder = &w->tracks[gain->track];
     }
-    if (wait->holder_id && by && by != holder && begin < until) {
-        const struct why_piece *own = piece_at(&by->waits, since);
-        uint64_t came = own && own->begin < since && own->end > begin
-                            ? own->end < until ? own->end : until
-                            : begin;
-        uint64_t left = why_time(w, wait->first_ns);
-        left = left == UINT64_MAX ? came : left < until ? left : until;
-        if (left > begin) {
-            other_add(link, to, wait, holder, begin, left);
-            begin = left;
-        }
-        if (came > begin) {
-            ready_add(link, to, begin, came);
-            begin = came;
-        }
-    }
+    if (wait->holder_id && by && by != holder && begin < until)
+        begin = holders_add(link, to, wait, holder, by, begin, until);
     other_add(link, to, wait, by ? by : holder, begin, until);
     if (until < end)
         ready_add(link, to, until, end);
