@@ -35,6 +35,7 @@ bool run_spans_begin(const char *text)
 }
 #else
 #include "recorder/functions.h"
+#include "spans.h"
 
 #include <fcntl.h>
 #include <link.h>
@@ -42,11 +43,9 @@ bool run_spans_begin(const char *text)
 #include <sys/syscall.h>
 
 enum {
-    SPANS = 16, /* as many gates are below */
     SLOTS = 2048,
     LANES = 32,
     GATE = 64, /* bytes of one */
-    JUMP = 5,
     ISLAND = 2 * RUN_PAGE,
     PROGRAM = 256
 };
@@ -63,13 +62,13 @@ static struct recorder recorder_for_functions =
     RECORDER_INIT_("functions", "Calls of functions (--span)", &rings[0].ring,
                    sizeof rings[0], SLOTS, LANES);
 
-static uintptr_t functions[SPANS];
+static uintptr_t functions[RUN_SPANS]; /* of as many gates as are below */
 static unsigned spans_count;
 
 /* ----------------------------------------------------------------- gates -- */
 
 extern const char run_span_gates[] RECORDER_HIDDEN_;
-uintptr_t run_span_bodies[SPANS] RECORDER_HIDDEN_ __attribute__((used));
+uintptr_t run_span_bodies[RUN_SPANS] RECORDER_HIDDEN_ __attribute__((used));
 void run_span_note(unsigned call, uintptr_t frame) RECORDER_HIDDEN_;
 
 /* `call` is twice the number of the function, + 1: it returns. */
@@ -124,41 +123,25 @@ __asm__(".pushsection .text\n"
 
 /* ---------------------------------------------------------------- islands -- */
 
-/* A function as the command describes it: its address and bytes in the file, a
- * hash of its code, and the copy of its first instructions with a jump to the rest. */
+/* A function as the command describes it. */
 struct function {
     uintptr_t address, bytes, hash;
-    const char *code, *fixes, *name; /* text: two hexadecimal digits a byte */
+    const char *code, *fixes, *name;
     size_t code_bytes, name_size;
-    const char *program; /* the last part of the executable's path */
+    const char *program; /* the executable's path */
     uintptr_t bias;      /* of its module */
 };
-
-static const char *last_part(const char *path)
-{
-    const char *last = path;
-    for (; *path; path++)
-        if (*path == '/')
-            last = path + 1;
-    return last;
-}
-
-static uintptr_t hash_of(const unsigned char *at, size_t size)
-{
-    uintptr_t hash = 0xcbf29ce484222325u;
-    while (size--)
-        hash = (hash ^ *at++) * 0x100000001b3u;
-    return hash;
-}
 
 /* Returns 1, for dl_iterate_phdr(), if a module has the function. */
 static int module_look(struct dl_phdr_info *info, size_t size, void *of)
 {
     struct function *f = of;
-    const char *name =
-        last_part(*info->dlpi_name ? info->dlpi_name : f->program);
+    const char *path = *info->dlpi_name ? info->dlpi_name : f->program;
+    const size_t length = strlen(path), folder = length - f->name_size;
     (void)size;
-    if (strlen(name) != f->name_size || memcmp(name, f->name, f->name_size))
+    if (length < f->name_size ||
+        memcmp(path + folder, f->name, f->name_size) != 0 ||
+        (folder && path[folder - 1] != '/'))
         return 0;
     f->bias = info->dlpi_addr;
     for (unsigned i = 0; i < info->dlpi_phnum; i++) {
@@ -166,8 +149,8 @@ static int module_look(struct dl_phdr_info *info, size_t size, void *of)
         const uintptr_t from = f->address - p->p_vaddr;
         if (p->p_type == PT_LOAD && (p->p_flags & PF_X) && from < p->p_memsz &&
             f->bytes <= p->p_memsz - from)
-            return hash_of((const unsigned char *)f->bias + f->address,
-                           f->bytes) == f->hash;
+            return run_code_hash((const unsigned char *)f->bias + f->address,
+                                 f->bytes) == f->hash;
     }
     return 0;
 }
@@ -182,9 +165,10 @@ static unsigned char *island_map(uintptr_t function, size_t *offset)
 {
     for (unsigned i = 0; i < 31; i++) {
         const uintptr_t by = (uintptr_t)1 << (16 + i % 15);
-        const uintptr_t at = i == 0 ? function + JUMP - (UINT32_MAX - TRAPS + 1)
-                             : i < 16 ? function - by
-                                      : function + by;
+        const uintptr_t at =
+            i == 0   ? function + RUN_JUMP - (UINT32_MAX - TRAPS + 1)
+            : i < 16 ? function - by
+                     : function + by;
         void *page = (void *)(at & ~(uintptr_t)(RUN_PAGE - 1));
         void *found =
             mmap(page, ISLAND, PROT_READ | PROT_WRITE,
@@ -246,8 +230,8 @@ static bool island_fill(unsigned char *to, const struct function *f)
  * debugger does: the page is never writable. */
 static bool jump_write(unsigned char *to, uintptr_t target)
 {
-    unsigned char jump[JUMP] = {0xe9};
-    const int32_t distance = (int32_t)(target - (uintptr_t)to - JUMP);
+    unsigned char jump[RUN_JUMP] = {0xe9};
+    const int32_t distance = (int32_t)(target - (uintptr_t)to - RUN_JUMP);
     const long fd =
         syscall(SYS_openat, AT_FDCWD, "/proc/self/mem", O_RDWR | O_CLOEXEC, 0);
     long written;
@@ -256,15 +240,16 @@ static bool jump_write(unsigned char *to, uintptr_t target)
         return false;
     written = syscall(SYS_pwrite64, fd, jump, sizeof jump, to);
     syscall(SYS_close, fd);
-    return written == JUMP;
+    return written == RUN_JUMP;
 }
 
 static void span_begin(struct function *f)
 {
     unsigned char *room;
     size_t offset;
-    if (spans_count == SPANS || f->bytes < JUMP || f->code_bytes < JUMP ||
-        f->code_bytes > RUN_PAGE - GATE || dl_iterate_phdr(module_look, f) != 1)
+    if (spans_count == RUN_SPANS || f->bytes < RUN_JUMP ||
+        f->code_bytes < RUN_JUMP || f->code_bytes > RUN_PAGE - GATE ||
+        dl_iterate_phdr(module_look, f) != 1)
         return;
     if (!spans_count)
         recorder_enter_lanes_(&recorder_for_functions);
@@ -281,7 +266,6 @@ static void span_begin(struct function *f)
         munmap(room, ISLAND);
 }
 
-/* Reads "ADDRESS:BYTES:HASH:CODE:PLACE+TARGET,...:MODULE;" for each function. */
 bool run_spans_begin(const char *text)
 {
     char program[PROGRAM];
@@ -289,7 +273,7 @@ bool run_spans_begin(const char *text)
         text ? readlink("/proc/self/exe", program, sizeof program - 1) : 0;
     program[size < 0 ? 0 : size] = '\0';
     while (text && *text) {
-        struct function f = {.program = last_part(program)};
+        struct function f = {.program = program};
         const char *at = text;
         uintptr_t *const numbers[] = {&f.address, &f.bytes, &f.hash};
         for (unsigned i = 0; i < 3; i++) {

@@ -13,6 +13,7 @@
    All else is refused.
 */
 #include "span.h"
+#include "../../run/spans.h"
 #include "threads.h"
 
 #include <capstone/capstone.h>
@@ -20,7 +21,7 @@
 #include <dwarf.h>
 #include <elfutils/libdwfl.h>
 
-enum { JUMP = 5, PARTS = 64, RSP = 7, RBP = 6 };
+enum { PARTS = 64, RSP = 7, RBP = 6 };
 
 /* A module whose functions are looked at. */
 struct look {
@@ -374,7 +375,7 @@ static bool copy_make(struct look *l, struct copy *to)
     uint64_t address = start;
     size_t left = l->parts->size;
     l->taken = 0;
-    while (at && l->taken < JUMP) {
+    while (at && l->taken < RUN_JUMP) {
         if (!next(l, &at, &left, &address) || !instruction_copy(l, to))
             return false;
         l->taken = address - start;
@@ -385,14 +386,6 @@ static bool copy_make(struct look *l, struct copy *to)
 }
 
 /* -------------------------------------------------------------- functions -- */
-
-static uint64_t hash_of(const unsigned char *at, uint64_t size)
-{
-    uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a, as run/span.c has it */
-    while (at && size--)
-        hash = (hash ^ *at++) * 0x100000001b3u;
-    return hash;
-}
 
 /* Adds a function to the text for run/span.c. Returns null, or what is wrong.
  * `is_copy`: the compiler has changed the parameters. */
@@ -407,7 +400,7 @@ static const char *function_add(struct look *l, FILE *to, uint64_t start,
     l->parts[0] = (struct part){start, size};
     l->parts_count = 1;
     l->unknown = false;
-    if (size < JUMP)
+    if (size < RUN_JUMP)
         wrong = "is shorter than a jump";
     else if (copy_make(l, &copy))
         wrong = code_check(l);
@@ -417,8 +410,9 @@ static const char *function_add(struct look *l, FILE *to, uint64_t start,
     need_done(fclose(copy.code) == 0 && fclose(copy.fixes) == 0);
     if (!wrong)
         fprintf(to, "%" PRIx64 ":%" PRIx64 ":%" PRIx64 ":%s:%s:%s;",
-                start - l->bias, size, hash_of(code_of(l, start, size), size),
-                code, fixes, basename(l->path));
+                start - l->bias, size,
+                run_code_hash(code_of(l, start, size), size), code, fixes,
+                basename(l->path));
     free(code);
     free(fixes);
     return wrong;
@@ -442,9 +436,9 @@ static bool is_named(const char *symbol, const char *name)
 static unsigned functions_add(struct look *l, FILE *to, unsigned *added)
 {
     const int symbols = dwfl_module_getsymtab(l->module);
-    uint64_t seen[SPANS_MAX];
+    uint64_t seen[RUN_SPANS];
     unsigned found = 0;
-    for (int i = 1; i < symbols && found < SPANS_MAX; i++) {
+    for (int i = 1; i < symbols && found < RUN_SPANS; i++) {
         GElf_Sym symbol;
         GElf_Addr address;
         const char *wrong,
@@ -459,7 +453,7 @@ static unsigned functions_add(struct look *l, FILE *to, unsigned *added)
         if (j < found)
             continue;
         seen[found++] = address;
-        wrong = *added == SPANS_MAX
+        wrong = *added == RUN_SPANS
                     ? "is one function too many"
                     : function_add(l, to, address, symbol.st_size,
                                    strchr(name, '.') != NULL);
@@ -471,31 +465,36 @@ static unsigned functions_add(struct look *l, FILE *to, unsigned *added)
     return found;
 }
 
+/* Looks at a file's only module, for dwfl_getmodules(). */
+static int module_look(Dwfl_Module *module, void **unused, const char *name,
+                       Dwarf_Addr start, void *of)
+{
+    struct look *l = of;
+    (void)unused, (void)name, (void)start;
+    l->module = module;
+    l->elf = dwfl_module_getelf(module, &l->bias);
+    l->cfi = dwfl_module_eh_cfi(module, &l->cfi_bias);
+    return DWARF_CB_ABORT;
+}
+
 /* Looks at a module. Returns how many functions of the name it has. */
 static unsigned module_add(const char *path, const char *name, FILE *to,
                            unsigned *added)
 {
-    static const Dwfl_Callbacks callbacks = {
-        .find_elf = dwfl_build_id_find_elf,
-        .find_debuginfo = dwfl_standard_find_debuginfo,
-        .section_address = dwfl_offline_section_address};
     struct look l = {.path = path, .name = name};
-    Dwfl *dwfl = need(dwfl_begin(&callbacks));
+    struct source source = {.program = path};
+    Dwfl *dwfl = need(source_dwfl(&source));
     unsigned found = 0;
-    dwfl_report_begin(dwfl);
-    l.module = dwfl_report_elf(dwfl, path, path, -1, 0, true);
-    dwfl_report_end(dwfl, NULL, NULL);
-    l.elf = l.module ? dwfl_module_getelf(l.module, &l.bias) : NULL;
+    dwfl_getmodules(dwfl, module_look, &l, 0);
     if (l.elf &&
         capstone.open(CS_ARCH_X86, CS_MODE_64, &l.handle) == CS_ERR_OK) {
         capstone.option(l.handle, CS_OPT_DETAIL, CS_OPT_ON);
         l.instruction = need(capstone.malloc(l.handle));
-        l.cfi = dwfl_module_eh_cfi(l.module, &l.cfi_bias);
         found = functions_add(&l, to, added);
         capstone.free(l.instruction, 1);
         capstone.close(&l.handle);
     }
-    dwfl_end(dwfl);
+    source_dwfl_end(&source);
     return found;
 }
 

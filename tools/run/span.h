@@ -4,8 +4,6 @@
 
 #include "command.h"
 
-enum { SPANS_MAX = 16 }; /* as many gates are in run/span.c */
-
 /* Returns the text for run/span.c, to be freed, on the functions that options of a
  * key name, in a program and its libraries. Ends the command if there is none,
  * or if it cannot be marked. */
