@@ -39,29 +39,27 @@ void run_calls_begin(uintptr_t us)
     least_us = us;
 }
 
-/* Returns the time, or 0: the call is not measured. A seccomp filter may forbid
- * to read the clock. */
-RUN_INLINE uint64_t call_begins(void)
+/* A word of the thread's cell: from 1 on, the format, descriptor and time of the call
+ * that the thread is in; a time of 0: in none. */
+RUN_INLINE uintptr_t *call_word(unsigned j)
 {
-    const struct run_thread *t = &run_self;
-    return t->lane && !t->inside && !t->waits && least_us &&
-                   !recorder_get_(&run_sandboxed)
-               ? recorder_ticks_()
-               : 0;
+    return run_cell_word(&recorder_for_thread_calls, &run_self.calls, j);
 }
 
-/* Notes in the thread's cell that it is in a call, or, at 0, in none: a recording of
- * a program that was killed tells where its threads waited. */
-RUN_INLINE void call_note(const char *format, int fd, uint64_t began)
+/* Returns the time, or 0: the call is not measured. A seccomp filter may forbid
+ * to read the clock. Notes the call, as the program may be killed in it. */
+RUN_INLINE uint64_t call_begins(const char *format, int fd)
 {
-    const struct recorder *r = &recorder_for_thread_calls;
     const struct run_thread *t = &run_self;
-    if (began) {
-        recorder_put_(run_cell_word(r, &t->calls, 1), (uintptr_t)format);
-        recorder_put_(run_cell_word(r, &t->calls, 2),
-                      (uintptr_t)(unsigned)(fd & ~NO_PATH));
-    }
-    recorder_put_(run_cell_word(r, &t->calls, 3), (uintptr_t)began);
+    uint64_t began;
+    if (!t->lane || t->inside || t->waits || !least_us ||
+        recorder_get_(&run_sandboxed))
+        return 0;
+    began = recorder_ticks_();
+    recorder_put_(call_word(1), (uintptr_t)format);
+    recorder_put_(call_word(2), (uintptr_t)(unsigned)(fd & ~NO_PATH));
+    recorder_put_(call_word(3), (uintptr_t)began);
+    return began;
 }
 
 /* Measures the limit in ticks, once, unless it is known. */
@@ -293,13 +291,11 @@ static RUN_SELDOM void call_ends(const char *const formats[2], int fd,
         uint64_t began;                                                        \
         type result = (type)-1;                                                \
         run_bind();                                                            \
-        began = call_begins();                                                 \
-        if (began)                                                             \
-            call_note(formats[0], fd_of, began);                               \
+        began = call_begins(formats[0], fd_of);                                \
         result = real_##name(__VA_ARGS__);                                     \
         if (!began)                                                            \
             return result;                                                     \
-        call_note(formats[0], -1, 0);                                          \
+        recorder_put_(call_word(3), 0);                                        \
         if (RUN_UNLIKELY(recorder_ticks_() - began >= recorder_get_(&least)))  \
             call_ends(formats, fd_of, (intptr_t)result, asked, began,          \
                       RUN_SITE, RUN_CFA);                                      \

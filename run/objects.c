@@ -18,17 +18,25 @@ static unsigned first_row(uintptr_t address)
     return (unsigned)((address * 0x9E3779B97F4A7C15ull) >> 54);
 }
 
-struct run_object *run_object(uintptr_t address)
+/* Returns the next row of an address, from probe *n on, or null. */
+static struct run_object *row_next(uintptr_t address, unsigned *n)
 {
-    unsigned i = first_row(address);
-    for (unsigned n = 0; n < PROBES; n++, i = (i + 1) % RUN_OBJECTS) {
-        uintptr_t is = __atomic_load_n(&objects[i].address, __ATOMIC_ACQUIRE);
+    while (*n < PROBES) {
+        struct run_object *o =
+            &objects[(first_row(address) + (*n)++) % RUN_OBJECTS];
+        uintptr_t is = __atomic_load_n(&o->address, __ATOMIC_ACQUIRE);
         if (is == address)
-            return &objects[i];
+            return o;
         if (is == FREE)
             return NULL;
     }
     return NULL;
+}
+
+struct run_object *run_object(uintptr_t address)
+{
+    unsigned n = 0;
+    return row_next(address, &n);
 }
 
 /* Two threads that make a row for the same object at once may make two: each
@@ -70,14 +78,10 @@ void run_object_forget(const void *address, bool begins)
 
 void run_object_gives(const struct run_thread *t, uintptr_t address)
 {
-    unsigned i = first_row(address);
-    for (unsigned n = 0; n < PROBES; n++, i = (i + 1) % RUN_OBJECTS) {
-        struct run_object *o = &objects[i];
-        const uintptr_t is = __atomic_load_n(&o->address, __ATOMIC_ACQUIRE);
+    struct run_object *o;
+    for (unsigned n = 0; (o = row_next(address, &n));) {
         const uintptr_t gives = recorder_get_(&o->gives);
-        if (is == FREE)
-            return;
-        if (is != address || !recorder_get_(&o->waiters))
+        if (!recorder_get_(&o->waiters))
             continue;
         recorder_put_(&o->last[gives % RUN_GIVES].by, t->number);
         recorder_put_(&o->last[gives % RUN_GIVES].time, recorder_time_());

@@ -373,10 +373,12 @@ void run_unlocks(const volatile void *lock, uintptr_t site);
 
 /* ----------------------------------------------------------------- waits -- */
 
-/* A kind of wait: its formats. */
+/* A kind of wait: its formats, and the thread that ends one, of those that gave the
+ * object: the last; the first since the wait began; or each ends one wait. */
 struct run_kind {
     const char *begin, *now, *end, *end_cpu, *given, *given_cpu, *total;
     bool lock; /* a thread holds it */
+    enum { RUN_LAST, RUN_FIRST, RUN_EACH } ended_by;
 };
 extern const struct run_kind run_mutex, run_mutex_until, run_cond,
     run_cond_until, run_read, run_read_until, run_write, run_write_until,

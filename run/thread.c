@@ -97,7 +97,8 @@ static void cells_begin(struct run_thread *t, const struct start *s,
                         const uintptr_t *held, const uintptr_t *calls)
 {
     static const char held_format[] = RUN_FORMAT("holds", "holds " HELD);
-    static const char calls_format[] = RUN_FORMAT("calls", "locks %u, in call %p of %d since %u");
+    static const char calls_format[] =
+        RUN_FORMAT("calls", "locks %u, in call %p of %d since %u");
     const bool is_made = s->run || s->run_c11;
     /* run_held_stack() has the words from 9 on. */
     const uintptr_t stranger[12] = {(uintptr_t)s->thread, t->stack_bytes,
@@ -313,19 +314,18 @@ uintptr_t run_word_at(const void *address)
  * Says so once. */
 static RUN_SELDOM void lanes_are_out(struct run_thread *t, bool sandboxed)
 {
-    static const char format[] =
+    static const char many[] =
         RUN_FORMAT("unseen", "unseen: more than %u threads at once");
-    static const char format_sandboxed[] =
+    static const char filtered[] =
         RUN_FORMAT("sandboxed", "unseen: threads after a seccomp filter");
+    const char *format = sandboxed ? filtered : many;
     if (lanes_ran_out)
         return;
     lanes_ran_out = true;
     RUN_INSIDE(t);
-    run_record(&recorder_for_thread_life, sandboxed ? format_sandboxed : format,
-               0, RUN_WORDS(RUN_LANES), 1);
+    run_record(&recorder_for_thread_life, format, 0, RUN_WORDS(RUN_LANES), 1);
     /* Where the lives of many threads overwrite no record. */
-    run_record(&recorder_for_call_stack, sandboxed ? format_sandboxed : format,
-               0, RUN_WORDS(RUN_LANES), 1);
+    run_record(&recorder_for_call_stack, format, 0, RUN_WORDS(RUN_LANES), 1);
 }
 
 /* Makes a thread that runs `start`. Its pthread_t goes to `to`, which is not

@@ -6,7 +6,7 @@
 /* `word` is the kind in events.h; `what` names the second word of a wait and
  * ends in front of "stack": the holder of the mutex, the mutex of a condition,
  * or %.0d, which shows nothing for 0. */
-#define KIND(name, word, kind, what, is_lock)                                  \
+#define KIND(name, word, kind, what, ...)                                      \
     const struct run_kind name = {                                             \
         RUN_FORMAT("begins " word,                                             \
                    ">" kind " %p" what "stack %u, holding %u"),                \
@@ -17,30 +17,32 @@
         RUN_FORMAT("ends " word, "<" kind " %p: %d, by T%u, on cpu %u" GIVEN), \
         RUN_FORMAT("total " word, kind " %p: taken %u, waited %u times, %u "   \
                                        "ticks, longest %u from %p" HIGH),      \
-        is_lock}
+        __VA_ARGS__}
 /* A wait without and with a limit of time. */
-#define KINDS(name, word, kind, what, other, is_lock)                          \
-    KIND(name, word, kind, what ", " other, is_lock);                          \
-    KIND(name##_until, word " until", kind, what " until, " other, is_lock)
+#define KINDS(name, word, kind, what, other, ...)                              \
+    KIND(name, word, kind, what ", " other, __VA_ARGS__);                      \
+    KIND(name##_until, word " until", kind, what " until, " other, __VA_ARGS__)
 /* With words of 4 bytes, the high word of the ticks follows. */
 #if __SIZEOF_POINTER__ == 4
 #define HIGH "%.0u"
 #else
 #define HIGH ""
 #endif
-KIND(run_mutex, "mutex", "mutex", " of %d, ", true);
-KIND(run_mutex_until, "mutex until", "mutex", " until, of %d, ", true);
-KIND(run_cond, "cond", "cond", " mutex %p, ", false);
-KIND(run_cond_until, "cond until", "cond", " until, mutex %p, ", false);
-KINDS(run_read, "read", "rwlock", " to read", "writer %d, ", true);
-KINDS(run_write, "write", "rwlock", " to write", "writer %d, ", true);
-KINDS(run_sem, "sem", "sem", "", "%.0d", false);
-KINDS(run_futex, "futex", "futex", "", "%.0d", false);
-KINDS(run_join, "thread", "thread", "", "%.0d", false);
-KIND(run_spin, "spin", "spin", ", %.0d", true);
-KIND(run_barrier, "barrier", "barrier", ", %.0d", false);
-KIND(run_once_kind, "once", "once", ", %.0d", true);
-KIND(run_stream, "stream", "stream", ", %.0d", true);
+KIND(run_mutex, "mutex", "mutex", " of %d, ", true, RUN_LAST);
+KIND(run_mutex_until, "mutex until", "mutex", " until, of %d, ", true,
+     RUN_LAST);
+KIND(run_cond, "cond", "cond", " mutex %p, ", false, RUN_EACH);
+KIND(run_cond_until, "cond until", "cond", " until, mutex %p, ", false,
+     RUN_EACH);
+KINDS(run_read, "read", "rwlock", " to read", "writer %d, ", true, RUN_FIRST);
+KINDS(run_write, "write", "rwlock", " to write", "writer %d, ", true, RUN_LAST);
+KINDS(run_sem, "sem", "sem", "", "%.0d", false, RUN_EACH);
+KINDS(run_futex, "futex", "futex", "", "%.0d", false, RUN_LAST);
+KINDS(run_join, "thread", "thread", "", "%.0d", false, RUN_LAST);
+KIND(run_spin, "spin", "spin", ", %.0d", true, RUN_LAST);
+KIND(run_barrier, "barrier", "barrier", ", %.0d", false, RUN_LAST);
+KIND(run_once_kind, "once", "once", ", %.0d", true, RUN_LAST);
+KIND(run_stream, "stream", "stream", ", %.0d", true, RUN_LAST);
 
 /* Where a wait's end is put: the last word of its record in thread_now. */
 static uintptr_t *now_until(const struct run_thread *t)
@@ -107,29 +109,26 @@ static void add_to_total(const struct run_wait *wait, uint64_t ticks)
 }
 
 /* Returns the thread that ended a wait, and when the object was first given since
- * the wait began, 0: unknown. Threads that wait for signals take these in turn. A
- * thread that waits to read may come after others, which have unlocked again. A lock
- * comes from the last thread that unlocked it. */
+ * the wait began, 0: unknown. */
 static struct run_give given_by(const struct run_wait *wait, uintptr_t *first)
 {
     struct run_object *o = wait->object;
-    const struct run_kind *kind = wait->kind;
     const uintptr_t gives = __atomic_load_n(&o->gives, __ATOMIC_ACQUIRE);
-    const bool reads = kind == &run_read || kind == &run_read_until;
     const struct run_give none = {0, 0};
-    uintptr_t i = gives - 1, from = wait->gives;
-    if (gives == from)
+    uintptr_t i = wait->gives, taken;
+    if (gives == i)
         return none;
-    *first = gives - from <= RUN_GIVES ? o->last[from % RUN_GIVES].time : 0;
-    if (kind == &run_cond || kind == &run_cond_until || kind == &run_sem ||
-        kind == &run_sem_until) {
-        const uintptr_t taken = recorder_get_(&o->taken);
-        from = taken > from ? taken : from;
-        i = from < gives ? from : i;
+    *first = gives - i <= RUN_GIVES ? o->last[i % RUN_GIVES].time : 0;
+    switch (wait->kind->ended_by) {
+    case RUN_LAST: i = gives - 1; break;
+    case RUN_FIRST: break;
+    case RUN_EACH:
+        taken = recorder_get_(&o->taken);
+        i = taken > i ? taken : i;
+        i = i < gives ? i : gives - 1;
         if (wait->result == 0)
             recorder_put_(&o->taken, i + 1);
-    } else if (reads) {
-        i = from;
+        break;
     }
     return gives - i <= RUN_GIVES ? o->last[i % RUN_GIVES] : none;
 }
