@@ -167,6 +167,12 @@ static void calls_read(const struct entry *entry)
 
 /* ----------------------------------------------------------------- waits -- */
 
+/* True if the second word of a wait is the holder's kernel id. */
+static bool tells_holder(enum wait_kind kind)
+{
+    return kind == WAIT_MUTEX || kind == WAIT_READ || kind == WAIT_WRITE;
+}
+
 static void now_read(const struct entry *entry)
 {
     struct past *past = entry->past;
@@ -182,24 +188,35 @@ static void now_read(const struct entry *entry)
                                .timed = entry->timed,
                                .holder = THREAD_NONE,
                                .fd = -1};
-    if (kind == WAIT_MUTEX || kind == WAIT_READ || kind == WAIT_WRITE)
+    if (tells_holder(kind))
         past->wait.holder_id = (int32_t)word[1];
 }
 
 /* Adds to the list of waits, or of calls. */
-static struct span *span_make(const struct entry *entry, struct span **list,
-                              size_t *count, size_t *max)
+static struct span *span_make(struct recorded *recorded, size_t past,
+                              enum wait_kind kind)
 {
-    struct recorded *recorded = entry->recorded;
-    struct span *span = array_add(*list, *count, *max);
-    *span = (struct span){.past = (size_t)(entry->past - recorded->pasts),
-                          .kind = entry->kind,
-                          .object = entry->word[0],
-                          .site = entry->event->event.caller,
+    struct span *span = kind == WAIT_CALL
+                            ? array_add(recorded->calls, recorded->calls_count,
+                                        recorded->calls_max)
+                            : array_add(recorded->spans, recorded->spans_count,
+                                        recorded->spans_max);
+    *span = (struct span){.past = past,
+                          .kind = kind,
                           .begin_ns = NS_UNKNOWN,
                           .end_ns = NS_UNKNOWN,
                           .given_ns = NS_UNKNOWN,
                           .first_ns = NS_UNKNOWN};
+    return span;
+}
+/* The same of an event. */
+static struct span *span_of(const struct entry *entry)
+{
+    struct recorded *recorded = entry->recorded;
+    struct span *span = span_make(
+        recorded, (size_t)(entry->past - recorded->pasts), entry->kind);
+    span->object = entry->word[0];
+    span->site = entry->event->event.caller;
     return span;
 }
 
@@ -220,8 +237,7 @@ static void call_read(const struct entry *entry)
     char file[512] = "";
     size_t size;
     const char *name = reader_message(&recorded->reader, entry->event, &size);
-    struct span *span = span_make(entry, &recorded->calls,
-                                  &recorded->calls_count, &recorded->calls_max);
+    struct span *span = span_of(entry);
     span->begin_ns = ns_before(entry, word[4]);
     span->end_ns = entry->event->ns;
     span->stack = word[5];
@@ -249,15 +265,13 @@ static void wait_read(const struct entry *entry)
         recorded->first_ns = entry->event->ns;
     span = past->span ? &recorded->spans[past->span - 1] : NULL;
     if (is_begin || !span || span->object != entry->word[0])
-        span = span_make(entry, &recorded->spans, &recorded->spans_count,
-                         &recorded->spans_max);
+        span = span_of(entry);
     past->span = 0;
     if (is_begin) {
         past->span = recorded->spans_count;
         span->begin_ns = entry->event->ns;
         span->stack = entry->word[2];
-        if (entry->kind == WAIT_MUTEX || entry->kind == WAIT_READ ||
-            entry->kind == WAIT_WRITE)
+        if (tells_holder(entry->kind))
             span->holder_id = (int32_t)entry->word[1];
     } else {
         span->end_ns = entry->event->ns;
@@ -443,11 +457,6 @@ static void event_read(struct recorded *recorded,
     const char *location;
     struct entry entry = {
         .recorded = recorded, .event = event, .word = event->event.argument};
-    entry.past =
-        event->thread ? recorded_past(recorded, event->thread->number) : NULL;
-    if (entry.past && event->ns != NS_UNKNOWN &&
-        event->ns > entry.past->last_ns)
-        entry.past->last_ns = event->ns;
     if (!heading_read(&entry, event->kind)) {
         reader_format(&recorded->reader, &event->event, &location);
         recorded->is_other |= strcmp(location, RUN_LOCATION) == 0;
@@ -455,6 +464,9 @@ static void event_read(struct recorded *recorded,
     }
     if (event->thread)
         entry.past = past_make(recorded, event->thread);
+    if (entry.past && event->ns != NS_UNKNOWN &&
+        event->ns > entry.past->last_ns)
+        entry.past->last_ns = event->ns;
     if (event->ns != NS_UNKNOWN && event->ns > recorded->last_ns)
         recorded->last_ns = event->ns;
     if (entry.is < sizeof readers / sizeof *readers && readers[entry.is] &&
@@ -468,6 +480,7 @@ static void calls_now(struct recorded *recorded)
 {
     for (size_t i = 0; i < recorded->pasts_count; i++) {
         struct past *past = &recorded->pasts[i];
+        struct span *span;
         char fd[16] = "";
         if (past->call && (past->ended || past->call_ns < past->last_ns)) {
             free(past->call);
@@ -477,15 +490,9 @@ static void calls_now(struct recorded *recorded)
             continue;
         if (past->call_fd >= 0)
             snprintf(fd, sizeof fd, " %d", past->call_fd);
-        *array_add(recorded->calls, recorded->calls_count,
-                   recorded->calls_max) =
-            (struct span){.past = i,
-                          .kind = WAIT_CALL,
-                          .begin_ns = past->call_ns,
-                          .end_ns = NS_UNKNOWN,
-                          .given_ns = NS_UNKNOWN,
-                          .first_ns = NS_UNKNOWN,
-                          .call = need_text("%s%s", past->call, fd)};
+        span = span_make(recorded, i, WAIT_CALL);
+        span->begin_ns = past->call_ns;
+        span->call = need_text("%s%s", past->call, fd);
     }
 }
 

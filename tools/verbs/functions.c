@@ -268,18 +268,19 @@ static bool tree_show(struct call *call, bool counts, bool json)
     if (trees.calls && counts && !json)
         printf("%-*s %9s %10s %10s FUNCTION\n", width, "THREAD", "CALLS",
                "TOTAL", "OWN");
-    for (size_t i = 0; i < trees.ids.count; i++) {
+    for (size_t i = 0; i < trees.ids.count && trees.calls; i++) {
         struct tree *tree = &trees.all[i];
-        if (trees.calls && !counts && !json) {
+        if (!counts && !json) {
             text_put(stdout, i ? "\n%s\n" : "%s\n", tree->title);
             printf("%14s %10s CALL\n", "TIME", "LENGTH");
         }
         if (counts)
             counts_print(&trees, tree, width, json);
-        else if (trees.calls)
+        else
             tree_print(tree, json);
-        tree_free(tree);
     }
+    for (size_t i = 0; i < trees.ids.count; i++)
+        tree_free(&trees.all[i]);
     free(trees.all);
     ids_free(&trees.ids);
     ids_free(&trees.functions);

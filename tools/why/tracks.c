@@ -107,8 +107,7 @@ static bool is_ours(const struct reader_event *e)
 static bool is_wanted_as(const struct reader_event *e, const char *text,
                          const struct why_regex *regex)
 {
-    char *title =
-        need_text("%s: %s", e->recorder->shown, timeline_span_name(text));
+    char *title = why_title(e, text);
     bool is = !regexec(&regex->compiled, title, 0, NULL, 0) ||
               strncmp(title, regex->text, strlen(regex->text)) == 0;
     free(title);

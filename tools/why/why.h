@@ -108,7 +108,7 @@ void why_parts(struct why *, struct why_row *, const struct why_span *);
 void why_free(struct why_row *);
 
 /* Returns "app: request 7", with the message that opens a span; to be freed. */
-char *why_title(struct why *, const struct reader_event *);
+char *why_title(const struct reader_event *, const char *message);
 void why_show(struct why *, const struct why_span *, bool json);
 /* If a span is the longest of its name: shows the parts of the slowest 1 % of
  * that name and of the spans near the median. */

@@ -145,20 +145,19 @@ static void rows_json(const struct why *w, const struct why_row *of)
     putchar(']');
 }
 
-char *why_title(struct why *w, const struct reader_event *e)
+char *why_title(const struct reader_event *e, const char *message)
 {
-    size_t size;
-    const char *message = reader_message(&w->call->reader, e, &size);
     return need_text("%s: %s", e->recorder->shown, timeline_span_name(message));
 }
 
 static char *title_of(struct why *w, const struct why_span *span)
 {
     struct reader_event e;
+    size_t size;
     timeline_rewind(&w->timeline);
     while (span->recorder && reader_next(&w->call->reader, &e))
         if (e.event.order == span->order)
-            return why_title(w, &e);
+            return why_title(&e, reader_message(&w->call->reader, &e, &size));
     return need(strdup(span->name));
 }
 
