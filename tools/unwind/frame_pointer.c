@@ -56,8 +56,8 @@ static enum calls calls(struct unwind *u, uint64_t returns,
 
 /* The distance from the frame pointer down to the stack pointer after a
  * function's first instructions: push %rbp; mov %rsp,%rbp; other pushes and mov
- * between registers; sub $n,%rsp. False: it begins otherwise. A function that extends its stack later
- * has a greater distance. */
+ * between registers; sub $n,%rsp. False: it begins otherwise. A function that
+ * extends its stack later has a greater distance. */
 static bool frame_size(struct unwind *u, const struct callee *f, uint64_t *size)
 {
     static const unsigned char endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
@@ -108,10 +108,10 @@ enum calls frame_pointer_usual(struct unwind *u, uint64_t address, uint64_t sp,
         return CALLS_NO;
     returns = bytes_word(u->memory, words + 8);
     does = calls(u, returns, &f);
+    /* Perhaps it calls a function that ends in a jump to this one. */
     if (does == CALLS_NO && dwfl_addrmodule(u->dwfl, returns - 1) &&
         call_before(u, returns, target) != CALLS_NO)
-        does =
-            CALLS_PERHAPS; /* of a function that ends in a jump to this one */
+        return CALLS_PERHAPS;
     return does;
 }
 

@@ -43,8 +43,8 @@ static bool same_function(const char *a, const char *b)
     return size == name_size(b) && strncmp(a, b, size) == 0;
 }
 
-/* What a thread that uses the processor does, in its heading: " runs", or " waits
- * for spinlock s of T2 11412 dead"; null: it rests. */
+/* Finds in a thread's heading the words for its use of the processor: " runs", or
+ * " waits for spinlock s of T2 11412 dead". Null: the thread rests. */
 static const char *runs_in(const char *text, int *size)
 {
     size_t line = strcspn(text, "\n");

@@ -193,9 +193,9 @@ static const struct why_track *joined(const struct why *w,
     return found ? why_track(w, found->number) : NULL;
 }
 
-/* Adds the time of a holder until the lock was given for the first time, and the
- * time until the last holder came: after a wait of its own in which it did not hold
- * the lock. Returns when that was. */
+/* Adds the time in which the first holder had the lock, up to the first unlock, and
+ * the time up to the arrival of the last holder, which may come out of a wait that
+ * is older than this one. Returns the time of the arrival. */
 static uint64_t holders_add(const struct link *link, struct why_row *to,
                             const struct span *wait,
                             const struct why_track *holder,
