@@ -151,6 +151,20 @@ static void places(void)
     MUST(place == recorder_records_(ring()) + (previous & 3));
 }
 
+/* A slot of lap 4, in a ring of four slots, while lap 8 has a writer or not. */
+static void turns(void)
+{
+    struct recorder_turn turn = {0, 0};
+    uintptr_t lap_4 = recorder_commit_lap_(4, 3);
+    uintptr_t lap_8 = recorder_commit_lap_(8, 3);
+    MUST(!recorder_is_open_(&turn, lap_4, lap_4));
+    MUST(recorder_is_open_(&turn, lap_4 | RECORDER_BUSY_, lap_4));
+    MUST(!recorder_is_open_(&turn, lap_8 | RECORDER_BUSY_, lap_4));
+    MUST(recorder_is_open_(&turn, lap_4, lap_8));
+    turn.gave_up = 4;
+    MUST(!recorder_is_open_(&turn, lap_4, lap_8));
+}
+
 static int ends; /* how often the next thread says that it has ended */
 static uintptr_t *changes; /* the owner that another thread changes meanwhile */
 static bool ended(uintptr_t id)
@@ -248,6 +262,7 @@ int main(void)
     modules();
     hooks();
     places();
+    turns();
     owners();
     orders();
     printf("edges.c: %d wrong\n", failures);
