@@ -6,13 +6,9 @@ static int wait_real(const struct run_cond_real *real, pthread_cond_t *c,
                      pthread_mutex_t *m, const struct run_limit *l)
 {
     switch (l->how) {
-#ifdef RUN_TIME64
     case RUN_TIMED:
-        return (l->wide ? run_wide.pthread_cond_timedwait
-                        : real->timedwait)(c, m, l->until);
-#else
-    case RUN_TIMED: return real->timedwait(c, m, l->until);
-#endif
+        return RUN_WIDE(l, pthread_cond_timedwait, real->timedwait)(c, m,
+                                                                    l->until);
     case RUN_CLOCK:
         return RUN_LIMITED(l, pthread_cond_clockwait)(c, m, l->clock, l->until);
     default: return real->wait(c, m);
@@ -42,22 +38,15 @@ int run_cond_wait(const struct run_cond_real *real, pthread_cond_t *c,
     return result;
 }
 
-/* Notes who signals. A record for each would cost more than all waits. */
-static void signals(const void *object)
-{
-    struct run_thread *t = run_thread();
-    if (!t)
-        return;
-    run_object_gives(t, (uintptr_t)object);
-}
+/* The signalling thread is noted: a record would cost more than all waits. */
 int run_cond_signal(const struct run_cond_real *real, pthread_cond_t *c)
 {
-    signals(c);
+    run_gives(c);
     return real->signal(c);
 }
 int run_cond_broadcast(const struct run_cond_real *real, pthread_cond_t *c)
 {
-    signals(c);
+    run_gives(c);
     return real->broadcast(c);
 }
 

@@ -159,14 +159,12 @@ RUN_EXPORT int ftrylockfile(FILE *f)
 {
     struct run_thread *t = run_thread();
     int result = run_real.ftrylockfile(f);
-    if (t && result == 0)
-        run_took(t, f, RUN_TRIED, run_stream.total, RUN_SITE, RUN_CFA);
+    run_tried(t, result == 0, f, RUN_WRITE, run_stream.total, RUN_SITE,
+              RUN_CFA);
     return result;
 }
 RUN_EXPORT void funlockfile(FILE *f)
 {
-    struct run_thread *t = run_thread();
-    if (t)
-        run_gave(t, f, RUN_SITE);
+    run_unlocks(f, RUN_SITE);
     run_real.funlockfile(f);
 }

@@ -255,6 +255,7 @@ RUN_INLINE uintptr_t *run_object_word(const struct run_object *o, unsigned j)
 void run_objects_forked(bool rings_are_new);
 /* Notes the calling thread if a thread waits for the object. */
 void run_object_gives(const struct run_thread *, uintptr_t address);
+void run_gives(const void *object); /* the same, if the thread has a lane */
 
 /* ----------------------------------------------------------------- locks -- */
 

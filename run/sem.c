@@ -45,9 +45,7 @@ RUN_EXPORT int sem_clockwait(sem_t *s, clockid_t clock,
 /* Called in signal handlers, too. */
 RUN_EXPORT int sem_post(sem_t *s)
 {
-    struct run_thread *t = run_thread();
-    if (t)
-        run_object_gives(t, (uintptr_t)s);
+    run_gives(s);
     return run_real.sem_post(s);
 }
 
@@ -165,20 +163,15 @@ RUN_EXPORT int __cxa_guard_acquire(char *guard)
         run_took(t, guard, RUN_TRIED, run_once_kind.total, RUN_SITE, RUN_CFA);
     return result;
 }
-static void guard_end(char *guard, void (*real)(char *), uintptr_t site)
-{
-    struct run_thread *t = run_thread();
-    if (t)
-        run_gave(t, guard, site);
-    real(guard);
-}
 RUN_EXPORT void __cxa_guard_release(char *guard);
 RUN_EXPORT void __cxa_guard_release(char *guard)
 {
-    guard_end(guard, guards.release, RUN_SITE);
+    run_unlocks(guard, RUN_SITE);
+    guards.release(guard);
 }
 RUN_EXPORT void __cxa_guard_abort(char *guard);
 RUN_EXPORT void __cxa_guard_abort(char *guard)
 {
-    guard_end(guard, guards.abort, RUN_SITE);
+    run_unlocks(guard, RUN_SITE);
+    guards.abort(guard);
 }
