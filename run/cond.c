@@ -16,19 +16,19 @@ static int wait_real(const struct run_cond_real *real, pthread_cond_t *c,
 }
 
 int run_cond_wait(const struct run_cond_real *real, pthread_cond_t *c,
-                  pthread_mutex_t *m, const struct run_limit *l, uintptr_t site,
-                  uintptr_t cfa)
+                  pthread_mutex_t *m, const struct run_limit *l,
+                  struct run_call from)
 {
     struct run_thread *t = run_thread();
     bool held;
     int result;
     if (!t)
         return wait_real(real, c, m, l);
-    held = run_gave(t, m, site);
+    held = run_gave(t, m, from.site);
     RUN_WAIT(wait);
     run_wait_begin(&wait, t,
                    l->how == RUN_FOREVER ? &run_cond : &run_cond_until, c,
-                   (uintptr_t)m, site, cfa);
+                   (uintptr_t)m, from);
     wait.mutex = m; /* also where the thread is cancelled */
     result = wait_real(real, c, m, l);
     wait.result = (uintptr_t)(unsigned)result;
@@ -55,12 +55,12 @@ int run_cond_broadcast(const struct run_cond_real *real, pthread_cond_t *c)
 #define CONDS(real, WAIT, TIMEDWAIT, SIGNAL, BROADCAST, INIT, DESTROY)         \
     RUN_EXPORT int WAIT(pthread_cond_t *c, pthread_mutex_t *m)                 \
     {                                                                          \
-        return run_cond_wait(&real, c, m, RUN_ALWAYS, RUN_SITE, RUN_CFA);      \
+        return run_cond_wait(&real, c, m, RUN_ALWAYS, RUN_CALL);               \
     }                                                                          \
     RUN_EXPORT int TIMEDWAIT(pthread_cond_t *c, pthread_mutex_t *m,            \
                              const struct timespec *until)                     \
     {                                                                          \
-        return run_cond_wait(&real, c, m, RUN_AT(until), RUN_SITE, RUN_CFA);   \
+        return run_cond_wait(&real, c, m, RUN_AT(until), RUN_CALL);            \
     }                                                                          \
     RUN_EXPORT int SIGNAL(pthread_cond_t *c)                                   \
     {                                                                          \
@@ -104,6 +104,5 @@ RUN_EXPORT int pthread_cond_clockwait(pthread_cond_t *c, pthread_mutex_t *m,
                                       clockid_t clock,
                                       const struct timespec *until)
 {
-    return run_cond_wait(&run_cond_new, c, m, RUN_BY(clock, until), RUN_SITE,
-                         RUN_CFA);
+    return run_cond_wait(&run_cond_new, c, m, RUN_BY(clock, until), RUN_CALL);
 }

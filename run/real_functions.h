@@ -103,8 +103,8 @@ RUN_INLINE bool run_bind(void)
 
 /* Waits for a condition, or signals it, by the functions of one version. */
 int run_cond_wait(const struct run_cond_real *, pthread_cond_t *,
-                  pthread_mutex_t *, const struct run_limit *, uintptr_t site,
-                  uintptr_t cfa);
+                  pthread_mutex_t *, const struct run_limit *,
+                  struct run_call from);
 int run_cond_signal(const struct run_cond_real *, pthread_cond_t *);
 int run_cond_broadcast(const struct run_cond_real *, pthread_cond_t *);
 
