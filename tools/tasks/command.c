@@ -5,6 +5,7 @@
 #include "array.h"
 #include "file.h"
 #include "proc.h"
+#include "show.h"
 #include "stacks.h"
 
 /* --------------------------------------------------------------- symbols -- */
@@ -168,10 +169,7 @@ static bool command_thread(void *of, size_t i, int32_t *id, uint64_t *sp)
 
 static void command_thread_name(void *of, size_t i, char to[64])
 {
-    const struct threads *threads = &((struct tasks_command *)of)->threads;
-    const struct thread *thread = &threads->all[i];
-    snprintf(to, 64, "%d%s%s", (int)thread->id, *thread->name ? " " : "",
-             thread->name);
+    show_name(&((struct tasks_command *)of)->threads, i, to);
 }
 
 static uint64_t command_waits_on(void *of, size_t i)

@@ -4,8 +4,6 @@
 #include "tasks.h"
 #include "threads.h"
 
-#include <elf.h>
-
 /* Where a ucontext_t has its registers, as the system's headers have it. */
 struct ucontext {
     unsigned elf, bytes;
@@ -40,13 +38,14 @@ static const struct ucontext ucontexts[] = {
       {0x4c, 1, 8}}},
     {EM_AARCH64, 0x1c0, {{0xb8, 31, 0}, {0x1b0, 1, 31}, {0x1b8, 1, 32}}}};
 
-static void set(struct registers *to, unsigned which, uint64_t value)
+static void set(struct task_context *to, unsigned which, uint64_t value)
 {
-    to->value[which] = value;
-    to->known[which] = true;
+    to->registers.value[which] = value;
+    to->registers.known[which] = true;
 }
 
-static bool ucontext_read(struct memory *m, uint64_t at, struct registers *to)
+static bool ucontext_read(struct memory *m, uint64_t at,
+                          struct task_context *to)
 {
     unsigned char bytes[512];
     const struct ucontext *u = NULL;
@@ -68,7 +67,7 @@ static bool ucontext_read(struct memory *m, uint64_t at, struct registers *to)
  * pointer ends after them. */
 static bool words_read(struct memory *m, uint64_t place,
                        const unsigned char *words, unsigned count,
-                       struct registers *to, bool *exact, uint64_t *xpsr)
+                       struct task_context *to)
 {
     const struct machine *machine = machine_of(m);
     uint64_t sp, more = 0;
@@ -93,8 +92,8 @@ static bool words_read(struct memory *m, uint64_t place,
             if (!(value >> 24 & 1))
                 return false; /* a Cortex-M has no other mode than Thumb */
             more += value >> 9 & 1 ? 4 : 0;
-            *xpsr = value;
-            *exact = true;
+            to->xpsr = value;
+            to->exact = true;
         } else if (words[i] == RECORDER_TASK_EXC_RETURN_) {
             if (value >> 8 != 0xffffff)
                 return false;
@@ -106,13 +105,13 @@ static bool words_read(struct memory *m, uint64_t place,
             if ((value & 0x180f) != 0x1800) /* MPP; MIE, and bits that M
                                              * lacks */
                 return false;
-            *exact = true;
+            to->exact = true;
         }
     }
-    if (machine->elf == EM_ARM && to->known[machine->unwind.pc])
-        to->value[machine->unwind.pc] &= ~(uint64_t)1; /* Thumb */
+    if (machine->elf == EM_ARM) /* Thumb */
+        to->registers.value[machine->unwind.pc] &= ~(uint64_t)1;
     set(to, machine->unwind.sp, (sp + more) & word_max(m));
-    return to->known[machine->unwind.pc];
+    return to->registers.known[machine->unwind.pc];
 }
 
 static bool is_code(const struct tasks *tasks, uint64_t address)
@@ -124,15 +123,15 @@ static bool is_code(const struct tasks *tasks, uint64_t address)
 /* The first form of this processor whose program counter points to code. */
 static bool forms_read(const struct tasks *tasks, struct memory *m,
                        uint64_t place, const struct task_form *form,
-                       struct registers *to, bool *exact, uint64_t *xpsr)
+                       struct task_context *to)
 {
     const struct machine *machine = machine_of(m);
     for (; form->count; form++) {
         memset(to, 0, sizeof *to);
         if (form->machine == m->machine &&
             words_read(m, place, (const unsigned char *)form->words,
-                       form->count, to, exact, xpsr) &&
-            is_code(tasks, to->value[machine->unwind.pc]))
+                       form->count, to) &&
+            is_code(tasks, to->registers.value[machine->unwind.pc]))
             return true;
     }
     return false;
@@ -140,23 +139,15 @@ static bool forms_read(const struct tasks *tasks, struct memory *m,
 
 /* Boost's: mxcsr and x87's words, in later releases a guard, then r12 r13 r14
  * r15 rbx rbp rip. The right form is the one whose rip is code. */
-static bool fcontext_read(const struct tasks *tasks, struct memory *m,
-                          uint64_t place, struct registers *to)
-{
-    static const struct task_form forms[] = {
-        {EM_X86_64, "\377\14\15\16\17\3\6\20", 8},
-        {EM_X86_64, "\377\377\14\15\16\17\3\6\20", 9},
-        {0, NULL, 0}};
-    bool exact;
-    uint64_t xpsr;
-    return forms_read(tasks, m, place, forms, to, &exact, &xpsr);
-}
+static const struct task_form fcontext_forms[] = {
+    {EM_X86_64, "\377\14\15\16\17\3\6\20", 8},
+    {EM_X86_64, "\377\377\14\15\16\17\3\6\20", 9},
+    {0, NULL, 0}};
 
 /* --------------------------------------------------------------- context -- */
 
 bool task_registers(const struct tasks *tasks, struct memory *m,
-                    const struct task *task, struct registers *to, bool *exact,
-                    uint64_t *xpsr)
+                    const struct task *task, struct task_context *to)
 {
     const struct layout *layout = &tasks->layouts[task->layout];
     const struct layout_row *rows = layout->rows;
@@ -168,8 +159,6 @@ bool task_registers(const struct tasks *tasks, struct memory *m,
         : rows[RECORDER_TASK_FCONTEXT_].is_set ? RECORDER_TASK_FCONTEXT_
                                                : RECORDER_TASK_UCONTEXT_AT_;
     memset(to, 0, sizeof *to);
-    *exact = false;
-    *xpsr = 0;
     if (!machine)
         return false;
     if (rows[RECORDER_TASK_UCONTEXT_].is_set)
@@ -181,10 +170,9 @@ bool task_registers(const struct tasks *tasks, struct memory *m,
     if (what == RECORDER_TASK_UCONTEXT_AT_)
         return ucontext_read(m, at, to);
     if (what == RECORDER_TASK_FCONTEXT_)
-        return fcontext_read(tasks, m, place, to);
+        return forms_read(tasks, m, place, fcontext_forms, to);
     if (layout->traits.forms)
-        return forms_read(tasks, m, place, layout->traits.forms, to, exact,
-                          xpsr);
+        return forms_read(tasks, m, place, layout->traits.forms, to);
     return words_read(m, what == RECORDER_TASK_WORDS_AT_ ? at : place,
-                      layout->words, layout->words_count, to, exact, xpsr);
+                      layout->words, layout->words_count, to);
 }

@@ -1,7 +1,6 @@
 /* last.c - the newest record of each task and thread. */
 /* SPDX-License-Identifier: MIT */
 #include "array.h"
-#include "inside.h"
 #include "tasks.h"
 
 enum { NUMBERS_MAX = 65536 };

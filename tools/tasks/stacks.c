@@ -61,20 +61,19 @@ unsigned stack_walk(struct task_stacks *stacks, struct tasks *tasks,
                     uint64_t frames[FRAMES_MAX], bool *whole, uint64_t *end)
 {
     const struct unwind_machine *machine = stacks->unwind.machine;
+    struct task_context context;
     struct registers walked;
     const struct place_start *start;
-    uint64_t xpsr;
     unsigned count;
-    bool exact;
+    bool known = task_registers(tasks, &tasks->cache.memory, task, &context);
     *whole = false;
-    if (!task_registers(tasks, &tasks->cache.memory, task, registers, &exact,
-                        &xpsr))
+    walked = *registers = context.registers;
+    if (!known)
         return 0;
-    walked = *registers;
     start = start_of(stacks, walked.value[machine->pc]);
     if (!start->is_code)
         return 0;
-    if (!exact && !start->is_start)
+    if (!context.exact && !start->is_start)
         walked.value[machine->pc]--;
     count = (unsigned)unwind(&stacks->unwind, &walked, frames, whole);
     /* Schedulers put 0 in the place of the outermost function's return
@@ -109,17 +108,15 @@ size_t stack_note(struct task_stacks *stacks, struct tasks *tasks,
 static bool context_stood(struct tasks *tasks, const struct task *then,
                           const struct registers *registers)
 {
-    struct registers after;
+    struct task_context after;
     struct task now;
-    uint64_t xpsr;
-    bool exact;
     cache_renew(&tasks->cache);
     if (!task_again(tasks, then, &now))
         return false;
-    task_registers(tasks, &tasks->cache.memory, &now, &after, &exact, &xpsr);
+    task_registers(tasks, &tasks->cache.memory, &now, &after);
     return now.running == then->running && now.state == then->state &&
            now.dead == then->dead &&
-           memcmp(registers, &after, sizeof after) == 0;
+           memcmp(registers, &after.registers, sizeof *registers) == 0;
 }
 
 bool stack_stood(struct task_stacks *stacks, struct tasks *tasks,
