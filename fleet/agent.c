@@ -8,11 +8,8 @@
     some ms after the answer: many agents on one machine would else keep each
     other from answering.
 */
-#include "array.h"
 #include "fleet.h"
 #include "print.h"
-#include "proc.h"
-#include "source.h"
 #include "watch.h"
 
 #include <malloc.h>

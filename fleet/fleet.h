@@ -6,7 +6,7 @@
 #include <sqlite3.h>
 #include <stdatomic.h>
 
-#include "libc.h"
+#include "array.h"
 
 struct options {
     const char *server, *ca, *cert, *key, *creds, *nkey, *service, *host,
@@ -42,10 +42,7 @@ void text_end(FILE *);
 const char *write_wrong(ssize_t done, size_t size);
 const char *bytes_text(uint64_t bytes); /* "29.1 MB" */
 const char *
-shown(const char *text); /* for a terminal; valid for 3 more calls */
-/* One thread at a time may use text_shown(): its result is one buffer. */
-void texts_lock(void);
-void texts_unlock(void);
+shown(const char *text);            /* for a terminal; valid for 3 more calls */
 #define SECOND UINT64_C(1000000000) /* in ns, as all times are */
 #define MINUTE (60 * SECOND)
 uint64_t clock_ns(clockid_t);
@@ -254,15 +251,17 @@ enum claim budget_claim(struct hub *, const char *request);
 /* True if this agent may take one more snapshot: for a person, or for a trigger
  * while the hub is silent. */
 bool budget_alone(bool automatic);
-void budget_make(struct hub *, int64_t replicas);
+void budget_make(struct hub *);
 void budget_print(struct hub *);
-/* Makes a stream, or changes it. It refuses delete and rollup. */
-void stream_make(struct hub *, jsStreamConfig *);
+/* Makes the stream of a kind for one or two subjects, or changes it. It refuses
+ * delete and rollup. */
+void stream_make(struct hub *, const char *kind, const char *subjects[2],
+                 jsStreamConfig *);
 
 /* -------------------------------------------------------------- requests -- */
 
 enum { REQUEST_MAX = 4096 };
-void requests_make(struct hub *, int64_t replicas);
+void requests_make(struct hub *);
 void requests_keep(struct hub *, const char *request); /* of a person */
 /* Calls `each` with the answers to requests_ask(), in a thread of libnats. */
 bool requests_hear(struct hub *, natsMsgHandler each);

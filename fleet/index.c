@@ -7,7 +7,6 @@
     cluster knows the number of entries: another server that was away may lack
     some.
 */
-#include "array.h"
 #include "fleet.h"
 #include "print.h"
 

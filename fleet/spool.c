@@ -6,7 +6,6 @@
     One that was sent in part is sent again under another nuid. The recordings of
     a snapshot are sent together, so that the index has one entry for them.
 */
-#include "array.h"
 #include "fleet.h"
 #include "print.h"
 #include "watch.h"
