@@ -45,7 +45,6 @@ struct past {
     uint64_t start, argument, first; /* function; a word at the argument */
     uint64_t made_at;                /* site */
     uint64_t made_stack, stack_bytes;
-    bool detached;
     uint64_t handle;     /* its pthread_t */
     uint64_t stack_high; /* where its stack ends; 0: unknown */
     int64_t made_ns, ended_ns;
@@ -105,8 +104,7 @@ struct chain {
     uint64_t order; /* of the record */
     bool reads;
     size_t past;
-    unsigned depth;               /* locks held; the newest CHAIN_MAX are */
-    struct hold holds[CHAIN_MAX]; /* these, the newest first */
+    struct hold holds[CHAIN_MAX]; /* the newest first */
     unsigned holds_count;
 };
 

@@ -1,7 +1,5 @@
 /* tree.c - recorded threads in words, each below its maker. */
 /* SPDX-License-Identifier: MIT */
-#include "array.h"
-#include "recorded.h"
 #include "show.h"
 
 enum { INDENT_MAX = 20, DEPTH_MAX = 1000 };

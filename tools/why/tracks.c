@@ -1,6 +1,5 @@
 /* tracks.c - threads: their spans, states and waits by time. */
 /* SPDX-License-Identifier: MIT */
-#include "array.h"
 #include "why.h"
 
 enum {
