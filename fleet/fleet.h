@@ -74,10 +74,12 @@ void hub_name(char name[65], const char *token);
 enum { SUBJECT_MAX = 320 };
 /* "recorder.KIND.SERVICE.REST", "recorder.PLACE.SERVICE.HOST.KIND.LAST" and
  * "recorder-KIND-SERVICE"; rest and last may be null. The place is "store" or
- * "pin". */
-void hub_subject(char to[SUBJECT_MAX], const char *kind, const char *rest);
-void hub_host_subject(char to[SUBJECT_MAX], const char *place, const char *host,
-                      const char *kind, const char *last);
+ * "pin", last is a name or *. They return `to`. */
+const char *hub_subject(char to[SUBJECT_MAX], const char *kind,
+                        const char *rest);
+const char *hub_host_subject(char to[SUBJECT_MAX], const char *place,
+                             const char *host, const char *kind,
+                             const char *last);
 const char *hub_stream(char to[96], const char *kind);
 void nuid_new(char to[64]);
 uint64_t header_number(natsMsg *, const char *name);

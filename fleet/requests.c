@@ -33,8 +33,8 @@ void requests_make(struct hub *hub)
 void requests_keep(struct hub *hub, const char *request)
 {
     char subject[SUBJECT_MAX];
-    hub_subject(subject, "request", NULL);
-    natsConnection_PublishString(hub->connection, subject, request);
+    natsConnection_PublishString(
+        hub->connection, hub_subject(subject, "request", NULL), request);
 }
 
 static void inbox_of(char to[SUBJECT_MAX])
