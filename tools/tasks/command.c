@@ -227,7 +227,6 @@ static void notes_find(struct tasks_command *command)
     const struct source *source = command->source;
     const struct machine *machine = machine_of(source->memory);
     struct threads notes = {.source = command->source, .machine = machine};
-    bool is_new;
     if (!source->memory->stale_order || !machine)
         return;
     core_threads(&notes);
@@ -236,7 +235,7 @@ static void notes_find(struct tasks_command *command)
         if (note->id < NOTE_NUMBER)
             continue;
         ids_add(&command->notes, note->registers.value[machine->unwind.sp],
-                note->registers.value[machine->unwind.pc], 0, &is_new);
+                note->registers.value[machine->unwind.pc], 0, NULL);
         command->has_notes = true;
     }
     free(notes.all);

@@ -51,7 +51,6 @@ static void threads_link(struct tasks *tasks)
     size_t count = 0;
     int32_t id;
     uint64_t sp;
-    bool is_new;
     for (size_t i = 0; i < tasks->layouts_count; i++)
         by_stack |= tasks->layouts[i].rows[RECORDER_TASK_STACK_].is_set;
     stacks = by_stack ? stacks_sorted(tasks, &count) : NULL;
@@ -59,7 +58,7 @@ static void threads_link(struct tasks *tasks)
          program->thread &&
          program->thread(program->of, i, &id, by_stack ? &sp : NULL);
          i++) {
-        ids_add(&by_id, (uint32_t)id, 0, 0, &is_new);
+        ids_add(&by_id, (uint32_t)id, 0, 0, NULL);
         if (stacks)
             thread_link(tasks, stacks, count, i, sp);
     }
