@@ -4,39 +4,17 @@
 #include "tasks.h"
 #include "threads.h"
 
-/* Where a ucontext_t has its registers, as the system's headers have it. */
-struct ucontext {
-    unsigned elf, bytes;
-    struct ucontext_row {
-        uint16_t offset;
-        unsigned char count, first; /* how many, from that register on */
-    } rows[20];
-};
-static const struct ucontext ucontexts[] = {
-    {EM_X86_64,
-     0xb0,
-     {{0x28, 8, 8}, /* r8 to r15 */
-      {0x68, 1, 5},
-      {0x70, 1, 4},
-      {0x78, 1, 6},
-      {0x80, 1, 3},
-      {0x88, 1, 1},
-      {0x90, 1, 0},
-      {0x98, 1, 2},
-      {0xa0, 1, 7},
-      {0xa8, 1, 16}}},
-    {EM_386,
-     0x50,
-     {{0x24, 1, 7}, /* edi, esi, ebp, esp, ebx, edx, ecx, eax, eip */
-      {0x28, 1, 6},
-      {0x2c, 1, 5},
-      {0x30, 1, 4},
-      {0x34, 1, 3},
-      {0x38, 1, 2},
-      {0x3c, 1, 1},
-      {0x40, 1, 0},
-      {0x4c, 1, 8}}},
-    {EM_AARCH64, 0x1c0, {{0xb8, 31, 0}, {0x1b0, 1, 31}, {0x1b8, 1, 32}}}};
+/* Where a ucontext_t has its registers, as the system's headers have it: words
+ * from an offset on, and which register each is; \377: none. */
+static const struct ucontext {
+    unsigned elf, offset, count;
+    const char *words;
+} ucontexts[] = {
+    {EM_X86_64, 0x28, 17, "\10\11\12\13\14\15\16\17\5\4\6\3\1\0\2\7\20"},
+    {EM_386, 0x24, 11, "\7\6\5\4\3\2\1\0\377\377\10"},
+    {EM_AARCH64, 0xb8, 33,
+     "\0\1\2\3\4\5\6\7\10\11\12\13\14\15\16\17\20\21\22\23\24\25\26\27"
+     "\30\31\32\33\34\35\36\37\40"}};
 
 static void set(struct task_context *to, unsigned which, uint64_t value)
 {
@@ -52,12 +30,12 @@ static bool ucontext_read(struct memory *m, uint64_t at,
     for (size_t i = 0; i < sizeof ucontexts / sizeof *ucontexts; i++)
         if (ucontexts[i].elf == m->machine)
             u = &ucontexts[i];
-    if (!u || !bytes_read(m, at, bytes, u->bytes))
+    if (!u || !bytes_read(m, at, bytes, u->offset + u->count * m->word_bytes))
         return false;
-    for (const struct ucontext_row *row = u->rows; row->count; row++)
-        for (unsigned i = 0; i < row->count; i++)
-            set(to, row->first + i,
-                bytes_word(m, bytes + row->offset + i * m->word_bytes));
+    for (unsigned i = 0; i < u->count; i++)
+        if ((unsigned char)u->words[i] < REGISTERS_MAX)
+            set(to, (unsigned char)u->words[i],
+                bytes_word(m, bytes + u->offset + i * m->word_bytes));
     return true;
 }
 

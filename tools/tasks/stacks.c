@@ -8,24 +8,13 @@ enum {
     SPAN_MAX = 256 * 1024 /* bytes of a stack that are compared */
 };
 
-/* Finds out if code is at an address, and if a function begins there. A task
- * that has not begun continues at the start of a function, all others after a
- * call. */
-static const struct place_start *start_of(struct task_stacks *stacks,
-                                          uint64_t address)
+/* True if a function begins at an address. A task that has not begun continues
+ * there, all others after a call. */
+static bool is_start(struct task_stacks *stacks, uint64_t address)
 {
-    struct place_start *start =
-        &stacks->starts[(address ^ address >> 10) %
-                        (sizeof stacks->starts / sizeof *stacks->starts)];
     struct function function;
-    if (start->address == address && address)
-        return start;
-    start->address = address;
-    start->is_code = dwfl_addrmodule(stacks->unwind.dwfl, address) != NULL;
-    start->is_start = start->is_code &&
-                      function_find(&stacks->unwind, address, &function) &&
-                      function.start == address;
-    return start;
+    return function_find(&stacks->unwind, address, &function) &&
+           function.start == address;
 }
 
 /* Keeps a stack; returns its number, or TASK_NONE. */
@@ -63,17 +52,15 @@ unsigned stack_walk(struct task_stacks *stacks, struct tasks *tasks,
     const struct unwind_machine *machine = stacks->unwind.machine;
     struct task_context context;
     struct registers walked;
-    const struct place_start *start;
     unsigned count;
     bool known = task_registers(tasks, &tasks->cache.memory, task, &context);
     *whole = false;
     walked = *registers = context.registers;
     if (!known)
         return 0;
-    start = start_of(stacks, walked.value[machine->pc]);
-    if (!start->is_code)
+    if (!dwfl_addrmodule(stacks->unwind.dwfl, walked.value[machine->pc]))
         return 0;
-    if (!context.exact && !start->is_start)
+    if (!context.exact && !is_start(stacks, walked.value[machine->pc]))
         walked.value[machine->pc]--;
     count = (unsigned)unwind(&stacks->unwind, &walked, frames, whole);
     /* Schedulers put 0 in the place of the outermost function's return
