@@ -33,7 +33,6 @@ _Noreturn void give_up(const char *format, ...)
     __attribute__((format(printf, 1, 2)));
 void say_seldom(uint64_t *said_ns, const char *format, ...) /* once a minute */
     __attribute__((format(printf, 2, 3)));
-void *need(void *memory);
 /* Makes room in a list of all, count and max; its value is the new element. */
 #define ADD(list) array_add((list)->all, (list)->count, (list)->max)
 FILE *text_begin(char **text, size_t *size); /* a text that grows */

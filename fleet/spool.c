@@ -296,7 +296,7 @@ static void file_add(struct files *to, const struct file *like,
 static void snapshot_read(struct files *to, const char *snapshot)
 {
     char path[PATH_SIZE], about[ABOUT_MAX];
-    struct file like = {.automatic = true};
+    struct file like = {0};
     size_t size, first = to->count, entries = 0;
     struct dirent *entry;
     bool begun = false;
@@ -304,10 +304,8 @@ static void snapshot_read(struct files *to, const char *snapshot)
     DIR *folder;
     snprintf(like.snapshot, sizeof like.snapshot, "%s", snapshot);
     size = about_read(snapshot, about);
-    if (size) {
-        like.when_ns = json_number(about, size, "$.when_ns");
-        like.automatic = json_number(about, size, "$.automatic");
-    }
+    like.when_ns = json_number(about, size, "$.when_ns");
+    like.automatic = !size || json_number(about, size, "$.automatic");
     folder = opendir(spool_path(path, snapshot, "", ""));
     while (folder && (entry = readdir(folder)))
         if (*entry->d_name != '.') {

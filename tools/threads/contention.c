@@ -299,8 +299,3 @@ void activity_find(struct activity *to, const struct threads *threads)
     levels_sum(to, changes, count, recorded->pasts_count);
     free(changes);
 }
-
-void activity_free(struct activity *activity)
-{
-    free(activity->levels);
-}

@@ -232,14 +232,13 @@ static inline const struct wait *waited_for(const struct threads *threads,
 
 /* How many threads ran at once, and for how long. */
 struct activity {
-    int64_t *levels; /* ns, by how many ran */
+    int64_t *levels; /* ns, by how many ran; to be freed */
     size_t levels_count;
     int64_t begin_ns, end_ns;
     size_t alive, made, most;
     const struct recorder_figures_ *life; /* of thread_life; null: no record */
 };
 void activity_find(struct activity *, const struct threads *);
-void activity_free(struct activity *);
 
 /* ----------------------------------------------------------------- order -- */
 

@@ -276,5 +276,5 @@ void show_activity(FILE *to, struct threads *threads)
                 "more threads than these (marked ~).\n",
                 table_count(activity.life->overwritten,
                             activity.life->estimated, count));
-    activity_free(&activity);
+    free(activity.levels);
 }
