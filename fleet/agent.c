@@ -8,11 +8,8 @@
     some ms after the answer: many agents on one machine would else keep each
     other from answering.
 */
-#include "array.h"
 #include "fleet.h"
 #include "print.h"
-#include "proc.h"
-#include "source.h"
 #include "watch.h"
 
 #include <malloc.h>
@@ -406,11 +403,10 @@ static void save_fail(const struct save *t, const char *why)
  * hub's, even if the time is set before the recording is sent. */
 static void labels_make(char labels[LABELS][160], const struct save *t)
 {
-    const char *names[] = {"host", "service", "boot", "snapshot"};
-    const char *texts[] = {options.host, options.service, boot_id(),
-                           t->snapshot};
-    for (int i = 0; i < 4; i++)
-        snprintf(labels[i], 160, "%s=%s", names[i], texts[i]);
+    snprintf(labels[0], 160, "host=%s", options.host);
+    snprintf(labels[1], 160, "service=%s", options.service);
+    snprintf(labels[2], 160, "boot=%s", boot_id());
+    snprintf(labels[3], 160, "snapshot=%s", t->snapshot);
     snprintf(labels[4], 160, "taken_ns=%" PRIu64, real_ns());
     snprintf(labels[5], 160, "taken_monotonic_ns=%" PRIu64, now_ns());
     snprintf(labels[6], 160, "taken_boottime_ns=%" PRIu64,

@@ -51,18 +51,15 @@ bool budget_alone(bool automatic)
     return true;
 }
 
-void budget_make(struct hub *hub, int64_t replicas)
+void budget_make(struct hub *hub)
 {
-    char name[96], from[SUBJECT_MAX], to[SUBJECT_MAX];
-    const char *subjects[] = {from};
+    char from[SUBJECT_MAX], to[SUBJECT_MAX];
+    const char *subjects[2] = {from};
     jsRePublish again = {from, to, false};
     jsStreamConfig config;
     hub_subject(from, "claim", ">");
     hub_subject(to, "auto", ">");
     jsStreamConfig_Init(&config);
-    config.Name = hub_stream(name, "budget");
-    config.Subjects = subjects;
-    config.SubjectsLen = 1;
     config.RePublish = &again;
     config.MaxMsgs = (int64_t)options.automatic;
     config.MaxAge = (int64_t)options.automatic_ns;
@@ -70,9 +67,8 @@ void budget_make(struct hub *hub, int64_t replicas)
     config.Duplicates =
         (int64_t)(options.join < options.automatic_ns ? options.join
                                                       : options.automatic_ns);
-    config.Replicas = replicas;
     config.DenyPurge = true;
-    stream_make(hub, &config);
+    stream_make(hub, "budget", subjects, &config);
 }
 
 void budget_print(struct hub *hub)

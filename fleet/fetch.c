@@ -15,7 +15,7 @@ extern char **environ;
 struct fetched {
     const struct entry *entry;
     const struct recording *recording;
-    char *path;
+    char *path, *part; /* the part's: until it is whole */
     bool got;
     struct measured clock;
 };
@@ -43,22 +43,14 @@ static char *fetched_name(const struct fetching *in, const struct fetched *f)
     }
 }
 
-/* Makes the name that a file has until it is whole. */
-static void part_name(const struct fetched *f, char part[4104])
-{
-    snprintf(part, 4104, "%.4096s.part", f->path);
-}
-
 static int part_open(const struct fetched *f, int flags)
 {
-    char part[4104];
     int fd;
-    part_name(f, part);
     if (flags)
-        unlink(part); /* of a fetch that was killed */
-    fd = open(part, O_RDWR | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
+        unlink(f->part); /* of a fetch that was killed */
+    fd = open(f->part, O_RDWR | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
     if (fd < 0)
-        give_up("%s: %s", part, strerror(errno));
+        give_up("%s: %s", f->part, strerror(errno));
     return fd;
 }
 
@@ -96,9 +88,9 @@ static const char *owner_wrong(int fd, const struct fetched *f,
 static void fetch_begin(struct hub *hub, struct fetching *in, struct fetched *f)
 {
     const char *wrong, *process = f->recording->process;
-    char part[4104];
     int fd;
     f->path = fetched_name(in, f);
+    f->part = need_text("%s.part", f->path);
     if (*f->recording->error) {
         say("%s/%s: was not saved: %s", f->entry->host, process,
             shown(f->recording->error));
@@ -115,8 +107,7 @@ static void fetch_begin(struct hub *hub, struct fetching *in, struct fetched *f)
     close(fd); /* there may be more of them than may be open */
     f->got = !wrong;
     if (wrong) {
-        part_name(f, part);
-        unlink(part);
+        unlink(f->part);
         say("%s/%s: %s", f->entry->host, process, wrong);
     }
 }
@@ -175,7 +166,7 @@ static const struct measured *clock_best(const struct fetching *in,
 
 /* Writes into a recording how its wall clock differs from the hub's. */
 static void clock_set(const struct fetching *in, const struct fetched *f,
-                      int fd, const char *part)
+                      int fd)
 {
     uint64_t monotonic = note_number(fd, "taken_monotonic_ns");
     uint64_t boottime = note_number(fd, "taken_boottime_ns");
@@ -188,7 +179,7 @@ static void clock_set(const struct fetching *in, const struct fetched *f,
         say("%s: its clock is not known: its host was started again before "
             "it was sent, or it was sent in one piece",
             f->path);
-    else if (!monotonic || !boottime || !wall_read(part, &wall_ns) ||
+    else if (!monotonic || !boottime || !wall_read(f->part, &wall_ns) ||
              !note_clock(
                  fd, m->offset_ns + (int64_t)(boottime - monotonic) - wall_ns,
                  error_of(m, boottime)))
@@ -197,12 +188,10 @@ static void clock_set(const struct fetching *in, const struct fetched *f,
 
 static bool fetch_end(const struct fetching *in, const struct fetched *f)
 {
-    char part[4104];
     int fd = part_open(f, 0);
     bool done;
-    part_name(f, part);
-    clock_set(in, f, fd, part);
-    done = fsync(fd) == 0 && rename(part, f->path) == 0;
+    clock_set(in, f, fd);
+    done = fsync(fd) == 0 && rename(f->part, f->path) == 0;
     if (!done)
         say("%s: %s", f->path, strerror(errno));
     close(fd);

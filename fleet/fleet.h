@@ -6,7 +6,7 @@
 #include <sqlite3.h>
 #include <stdatomic.h>
 
-#include "libc.h"
+#include "array.h"
 
 struct options {
     const char *server, *ca, *cert, *key, *creds, *nkey, *service, *host,
@@ -33,7 +33,6 @@ _Noreturn void give_up(const char *format, ...)
     __attribute__((format(printf, 1, 2)));
 void say_seldom(uint64_t *said_ns, const char *format, ...) /* once a minute */
     __attribute__((format(printf, 2, 3)));
-void *need(void *memory);
 /* Makes room in a list of all, count and max; its value is the new element. */
 #define ADD(list) array_add((list)->all, (list)->count, (list)->max)
 FILE *text_begin(char **text, size_t *size); /* a text that grows */
@@ -42,10 +41,7 @@ void text_end(FILE *);
 const char *write_wrong(ssize_t done, size_t size);
 const char *bytes_text(uint64_t bytes); /* "29.1 MB" */
 const char *
-shown(const char *text); /* for a terminal; valid for 3 more calls */
-/* One thread at a time may use text_shown(): its result is one buffer. */
-void texts_lock(void);
-void texts_unlock(void);
+shown(const char *text);            /* for a terminal; valid for 3 more calls */
 #define SECOND UINT64_C(1000000000) /* in ns, as all times are */
 #define MINUTE (60 * SECOND)
 uint64_t clock_ns(clockid_t);
@@ -77,10 +73,12 @@ void hub_name(char name[65], const char *token);
 enum { SUBJECT_MAX = 320 };
 /* "recorder.KIND.SERVICE.REST", "recorder.PLACE.SERVICE.HOST.KIND.LAST" and
  * "recorder-KIND-SERVICE"; rest and last may be null. The place is "store" or
- * "pin". */
-void hub_subject(char to[SUBJECT_MAX], const char *kind, const char *rest);
-void hub_host_subject(char to[SUBJECT_MAX], const char *place, const char *host,
-                      const char *kind, const char *last);
+ * "pin", last is a name or *. They return `to`. */
+const char *hub_subject(char to[SUBJECT_MAX], const char *kind,
+                        const char *rest);
+const char *hub_host_subject(char to[SUBJECT_MAX], const char *place,
+                             const char *host, const char *kind,
+                             const char *last);
 const char *hub_stream(char to[96], const char *kind);
 void nuid_new(char to[64]);
 uint64_t header_number(natsMsg *, const char *name);
@@ -254,15 +252,17 @@ enum claim budget_claim(struct hub *, const char *request);
 /* True if this agent may take one more snapshot: for a person, or for a trigger
  * while the hub is silent. */
 bool budget_alone(bool automatic);
-void budget_make(struct hub *, int64_t replicas);
+void budget_make(struct hub *);
 void budget_print(struct hub *);
-/* Makes a stream, or changes it. It refuses delete and rollup. */
-void stream_make(struct hub *, jsStreamConfig *);
+/* Makes the stream of a kind for one or two subjects, or changes it. It refuses
+ * delete and rollup. */
+void stream_make(struct hub *, const char *kind, const char *subjects[2],
+                 jsStreamConfig *);
 
 /* -------------------------------------------------------------- requests -- */
 
 enum { REQUEST_MAX = 4096 };
-void requests_make(struct hub *, int64_t replicas);
+void requests_make(struct hub *);
 void requests_keep(struct hub *, const char *request); /* of a person */
 /* Calls `each` with the answers to requests_ask(), in a thread of libnats. */
 bool requests_hear(struct hub *, natsMsgHandler each);

@@ -229,22 +229,25 @@ void hub_name(char name[65], const char *token)
     replace(name, token, '=', '.');
 }
 
-void hub_subject(char to[SUBJECT_MAX], const char *kind, const char *rest)
+const char *hub_subject(char to[SUBJECT_MAX], const char *kind,
+                        const char *rest)
 {
     char service[65];
     hub_token(service, options.service);
     snprintf(to, SUBJECT_MAX, "recorder.%s.%s%s%s", kind, service,
              rest ? "." : "", rest ? rest : "");
+    return to;
 }
 
-void hub_host_subject(char to[SUBJECT_MAX], const char *place, const char *host,
-                      const char *kind, const char *last)
+const char *hub_host_subject(char to[SUBJECT_MAX], const char *place,
+                             const char *host, const char *kind,
+                             const char *last)
 {
-    char token[65], rest[SUBJECT_MAX / 2 + 64];
+    char token[65], end[65], rest[SUBJECT_MAX / 2 + 64];
     hub_token(token, host);
-    snprintf(rest, sizeof rest, "%s.%s%s%.80s", token, kind, last ? "." : "",
-             last ? last : "");
-    hub_subject(to, place, rest);
+    hub_token(end, last ? last : "");
+    snprintf(rest, sizeof rest, "%s.%s%s%s", token, kind, last ? "." : "", end);
+    return hub_subject(to, place, rest);
 }
 
 const char *hub_stream(char to[96], const char *kind)

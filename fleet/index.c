@@ -7,7 +7,6 @@
     cluster knows the number of entries: another server that was away may lack
     some.
 */
-#include "array.h"
 #include "fleet.h"
 #include "print.h"
 
@@ -51,13 +50,12 @@ static char *entry_write(const struct entry *e, size_t *size)
 /* A second copy of one id is dropped: the acknowledgement may have got lost. */
 const char *index_put(struct hub *hub, const struct entry *e)
 {
-    char subject[SUBJECT_MAX], token[65], id[64], *json;
+    char subject[SUBJECT_MAX], id[64], *json;
     const char *wrong;
     natsMsg *message;
     size_t size;
-    hub_token(token, e->snapshot);
     hub_host_subject(subject, e->pinned ? "pin" : "store", e->host, "index",
-                     token);
+                     e->snapshot);
     nuid_new(id);
     json = entry_write(e, &size);
     need_done(natsMsg_Create(&message, subject, NULL, json, (int)size) ==
@@ -72,8 +70,9 @@ const char *index_put(struct hub *hub, const struct entry *e)
 void index_host_put(struct hub *hub)
 {
     char subject[SUBJECT_MAX];
-    hub_host_subject(subject, "store", options.host, "host", NULL);
-    natsConnection_PublishString(hub->connection, subject, "{}");
+    natsConnection_PublishString(
+        hub->connection,
+        hub_host_subject(subject, "store", options.host, "host", NULL), "{}");
 }
 
 /* ------------------------------------------------------------------ read -- */
@@ -237,10 +236,10 @@ static uint64_t read_once(struct hub *hub, const char *stream,
 static bool place_read(struct hub *hub, bool pinned, const char *snapshot,
                        struct index *to)
 {
-    char subject[SUBJECT_MAX], stream[96], token[65];
+    char subject[SUBJECT_MAX], stream[96];
     uint64_t wanted = 0, count = 0, first = to->next ? to->next : 1;
-    hub_token(token, snapshot ? snapshot : "*");
-    hub_host_subject(subject, pinned ? "pin" : "store", "*", "index", token);
+    hub_host_subject(subject, pinned ? "pin" : "store", "*", "index",
+                     snapshot ? snapshot : "*");
     hub_stream(stream, pinned ? "pin" : "index");
     if (!to->next && !index_count(hub, stream, subject, &wanted))
         return false;
@@ -317,8 +316,8 @@ bool index_hosts(struct hub *hub, void (*each)(void *, const char *host),
     char subject[SUBJECT_MAX], stream[96], host[65], none[65];
     jsStreamInfo *info;
     jsStreamStateSubjects *all;
-    hub_host_subject(subject, "store", "*", "host", NULL);
-    info = stream_info(hub, hub_stream(stream, "index"), subject);
+    info = stream_info(hub, hub_stream(stream, "index"),
+                       hub_host_subject(subject, "store", "*", "host", NULL));
     all = info ? info->State.Subjects : NULL;
     for (int i = 0; all && i < all->Count; i++)
         if (subject_read(all->List[i].Subject, host, none))

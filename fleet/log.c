@@ -5,18 +5,6 @@
 
 #include <pthread.h>
 
-static pthread_mutex_t texts_mutex = PTHREAD_MUTEX_INITIALIZER;
-
-void texts_lock(void)
-{
-    pthread_mutex_lock(&texts_mutex);
-}
-
-void texts_unlock(void)
-{
-    pthread_mutex_unlock(&texts_mutex);
-}
-
 static void log_json(const char *level, const char *text)
 {
     char date[32] = "?";
@@ -30,18 +18,20 @@ static void log_json(const char *level, const char *text)
     fflush(stderr);
 }
 
-/* Escapes the message: parts of it may come from other hosts. */
+/* Escapes the message: parts of it may come from other hosts. One thread at a
+ * time does, as the result of text_shown() is one buffer. */
 static void say_all(const char *level, const char *format, va_list arguments)
 {
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     char text[1024];
     vsnprintf(text, sizeof text, format, arguments);
     fflush(stdout);
-    texts_lock();
+    pthread_mutex_lock(&lock);
     if (options.log_json)
         log_json(level, text);
     else
         text_put(stderr, "recorder-fleet: %s\n", text);
-    texts_unlock();
+    pthread_mutex_unlock(&lock);
 }
 
 void say_at(const char *level, const char *format, ...)
@@ -61,7 +51,6 @@ void give_up(const char *format, ...)
     exit(1);
 }
 
-/* Logs a kind of message once a minute. */
 void say_seldom(uint64_t *said_ns, const char *format, ...)
 {
     va_list arguments;

@@ -55,17 +55,12 @@ uint64_t now_ns(void)
     return clock_ns(CLOCK_MONOTONIC);
 }
 
-static bool is_plain(char c)
-{
-    return isalnum((unsigned char)c) || c == '.' || c == '_' || c == '-';
-}
+static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                            "abcdefghijklmnopqrstuvwxyz0123456789._-";
 
 bool is_name(const char *text)
 {
-    size_t size = 0;
-    while (text[size] && (unsigned char)text[size] < 128 &&
-           is_plain(text[size]))
-        size++;
+    size_t size = strspn(text, plain);
     return size && !text[size] && size <= 64 && *text != '.';
 }
 
@@ -73,10 +68,7 @@ void name_of(char to[65], const char *text)
 {
     size_t i = 0;
     for (; text[i] && i < 64; i++)
-        to[i] = (unsigned char)text[i] < 128 && is_plain(text[i]) &&
-                        (i || text[i] != '.')
-                    ? text[i]
-                    : '_';
+        to[i] = strchr(plain, text[i]) && (i || text[i] != '.') ? text[i] : '_';
     to[i] = '\0';
     if (!i)
         strcpy(to, "_");

@@ -8,33 +8,28 @@
 #include "fleet.h"
 
 static uint64_t values[METRICS];
-/* `divisor`: 1e9 for values in ns, which are printed in seconds. */
+/* By Prometheus' rules for names, "_total" ends a counter's, and "_seconds" one
+ * of a time, which is kept in ns here. */
 static const struct row {
     const char *name, *help;
-    bool counts; /* a counter, not a gauge */
-    double divisor;
 } rows[METRICS] = {
-    [METRIC_CONNECTED] = {"connected", "1 if the hub is connected.", false, 1},
-    [METRIC_PROCESSES] = {"processes", "Processes with recorders.", false, 1},
-    [METRIC_SNAPSHOTS] = {"snapshots_total", "Snapshots begun.", true, 1},
-    [METRIC_REFUSED] = {"refused_total", "Requests that were refused.", true,
-                        1},
+    [METRIC_CONNECTED] = {"connected", "1 if the hub is connected."},
+    [METRIC_PROCESSES] = {"processes", "Processes with recorders."},
+    [METRIC_SNAPSHOTS] = {"snapshots_total", "Snapshots begun."},
+    [METRIC_REFUSED] = {"refused_total", "Requests that were refused."},
     [METRIC_SAVE_ERRORS] = {"save_errors_total",
-                            "Processes that could not be saved.", true, 1},
-    [METRIC_STORED] = {"stored_total", "Recordings stored at the hub.", true,
-                       1},
+                            "Processes that could not be saved."},
+    [METRIC_STORED] = {"stored_total", "Recordings stored at the hub."},
     [METRIC_STORED_BYTES] = {"stored_bytes_total",
-                             "Bytes of these, as they were sent.", true, 1},
+                             "Bytes of these, as they were sent."},
     [METRIC_SHIPPED_NS] = {"last_stored_timestamp_seconds",
-                           "Time of the newest of these; 0: none.", false, 1e9},
-    [METRIC_SPOOL_BYTES] = {"spool_bytes", "Bytes that wait for the hub.",
-                            false, 1},
+                           "Time of the newest of these; 0: none."},
+    [METRIC_SPOOL_BYTES] = {"spool_bytes", "Bytes that wait for the hub."},
     [METRIC_SPOOL_LIMIT] = {"spool_limit_bytes",
-                            "Bytes that may wait, of --keep.", false, 1},
+                            "Bytes that may wait, of --keep."},
     [METRIC_ANSWER_NS] = {"hub_answer_seconds",
                           "Time of the hub's last answer to a part of a "
-                          "recording; its clock is known to half of that.",
-                          false, 1e9},
+                          "recording; its clock is known to half of that."},
 };
 
 void metric_add(enum metric metric, uint64_t count)
@@ -56,10 +51,10 @@ static void metrics_print(FILE *to)
                 "# HELP recorder_fleet_%s %s\n# TYPE recorder_fleet_%s %s\n"
                 "recorder_fleet_%s{service=\"%s\",host=\"%s\"} ",
                 row->name, row->help, row->name,
-                row->counts ? "counter" : "gauge", row->name, options.service,
-                options.host);
-        if (row->divisor > 1)
-            fprintf(to, "%.9f\n", (double)value / row->divisor);
+                strstr(row->name, "_total") ? "counter" : "gauge", row->name,
+                options.service, options.host);
+        if (strstr(row->name, "_seconds"))
+            fprintf(to, "%.9f\n", (double)value / SECOND);
         else
             fprintf(to, "%" PRIu64 "\n", value);
     }

@@ -56,7 +56,7 @@ int fleet_pin(const char *snapshot)
 
 int fleet_unpin(const char *snapshot)
 {
-    char stream[96], subject[SUBJECT_MAX], token[65];
+    char stream[96], subject[SUBJECT_MAX];
     struct hub hub;
     jsStreamInfo *info;
     jsOptions js;
@@ -64,9 +64,8 @@ int fleet_unpin(const char *snapshot)
     natsStatus status;
     bool some;
     snapshot_connect(&hub, snapshot);
-    hub_token(token, snapshot);
-    hub_host_subject(subject, "pin", "*", "*", token);
-    info = stream_info(&hub, hub_stream(stream, "pin"), subject);
+    info = stream_info(&hub, hub_stream(stream, "pin"),
+                       hub_host_subject(subject, "pin", "*", "*", snapshot));
     some = info && info->State.Subjects && info->State.Subjects->Count;
     if (info && !some)
         give_up("%s is not pinned", snapshot);

@@ -1,9 +1,6 @@
 /* processes.c - which processes of this host have recorders. */
 /* SPDX-License-Identifier: MIT */
-#include "array.h"
 #include "fleet.h"
-#include "proc.h"
-#include "source.h"
 #include "watch.h"
 
 #include <sys/uio.h>

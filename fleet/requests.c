@@ -13,32 +13,28 @@ static const uint64_t KEPT_NS = 10 * MINUTE;
 
 /* The hub copies the id of a claim, "freeze", into the request: two of them must
  * not count as one here. */
-void requests_make(struct hub *hub, int64_t replicas)
+void requests_make(struct hub *hub)
 {
-    char name[96], people[SUBJECT_MAX], automatic[SUBJECT_MAX];
-    const char *subjects[] = {people, automatic};
+    char people[SUBJECT_MAX], automatic[SUBJECT_MAX];
+    const char *subjects[2] = {people, automatic};
     jsStreamConfig config;
     hub_subject(people, "request", NULL);
     hub_subject(automatic, "auto", ">");
     jsStreamConfig_Init(&config);
-    config.Name = hub_stream(name, "request");
-    config.Subjects = subjects;
-    config.SubjectsLen = 2;
     config.AllowDirect = true;
     config.DenyPurge = true;
     config.MaxMsgs = KEPT_MAX;
     config.MaxMsgSize = REQUEST_MAX;
     config.MaxAge = (int64_t)KEPT_NS;
     config.Duplicates = (int64_t)SECOND;
-    config.Replicas = replicas;
-    stream_make(hub, &config);
+    stream_make(hub, "request", subjects, &config);
 }
 
 void requests_keep(struct hub *hub, const char *request)
 {
     char subject[SUBJECT_MAX];
-    hub_subject(subject, "request", NULL);
-    natsConnection_PublishString(hub->connection, subject, request);
+    natsConnection_PublishString(
+        hub->connection, hub_subject(subject, "request", NULL), request);
 }
 
 static void inbox_of(char to[SUBJECT_MAX])

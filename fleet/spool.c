@@ -6,7 +6,6 @@
     One that was sent in part is sent again under another nuid. The recordings of
     a snapshot are sent together, so that the index has one entry for them.
 */
-#include "array.h"
 #include "fleet.h"
 #include "print.h"
 #include "watch.h"
@@ -37,11 +36,14 @@ void spool_wake(void)
     pthread_mutex_unlock(&lock);
 }
 
-/* Makes the path of a process's file; `kind`: ".rec", ".rec.zst", ".error". */
-static void spool_path(char to[PATH_SIZE], const char *snapshot,
-                       const char *process, const char *kind)
+/* Makes the path of a process's file; `kind`: ".rec", ".rec.zst", ".error".
+ * Returns it. */
+static const char *spool_path(char to[PATH_SIZE], const char *snapshot,
+                              const char *process, const char *kind)
 {
-    snprintf(to, 4096, "%s/%s/%s%s", options.spool, snapshot, process, kind);
+    snprintf(to, PATH_SIZE, "%s/%s/%s%s", options.spool, snapshot, process,
+             kind);
+    return to;
 }
 
 static bool ends_with(const char *text, const char *end)
@@ -124,10 +126,10 @@ void spool_expect(const char *snapshot, const char *process)
 {
     char path[4096];
     int fd;
-    spool_path(path, snapshot, "", "");
-    mkdir(path, 0700); /* spool_begin() tells if that failed */
-    spool_path(path, snapshot, process, BEGUN);
-    fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    /* spool_begin() tells if this fails */
+    mkdir(spool_path(path, snapshot, "", ""), 0700);
+    fd = open(spool_path(path, snapshot, process, BEGUN),
+              O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
     if (fd >= 0)
         close(fd);
 }
@@ -135,8 +137,7 @@ void spool_expect(const char *snapshot, const char *process)
 static void spool_expected(const char *snapshot, const char *process)
 {
     char path[4096];
-    spool_path(path, snapshot, process, BEGUN);
-    unlink(path);
+    unlink(spool_path(path, snapshot, process, BEGUN));
 }
 
 /* Removes unfinished files of a killed agent: .save-1, x.rec.zst.part, and a
@@ -197,11 +198,10 @@ const char *spool_begin(const char *snapshot, const char *why, const char *by,
              ",'processes':%zu,'why':%s,'by':%s}",
              real_ns(), automatic, late_s, processes, why, by);
     text_end(to);
-    spool_path(path, snapshot, "", "");
-    wrong = mkdir(path, 0700) != 0 && errno != EEXIST ? strerror(errno) : NULL;
-    spool_path(path, snapshot, "about", "");
-    if (!wrong)
-        wrong = file_write(path, json, size);
+    wrong =
+        mkdir(spool_path(path, snapshot, "", ""), 0700) != 0 && errno != EEXIST
+            ? strerror(errno)
+            : file_write(spool_path(path, snapshot, "about", ""), json, size);
     free(json);
     return wrong;
 }
@@ -244,8 +244,8 @@ void spool_error(const char *snapshot, const char *process, const char *why)
     char path[PATH_SIZE];
     const char *wrong;
     size_t size = strcspn(why, "\n");
-    spool_path(path, snapshot, process, ".error");
-    wrong = file_write(path, why, size);
+    wrong =
+        file_write(spool_path(path, snapshot, process, ".error"), why, size);
     if (wrong)
         say("%s: %s", path, wrong);
     spool_expected(snapshot, process);
@@ -268,8 +268,7 @@ struct files {
 static size_t about_read(const char *snapshot, char text[ABOUT_MAX])
 {
     char path[PATH_SIZE];
-    spool_path(path, snapshot, "about", "");
-    return file_text(path, text, ABOUT_MAX);
+    return file_text(spool_path(path, snapshot, "about", ""), text, ABOUT_MAX);
 }
 
 static void file_add(struct files *to, const struct file *like,
@@ -282,11 +281,10 @@ static void file_add(struct files *to, const struct file *like,
         *any_begun = true;
     if (!is_name(name) || !kind_of(name, process))
         return;
-    spool_path(path, like->snapshot, process, BEGUN);
-    if (access(path, F_OK) == 0)
+    if (access(spool_path(path, like->snapshot, process, BEGUN), F_OK) == 0)
         return; /* the next agent would not know that it was sent */
-    spool_path(path, like->snapshot, name, "");
-    if (lstat(path, &is) != 0 || !S_ISREG(is.st_mode))
+    if (lstat(spool_path(path, like->snapshot, name, ""), &is) != 0 ||
+        !S_ISREG(is.st_mode))
         return;
     f = ADD(to);
     *f = *like;
@@ -298,7 +296,7 @@ static void file_add(struct files *to, const struct file *like,
 static void snapshot_read(struct files *to, const char *snapshot)
 {
     char path[PATH_SIZE], about[ABOUT_MAX];
-    struct file like = {.automatic = true};
+    struct file like = {0};
     size_t size, first = to->count, entries = 0;
     struct dirent *entry;
     bool begun = false;
@@ -306,12 +304,9 @@ static void snapshot_read(struct files *to, const char *snapshot)
     DIR *folder;
     snprintf(like.snapshot, sizeof like.snapshot, "%s", snapshot);
     size = about_read(snapshot, about);
-    if (size) {
-        like.when_ns = json_number(about, size, "$.when_ns");
-        like.automatic = json_number(about, size, "$.automatic");
-    }
-    spool_path(path, snapshot, "", "");
-    folder = opendir(path);
+    like.when_ns = json_number(about, size, "$.when_ns");
+    like.automatic = !size || json_number(about, size, "$.automatic");
+    folder = opendir(spool_path(path, snapshot, "", ""));
     while (folder && (entry = readdir(folder)))
         if (*entry->d_name != '.') {
             entries += strcmp(entry->d_name, "about") != 0;
@@ -324,10 +319,8 @@ static void snapshot_read(struct files *to, const char *snapshot)
         to->all[i].waits =
             !size || (begun && age >= 0 && age < (int64_t)TOGETHER_NS);
     if (!entries && size && age > (int64_t)MINUTE) {
-        spool_path(path, snapshot, "about", "");
-        unlink(path);
-        spool_path(path, snapshot, "", "");
-        rmdir(path);
+        unlink(spool_path(path, snapshot, "about", ""));
+        rmdir(spool_path(path, snapshot, "", ""));
     }
 }
 
@@ -377,8 +370,7 @@ static uint64_t file_drop(const struct file *f)
     static const char why[] = "the spool had more bytes than --keep";
     char path[PATH_SIZE], process[65];
     bool error = strcmp(kind_of(f->name, process), ".error") == 0;
-    spool_path(path, f->snapshot, f->name, "");
-    unlink(path);
+    unlink(spool_path(path, f->snapshot, f->name, ""));
     if (error)
         return f->bytes;
     spool_path(path, f->snapshot, process, ".error");
@@ -486,8 +478,7 @@ const char *spool_take(const char *path, const char *snapshot,
                        const char *process)
 {
     char to[PATH_SIZE];
-    spool_path(to, snapshot, process, ".rec");
-    if (rename(path, to) != 0)
+    if (rename(path, spool_path(to, snapshot, process, ".rec")) != 0)
         return strerror(errno);
     spool_expected(snapshot, process);
     spool_keep(); /* here, as the thread that sends may wait for the hub */
@@ -544,10 +535,8 @@ static void entry_remove(const struct entry *e)
     char path[PATH_SIZE];
     pthread_mutex_lock(&lock);
     for (size_t i = 0; i < e->count; i++)
-        for (int k = 0; k < KINDS; k++) {
-            spool_path(path, e->snapshot, e->all[i].process, kinds[k]);
-            unlink(path);
-        }
+        for (int k = 0; k < KINDS; k++)
+            unlink(spool_path(path, e->snapshot, e->all[i].process, kinds[k]));
     pthread_mutex_unlock(&lock);
 }
 

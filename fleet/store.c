@@ -295,10 +295,8 @@ static const char *chunk_take(struct getter *g, natsMsg *message)
 static void chunk_place(char subject[SUBJECT_MAX], char stream[96],
                         const struct entry *e, const struct recording *r)
 {
-    char token[65];
-    hub_token(token, e->snapshot);
     hub_host_subject(subject, e->pinned ? "pin" : "store", e->host, "data",
-                     e->pinned ? token : r->nuid);
+                     e->pinned ? e->snapshot : r->nuid);
     hub_stream(stream, e->pinned ? "pin" : "data");
 }
 

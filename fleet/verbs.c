@@ -1,6 +1,5 @@
 /* verbs.c - the verbs freeze, list, bucket, who. */
 /* SPDX-License-Identifier: MIT */
-#include "array.h"
 #include "fleet.h"
 #include "print.h"
 
@@ -418,10 +417,16 @@ static int64_t limit_of(const char *text, const char *units,
     return (int64_t)limit;
 }
 
-void stream_make(struct hub *hub, jsStreamConfig *config)
+void stream_make(struct hub *hub, const char *kind, const char *subjects[2],
+                 jsStreamConfig *config)
 {
+    char name[96];
     jsErrCode code = 0;
     natsStatus status;
+    config->Name = hub_stream(name, kind);
+    config->Subjects = subjects;
+    config->SubjectsLen = subjects[1] ? 2 : 1;
+    config->Replicas = atoi(options.replicas);
     config->Discard = js_DiscardNew;
     config->DenyDelete = true;
     if (config->MaxAge && config->MaxAge < config->Duplicates)
@@ -442,11 +447,10 @@ void stream_make(struct hub *hub, jsStreamConfig *config)
  * snapshots, which the operator may purge. Users read messages one at a
  * time: the right to make a consumer would let them write anywhere. */
 static void store_make(struct hub *hub, const char *kind, const char *last,
-                       const char *host, int64_t bytes, int64_t age,
-                       int64_t replicas)
+                       const char *host, int64_t bytes, int64_t age)
 {
-    char name[96], subject[SUBJECT_MAX], other[SUBJECT_MAX];
-    const char *subjects[] = {subject, other};
+    char subject[SUBJECT_MAX], other[SUBJECT_MAX];
+    const char *subjects[2] = {subject, host ? other : NULL};
     jsStreamConfig config;
     jsStreamConfig_Init(&config);
     if (last)
@@ -455,16 +459,12 @@ static void store_make(struct hub *hub, const char *kind, const char *last,
         hub_subject(subject, kind, ">");
     if (host)
         hub_host_subject(other, "store", "*", host, NULL);
-    config.Name = hub_stream(name, kind);
-    config.Subjects = subjects;
-    config.SubjectsLen = host ? 2 : 1;
     config.AllowDirect = true;
     config.DenyPurge = last;
     config.MaxBytes = bytes;
     config.MaxAge = age;
     config.Duplicates = 10 * MINUTE;
-    config.Replicas = replicas;
-    stream_make(hub, &config);
+    stream_make(hub, kind, subjects, &config);
 }
 
 /* The index outlives the message of an agent that it is on a host. */
@@ -476,19 +476,19 @@ int fleet_bucket(void)
     struct hub hub;
     int64_t max = limit_of(options.max, "MGT", bytes);
     int64_t age = limit_of(options.age, "mhd", ns);
-    int64_t replicas = atoi(options.replicas);
+    int replicas = atoi(options.replicas);
     if (replicas < 1 || replicas > 5)
         give_up("--replicas %s: a bucket is on 1 to 5 servers",
                 options.replicas);
     if (options.join < SECOND)
         give_up("--join is at least a second");
     hub_connect(&hub, false);
-    store_make(&hub, "data", "*", NULL, max, age, replicas);
+    store_make(&hub, "data", "*", NULL, max, age);
     store_make(&hub, "index", "*", "host", 0,
-               age && age < index_age ? index_age : age, replicas);
-    store_make(&hub, "pin", NULL, NULL, 0, 0, replicas);
-    budget_make(&hub, replicas);
-    requests_make(&hub, replicas);
+               age && age < index_age ? index_age : age);
+    store_make(&hub, "pin", NULL, NULL, 0, 0);
+    budget_make(&hub);
+    requests_make(&hub);
     printf("bucket %s: at most %s, for %s\n", options.service,
            max ? options.max : "the hub's limit", age ? options.age : "ever");
     hub_close(&hub);

@@ -32,9 +32,9 @@ struct recorder_gdb {
     struct source own; /* of recorder_gdb_threads_open(), with its own memory */
     struct threads threads;
     bool has_own, has_threads;
-    bool cut; /* by cut.c: the source lost pages while it was read */
-    char state[24]; /* of recorder_gdb_task() */
-    struct shown_name {  /* names that it gave, escaped */
+    bool cut;           /* by cut.c: the source lost pages while it was read */
+    char state[24];     /* of recorder_gdb_task() */
+    struct shown_name { /* names that it gave, escaped */
         struct shown_name *next;
         char text[];
     } * shown;
@@ -364,23 +364,22 @@ bool recorder_gdb_task_registers(struct recorder_gdb *library, size_t i,
 {
     struct tasks *tasks = &library->tasks;
     const struct machine *machine = machine_of(&library->memory);
-    struct registers registers;
+    struct task_context context;
     unsigned pc;
-    bool exact;
     BEGIN(library, false);
     if (!machine || i >= tasks->count ||
         !task_registers(tasks, &tasks->cache.memory,
-                        &tasks->all[tasks->order[i]], &registers, &exact,
-                        &to->xpsr))
+                        &tasks->all[tasks->order[i]], &context))
         return false;
+    to->xpsr = context.xpsr;
     pc = machine->unwind.pc;
     to->sp = machine->unwind.sp;
     to->pc = pc < 63 ? pc : 63; /* MIPS: 64 here */
     to->known = 0;
     for (unsigned k = 0; k < 64; k++) {
         unsigned which = k == to->pc ? pc : k;
-        to->value[k] = registers.value[which];
-        to->known |= (uint64_t)registers.known[which] << k;
+        to->value[k] = context.registers.value[which];
+        to->known |= (uint64_t)context.registers.known[which] << k;
     }
     return true;
 }

@@ -18,16 +18,14 @@ int run_c11_of(int result)
     {                                                                          \
         return run_c11_of(call);                                               \
     }
-#define MUTEX(limit)                                                           \
-    run_mutex_lock((pthread_mutex_t *)m, limit, RUN_SITE, RUN_CFA)
+#define MUTEX(limit) run_mutex_lock((pthread_mutex_t *)m, limit, RUN_CALL)
 #define COND(limit)                                                            \
     run_cond_wait(&run_cond_new, (pthread_cond_t *)c, (pthread_mutex_t *)m,    \
-                  limit, RUN_SITE, RUN_CFA)
+                  limit, RUN_CALL)
 C11(MUTEX(RUN_ALWAYS), mtx_lock, mtx_t *m)
 C11(MUTEX(RUN_AT(until)), mtx_timedlock, mtx_t *restrict m,
     const struct timespec *restrict until)
-C11(run_mutex_trylock((pthread_mutex_t *)m, RUN_SITE, RUN_CFA), mtx_trylock,
-    mtx_t *m)
+C11(run_mutex_trylock((pthread_mutex_t *)m, RUN_CALL), mtx_trylock, mtx_t *m)
 C11(run_mutex_unlock((pthread_mutex_t *)m, RUN_SITE), mtx_unlock, mtx_t *m)
 C11(COND(RUN_ALWAYS), cnd_wait, cnd_t *c, mtx_t *m)
 C11(COND(RUN_AT(until)), cnd_timedwait, cnd_t *restrict c, mtx_t *restrict m,

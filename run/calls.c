@@ -160,12 +160,12 @@ static size_t file_text(char text[PATH], int fd)
 /* Records a call if it was slow. */
 static RUN_SELDOM void call_ends(const char *const formats[2], int fd,
                                  intptr_t result, uintptr_t asked,
-                                 uint64_t began, uintptr_t site, uintptr_t cfa)
+                                 uint64_t began, struct run_call from)
 {
     const struct recorder *r = &recorder_for_slow_call;
     const uintptr_t lasted = (uintptr_t)(recorder_ticks_() - began);
     struct run_thread *t = &run_self;
-    const uintptr_t above = t->stack_high - cfa, time = recorder_time_();
+    const uintptr_t above = t->stack_high - from.cfa, time = recorder_time_();
     uintptr_t words[8] = {0, (uintptr_t)result, asked, 0, lasted};
     char text[PATH];
     RUN_INSIDE(t);
@@ -176,10 +176,10 @@ static RUN_SELDOM void call_ends(const char *const formats[2], int fd,
         words[0] =
             (uintptr_t)recorder_copy_bytes_(r, text, file_text(text, fd));
         words[3] = result < 0 ? (uintptr_t)(unsigned)run_inside_.error : 0;
-        words[5] = run_stack(site, cfa, false);
-        run_record_at(r, time - lasted, formats[0], site,
+        words[5] = run_stack(from, false);
+        run_record_at(r, time - lasted, formats[0], from.site,
                       RUN_WORDS(words[0], words[5]), 1);
-        run_record_at(r, time, formats[1], site, words, 2);
+        run_record_at(r, time, formats[1], from.site, words, 2);
     }
 }
 
@@ -298,7 +298,7 @@ static RUN_SELDOM void call_ends(const char *const formats[2], int fd,
         recorder_put_(call_word(3), 0);                                        \
         if (RUN_UNLIKELY(recorder_ticks_() - began >= recorder_get_(&least)))  \
             call_ends(formats, fd_of, (intptr_t)result, asked, began,          \
-                      RUN_SITE, RUN_CFA);                                      \
+                      RUN_CALL);                                               \
         return result;                                                         \
     }
 CALLS(DEFINE)

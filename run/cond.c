@@ -6,13 +6,9 @@ static int wait_real(const struct run_cond_real *real, pthread_cond_t *c,
                      pthread_mutex_t *m, const struct run_limit *l)
 {
     switch (l->how) {
-#ifdef RUN_TIME64
     case RUN_TIMED:
-        return (l->wide ? run_wide.pthread_cond_timedwait
-                        : real->timedwait)(c, m, l->until);
-#else
-    case RUN_TIMED: return real->timedwait(c, m, l->until);
-#endif
+        return RUN_WIDE(l, pthread_cond_timedwait, real->timedwait)(c, m,
+                                                                    l->until);
     case RUN_CLOCK:
         return RUN_LIMITED(l, pthread_cond_clockwait)(c, m, l->clock, l->until);
     default: return real->wait(c, m);
@@ -20,19 +16,19 @@ static int wait_real(const struct run_cond_real *real, pthread_cond_t *c,
 }
 
 int run_cond_wait(const struct run_cond_real *real, pthread_cond_t *c,
-                  pthread_mutex_t *m, const struct run_limit *l, uintptr_t site,
-                  uintptr_t cfa)
+                  pthread_mutex_t *m, const struct run_limit *l,
+                  struct run_call from)
 {
     struct run_thread *t = run_thread();
     bool held;
     int result;
     if (!t)
         return wait_real(real, c, m, l);
-    held = run_gave(t, m, site);
+    held = run_gave(t, m, from.site);
     RUN_WAIT(wait);
     run_wait_begin(&wait, t,
                    l->how == RUN_FOREVER ? &run_cond : &run_cond_until, c,
-                   (uintptr_t)m, site, cfa);
+                   (uintptr_t)m, from);
     wait.mutex = m; /* also where the thread is cancelled */
     result = wait_real(real, c, m, l);
     wait.result = (uintptr_t)(unsigned)result;
@@ -42,22 +38,15 @@ int run_cond_wait(const struct run_cond_real *real, pthread_cond_t *c,
     return result;
 }
 
-/* Notes who signals. A record for each would cost more than all waits. */
-static void signals(const void *object)
-{
-    struct run_thread *t = run_thread();
-    if (!t)
-        return;
-    run_object_gives(t, (uintptr_t)object);
-}
+/* The signalling thread is noted: a record would cost more than all waits. */
 int run_cond_signal(const struct run_cond_real *real, pthread_cond_t *c)
 {
-    signals(c);
+    run_gives(c);
     return real->signal(c);
 }
 int run_cond_broadcast(const struct run_cond_real *real, pthread_cond_t *c)
 {
-    signals(c);
+    run_gives(c);
     return real->broadcast(c);
 }
 
@@ -66,12 +55,12 @@ int run_cond_broadcast(const struct run_cond_real *real, pthread_cond_t *c)
 #define CONDS(real, WAIT, TIMEDWAIT, SIGNAL, BROADCAST, INIT, DESTROY)         \
     RUN_EXPORT int WAIT(pthread_cond_t *c, pthread_mutex_t *m)                 \
     {                                                                          \
-        return run_cond_wait(&real, c, m, RUN_ALWAYS, RUN_SITE, RUN_CFA);      \
+        return run_cond_wait(&real, c, m, RUN_ALWAYS, RUN_CALL);               \
     }                                                                          \
     RUN_EXPORT int TIMEDWAIT(pthread_cond_t *c, pthread_mutex_t *m,            \
                              const struct timespec *until)                     \
     {                                                                          \
-        return run_cond_wait(&real, c, m, RUN_AT(until), RUN_SITE, RUN_CFA);   \
+        return run_cond_wait(&real, c, m, RUN_AT(until), RUN_CALL);            \
     }                                                                          \
     RUN_EXPORT int SIGNAL(pthread_cond_t *c)                                   \
     {                                                                          \
@@ -115,6 +104,5 @@ RUN_EXPORT int pthread_cond_clockwait(pthread_cond_t *c, pthread_mutex_t *m,
                                       clockid_t clock,
                                       const struct timespec *until)
 {
-    return run_cond_wait(&run_cond_new, c, m, RUN_BY(clock, until), RUN_SITE,
-                         RUN_CFA);
+    return run_cond_wait(&run_cond_new, c, m, RUN_BY(clock, until), RUN_CALL);
 }

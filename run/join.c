@@ -25,8 +25,7 @@ static int join_real(pthread_t thread, void **value, const struct run_limit *l)
                      pthread_clockjoin_np, thread, value);
 }
 int run_thread_join(pthread_t thread, void **value,
-                    const struct run_limit *limit, uintptr_t site,
-                    uintptr_t cfa)
+                    const struct run_limit *limit, struct run_call from)
 {
     struct run_thread *t = run_thread();
     int result;
@@ -36,38 +35,36 @@ int run_thread_join(pthread_t thread, void **value,
         RUN_WAIT(wait);
         run_wait_begin(&wait, t,
                        limit->how == RUN_FOREVER ? &run_join : &run_join_until,
-                       (const void *)thread, 0, site, cfa);
+                       (const void *)thread, 0, from);
         wait.by = run_thread_number(thread);
         result = join_real(thread, value, limit);
         wait.result = (uintptr_t)(unsigned)result;
     }
     if (result == 0)
-        life(joined, thread, result, site);
+        life(joined, thread, result, from.site);
     return result;
 }
 
 RUN_EXPORT int pthread_join(pthread_t thread, void **value)
 {
-    return run_thread_join(thread, value, RUN_ALWAYS, RUN_SITE, RUN_CFA);
+    return run_thread_join(thread, value, RUN_ALWAYS, RUN_CALL);
 }
 RUN_EXPORT int pthread_timedjoin_np(pthread_t thread, void **value,
                                     const struct timespec *until)
 {
-    return run_thread_join(thread, value, RUN_AT(until), RUN_SITE, RUN_CFA);
+    return run_thread_join(thread, value, RUN_AT(until), RUN_CALL);
 }
 RUN_EXPORT int pthread_clockjoin_np(pthread_t thread, void **value,
                                     clockid_t clock,
                                     const struct timespec *until)
 {
-    return run_thread_join(thread, value, RUN_BY(clock, until), RUN_SITE,
-                           RUN_CFA);
+    return run_thread_join(thread, value, RUN_BY(clock, until), RUN_CALL);
 }
 /* As glibc's, which knows threads of C11 by the same handle. */
 RUN_EXPORT int thrd_join(thrd_t thread, int *value)
 {
     void *returned = NULL;
-    int result =
-        run_thread_join(thread, &returned, RUN_ALWAYS, RUN_SITE, RUN_CFA);
+    int result = run_thread_join(thread, &returned, RUN_ALWAYS, RUN_CALL);
     if (result == 0 && value)
         *value = (int)(intptr_t)returned;
     return run_c11_of(result);

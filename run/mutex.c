@@ -36,35 +36,35 @@ static uintptr_t owner(const pthread_mutex_t *m)
 __attribute__((noinline)) static int lock_waits(struct run_thread *t,
                                                 pthread_mutex_t *m,
                                                 const struct run_limit *l,
-                                                uintptr_t site, uintptr_t cfa)
+                                                struct run_call from)
 {
     int result;
     {
         RUN_WAIT(wait);
         run_wait_begin(&wait, t,
                        l->how == RUN_FOREVER ? &run_mutex : &run_mutex_until, m,
-                       owner(m), site, cfa);
+                       owner(m), from);
         result = lock_real(m, l);
         wait.result = (uintptr_t)(unsigned)result;
     }
     if (result == 0 || result == EOWNERDEAD)
-        run_took(t, m, RUN_WRITE, run_mutex.total, site, cfa);
+        run_took(t, m, RUN_WRITE, run_mutex.total, from);
     return result;
 }
 
 /* Waits if a try found the lock busy, and notes a lock that was taken. */
 RUN_INLINE int lock_ends(struct run_thread *t, pthread_mutex_t *m,
-                         const struct run_limit *l, int result, uintptr_t site,
-                         uintptr_t cfa)
+                         const struct run_limit *l, int result,
+                         struct run_call from)
 {
     if (RUN_UNLIKELY(result == EBUSY))
-        return lock_waits(t, m, l, site, cfa);
+        return lock_waits(t, m, l, from);
     if (RUN_LIKELY(result == 0 || result == EOWNERDEAD))
-        run_took(t, m, RUN_WRITE, run_mutex.total, site, cfa);
+        run_took(t, m, RUN_WRITE, run_mutex.total, from);
     return result;
 }
 int run_mutex_lock(pthread_mutex_t *m, const struct run_limit *l,
-                   uintptr_t site, uintptr_t cfa)
+                   struct run_call from)
 {
     struct run_thread *t = run_thread();
     if (!t)
@@ -72,15 +72,15 @@ int run_mutex_lock(pthread_mutex_t *m, const struct run_limit *l,
     run_count(t);
     if (l->how == RUN_CLOCK && !run_limit_is_valid(l))
         return lock_real(m, l);
-    return lock_ends(t, m, l, lock_free(m, l), site, cfa);
+    return lock_ends(t, m, l, lock_free(m, l), from);
 }
 
-int run_mutex_trylock(pthread_mutex_t *m, uintptr_t site, uintptr_t cfa)
+int run_mutex_trylock(pthread_mutex_t *m, struct run_call from)
 {
     struct run_thread *t = run_thread();
     int result = run_real.pthread_mutex_trylock(m);
     run_tried(t, result == 0 || result == EOWNERDEAD, m, RUN_WRITE,
-              run_mutex.total, site, cfa);
+              run_mutex.total, from);
     return result;
 }
 
@@ -89,27 +89,26 @@ RUN_EXPORT int pthread_mutex_lock(pthread_mutex_t *m)
     struct run_thread *t = &run_self;
     int result;
     if (RUN_UNLIKELY(!run_is_outside(t) || run_has_tsan))
-        return run_mutex_lock(m, RUN_ALWAYS, RUN_SITE, RUN_CFA);
+        return run_mutex_lock(m, RUN_ALWAYS, RUN_CALL);
     run_count(t);
     result = run_real.pthread_mutex_trylock(m);
-    if (RUN_LIKELY(result == 0 &&
-                   run_took_again(t, (uintptr_t)m, RUN_SITE, RUN_CFA)))
+    if (RUN_LIKELY(result == 0 && run_took_again(t, (uintptr_t)m, RUN_CALL)))
         return 0;
-    return lock_ends(t, m, RUN_ALWAYS, result, RUN_SITE, RUN_CFA);
+    return lock_ends(t, m, RUN_ALWAYS, result, RUN_CALL);
 }
 RUN_EXPORT int pthread_mutex_timedlock(pthread_mutex_t *m,
                                        const struct timespec *until)
 {
-    return run_mutex_lock(m, RUN_AT(until), RUN_SITE, RUN_CFA);
+    return run_mutex_lock(m, RUN_AT(until), RUN_CALL);
 }
 RUN_EXPORT int pthread_mutex_clocklock(pthread_mutex_t *m, clockid_t clock,
                                        const struct timespec *until)
 {
-    return run_mutex_lock(m, RUN_BY(clock, until), RUN_SITE, RUN_CFA);
+    return run_mutex_lock(m, RUN_BY(clock, until), RUN_CALL);
 }
 RUN_EXPORT int pthread_mutex_trylock(pthread_mutex_t *m)
 {
-    return run_mutex_trylock(m, RUN_SITE, RUN_CFA);
+    return run_mutex_trylock(m, RUN_CALL);
 }
 RUN_SELDOM int run_mutex_unlock(pthread_mutex_t *m, uintptr_t site)
 {
@@ -149,24 +148,21 @@ RUN_EXPORT void flockfile(FILE *f)
     }
     if (run_real.ftrylockfile(f) != 0) {
         RUN_WAIT(wait);
-        run_wait_begin(&wait, t, &run_stream, f, 0, RUN_SITE, RUN_CFA);
+        run_wait_begin(&wait, t, &run_stream, f, 0, RUN_CALL);
         run_real.flockfile(f);
         wait.result = 0;
     }
-    run_took(t, f, RUN_TRIED, run_stream.total, RUN_SITE, RUN_CFA);
+    run_took(t, f, RUN_TRIED, run_stream.total, RUN_CALL);
 }
 RUN_EXPORT int ftrylockfile(FILE *f)
 {
     struct run_thread *t = run_thread();
     int result = run_real.ftrylockfile(f);
-    if (t && result == 0)
-        run_took(t, f, RUN_TRIED, run_stream.total, RUN_SITE, RUN_CFA);
+    run_tried(t, result == 0, f, RUN_WRITE, run_stream.total, RUN_CALL);
     return result;
 }
 RUN_EXPORT void funlockfile(FILE *f)
 {
-    struct run_thread *t = run_thread();
-    if (t)
-        run_gave(t, f, RUN_SITE);
+    run_unlocks(f, RUN_SITE);
     run_real.funlockfile(f);
 }

@@ -89,6 +89,13 @@ void run_object_gives(const struct run_thread *t, uintptr_t address)
     }
 }
 
+void run_gives(const void *object)
+{
+    struct run_thread *t = run_thread();
+    if (t)
+        run_object_gives(t, (uintptr_t)object);
+}
+
 /* The child of fork() has no totals, and no thread of it waits. */
 void run_objects_forked(bool rings_are_new)
 {

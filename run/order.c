@@ -222,7 +222,7 @@ void run_order_forked(void)
 /* Records a chain that is new, or new in this part of the thread's life. Returns
  * true if the chain needs no record from now on. */
 static RUN_SELDOM bool order_new(struct run_thread *t, uintptr_t object,
-                                 uint64_t key, uintptr_t site, uintptr_t cfa)
+                                 uint64_t key, struct run_call from)
 {
     static const char one[] =
         RUN_FORMAT("pair", "took %p holding %p from %p, stack %u");
@@ -238,8 +238,9 @@ static RUN_SELDOM bool order_new(struct run_thread *t, uintptr_t object,
     is = entry ? __atomic_load_n(entry, __ATOMIC_RELAXED) : 0;
     if (is_recorded(t, key, is))
         return true;
-    if (!entry || !chain_add(t, key, entry, is,
-                             recorder_get_(run_held(t, known - 1) + 1), site))
+    if (!entry ||
+        !chain_add(t, key, entry, is, recorder_get_(run_held(t, known - 1) + 1),
+                   from.site))
         return false;
     RUN_INSIDE(t);
     life_note(object);
@@ -248,10 +249,10 @@ static RUN_SELDOM bool order_new(struct run_thread *t, uintptr_t object,
     if (t->depth == 1 && !*run_held_stack(t, 0)) {
         words[1] = recorder_get_(run_held(t, 0));
         words[2] = recorder_get_(run_held(t, 0) + 1);
-        words[3] = run_stack(site, cfa, false);
-        run_record(&recorder_for_lock_order, one, site, words, 1);
+        words[3] = run_stack(from, false);
+        run_record(&recorder_for_lock_order, one, from.site, words, 1);
     } else {
-        words[1] = run_stack(site, cfa, false);
+        words[1] = run_stack(from, false);
         words[2] = t->depth;
         for (i = 0; i < GUARDS && i < known; i++) { /* the last first */
             words[3 + 2 * i] = recorder_get_(run_held(t, known - 1 - i));
@@ -260,18 +261,18 @@ static RUN_SELDOM bool order_new(struct run_thread *t, uintptr_t object,
             if (stack) /* where words have 64 bits */
                 words[11] |= stack << 16 * i;
         }
-        run_record(&recorder_for_lock_order, more, site, words, 3);
+        run_record(&recorder_for_lock_order, more, from.site, words, 3);
     }
     return false;
 }
 
 /* ------------------------------------------------------------------ held -- */
 
-static void held_callers_set(struct run_thread *t, unsigned j, uintptr_t site,
-                             uintptr_t cfa)
+static void held_callers_set(struct run_thread *t, unsigned j,
+                             struct run_call from)
 {
     const uintptr_t stack =
-        run_is_in_wrapper(cfa) ? run_stack_callers(t, site, cfa) : 0;
+        run_is_in_wrapper(from.cfa) ? run_stack_callers(t, from) : 0;
     if (!stack && !t->has_callers)
         return;
     __builtin_memset(t->last, 0, sizeof t->last);
@@ -389,7 +390,7 @@ void run_unlocks(const volatile void *lock, uintptr_t site)
 /* ------------------------------------------------------------------ took -- */
 
 void run_took(struct run_thread *t, const volatile void *lock, unsigned how,
-              const char *total, uintptr_t site, uintptr_t cfa)
+              const char *total, struct run_call from)
 {
     const uintptr_t object = (uintptr_t)lock | (how & RUN_READ);
     const uintptr_t changes = __atomic_load_n(&run_changes, __ATOMIC_ACQUIRE);
@@ -397,7 +398,7 @@ void run_took(struct run_thread *t, const volatile void *lock, unsigned how,
     unsigned known;
     uint64_t chain, is;
     if (RUN_UNLIKELY(run_each))
-        run_each_took((uintptr_t)lock, total, site);
+        run_each_took((uintptr_t)lock, total, from.site);
     if (RUN_UNLIKELY(t->changes != changes))
         __builtin_memset(t->last, 0, sizeof t->last);
     t->changes = changes;
@@ -407,19 +408,18 @@ void run_took(struct run_thread *t, const volatile void *lock, unsigned how,
     chain = chain_mix(t->chain[known], object);
     is = __atomic_load_n(&chains[chain >> 50], __ATOMIC_RELAXED);
     if (t->depth)
-        settled &= !(how & RUN_TRIED) &&
-                   (is_recorded(t, chain, is) ||
-                    order_new(t, object, chain, site, cfa));
+        settled &= !(how & RUN_TRIED) && (is_recorded(t, chain, is) ||
+                                          order_new(t, object, chain, from));
     if (known < RUN_HELD) {
         uintptr_t *held = run_held(t, known);
-        recorder_put_(held + 1, site);
+        recorder_put_(held + 1, from.site);
         recorder_put_(held, object);
         t->chain[known + 1] = chain;
         if (t->last[known] != object)
             t->last[known + 1] = 0;
         t->last[known] = settled ? object : 0;
-        if (run_is_in_wrapper(cfa) || t->has_callers)
-            held_callers_set(t, known, site, cfa);
+        if (run_is_in_wrapper(from.cfa) || t->has_callers)
+            held_callers_set(t, known, from);
     }
     t->depth++;
 }

@@ -60,28 +60,18 @@ void run_file_due(void)
 
 /* exit() knows nothing of these ends. A child of vfork() has its parent's
  * memory. */
-enum { EXIT_AT_ONCE, EXIT_OF_C, EXIT_QUICK, EXITS };
-static void (*exits[EXITS])(int status);
-
-void run_exits_bind(run_find *find)
-{
-    RUN_FIND(exits[EXIT_AT_ONCE], find, "_exit");
-    RUN_FIND(exits[EXIT_OF_C], find, "_Exit");
-    RUN_FIND(exits[EXIT_QUICK], find, "quick_exit");
-}
-#define EXIT(which, name)                                                      \
+#define EXIT(name)                                                             \
     RUN_EXPORT void name(int status)                                           \
     {                                                                          \
         run_bind();                                                            \
         if (!run_sandboxed &&                                                  \
             recorder_home_.registry->pid == recorder_os_process_())            \
             recorder_exit_note_(status, NULL);                                 \
-        exits[which](status);                                                  \
-        __builtin_unreachable();                                               \
+        run_real.name(status);                                                 \
     }
-EXIT(EXIT_AT_ONCE, _exit)
-EXIT(EXIT_OF_C, _Exit)
-EXIT(EXIT_QUICK, quick_exit)
+EXIT(_exit)
+EXIT(_Exit)
+EXIT(quick_exit)
 
 /* The child of a process with a file of ours has new memory for all rings, of
  * which each page that is touched is a page fault. */

@@ -67,7 +67,6 @@ static void bind_by(run_find *find, run_find *find_new)
     bind_conds(&run_cond_new, find_new);
     run_sandbox_bind(find);
     run_calls_bind(find);
-    run_exits_bind(find);
 }
 
 /* dlsym() may call an allocator of the program's, which locks. */

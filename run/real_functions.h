@@ -24,7 +24,7 @@
     X(flockfile) X(ftrylockfile) X(funlockfile) X(sem_wait) X(sem_timedwait)   \
     X(sem_clockwait) X(sem_trywait) X(sem_post) X(sem_init) X(sem_destroy)     \
     X(thrd_create) X(thrd_detach) X(mtx_init) X(mtx_destroy) X(cnd_init)       \
-    X(cnd_destroy)
+    X(cnd_destroy) X(_exit) X(_Exit) X(quick_exit)
 /* clang-format on */
 
 #pragma GCC visibility push(hidden)
@@ -49,10 +49,11 @@ struct run_wide {
     RUN_WIDES(RUN_REAL_MEMBER_)
 };
 extern struct run_wide run_wide;
-#define RUN_LIMITED(limit, name) ((limit)->wide ? run_wide.name : run_real.name)
+#define RUN_WIDE(limit, name, usual) ((limit)->wide ? run_wide.name : (usual))
 #else
-#define RUN_LIMITED(limit, name) run_real.name
+#define RUN_WIDE(limit, name, usual) (usual)
 #endif
+#define RUN_LIMITED(limit, name) RUN_WIDE(limit, name, run_real.name)
 #undef RUN_REAL_MEMBER_
 /* Calls the real function of a wait: the one without a limit, the one until a
  * time, or the one until a time of a clock. */
@@ -90,7 +91,6 @@ void run_put_found(void *to, void *found);
 void run_sandbox_bind(run_find *);
 void run_guards_bind(run_find *);
 void run_calls_bind(run_find *);
-void run_exits_bind(run_find *);
 /* Binds all of them. Returns false in a thread that is about to, which has
  * libc's until then. */
 RUN_SELDOM bool run_bind_all(void);
@@ -103,8 +103,8 @@ RUN_INLINE bool run_bind(void)
 
 /* Waits for a condition, or signals it, by the functions of one version. */
 int run_cond_wait(const struct run_cond_real *, pthread_cond_t *,
-                  pthread_mutex_t *, const struct run_limit *, uintptr_t site,
-                  uintptr_t cfa);
+                  pthread_mutex_t *, const struct run_limit *,
+                  struct run_call from);
 int run_cond_signal(const struct run_cond_real *, pthread_cond_t *);
 int run_cond_broadcast(const struct run_cond_real *, pthread_cond_t *);
 

@@ -45,6 +45,10 @@
  * stack pointer there. */
 #define RUN_SITE ((uintptr_t)__builtin_return_address(0))
 #define RUN_CFA ((uintptr_t)__builtin_dwarf_cfa())
+struct run_call {
+    uintptr_t site, cfa;
+};
+#define RUN_CALL ((struct run_call){RUN_SITE, RUN_CFA})
 /* The format of an event; the words name it: see events.h. */
 #define RUN_FORMAT(words, format) RUN_HEADING(words) format "\0" RUN_LOCATION
 
@@ -217,10 +221,9 @@ void run_sandbox_begin(void);
 
 /* Returns the id of the stack at a call, which it records if it is new; 0: it
  * is not known. */
-uintptr_t run_stack(uintptr_t site, uintptr_t cfa, bool creates);
+uintptr_t run_stack(struct run_call from, bool creates);
 /* Returns the id of the calls that led to a wrapper of locks, or 0. */
-uintptr_t run_stack_callers(const struct run_thread *, uintptr_t site,
-                            uintptr_t cfa);
+uintptr_t run_stack_callers(const struct run_thread *, struct run_call from);
 /* Returns true for an address in a module; `else_is` if that is not known. */
 bool run_in_module(uintptr_t word, bool else_is);
 /* Records the module of a function, if it is new. */
@@ -255,6 +258,7 @@ RUN_INLINE uintptr_t *run_object_word(const struct run_object *o, unsigned j)
 void run_objects_forked(bool rings_are_new);
 /* Notes the calling thread if a thread waits for the object. */
 void run_object_gives(const struct run_thread *, uintptr_t address);
+void run_gives(const void *object); /* the same, if the thread has a lane */
 
 /* ----------------------------------------------------------------- locks -- */
 
@@ -329,18 +333,19 @@ extern uintptr_t run_changes;
 /* Runs after the real call that took the lock: a thread never holds a lock in a
  * record earlier than in the program. */
 void run_took(struct run_thread *, const volatile void *lock, unsigned how,
-              const char *total, uintptr_t site, uintptr_t cfa);
+              const char *total, struct run_call from);
 /* Does the same if the thread took the same locks before. */
 RUN_INLINE bool run_took_again(struct run_thread *t, uintptr_t object,
-                               uintptr_t site, uintptr_t cfa)
+                               struct run_call from)
 {
     const unsigned depth = t->depth;
     uintptr_t *held;
     if (depth >= RUN_HELD || t->last[depth] != object ||
-        t->changes != recorder_get_(&run_changes) || run_is_in_wrapper(cfa))
+        t->changes != recorder_get_(&run_changes) ||
+        run_is_in_wrapper(from.cfa))
         return false;
     held = run_held(t, depth);
-    recorder_put_(held + 1, site);
+    recorder_put_(held + 1, from.site);
     recorder_put_(held, object);
     t->depth = depth + 1;
     return true;
@@ -363,10 +368,10 @@ bool run_gave(struct run_thread *, const volatile void *lock, uintptr_t site);
  * null. */
 RUN_INLINE void run_tried(struct run_thread *t, bool took,
                           const volatile void *lock, unsigned how,
-                          const char *total, uintptr_t site, uintptr_t cfa)
+                          const char *total, struct run_call from)
 {
     if (t && took)
-        run_took(t, lock, how | RUN_TRIED, total, site, cfa);
+        run_took(t, lock, how | RUN_TRIED, total, from);
 }
 /* Runs in front of the real call that unlocks. */
 void run_unlocks(const volatile void *lock, uintptr_t site);
@@ -391,7 +396,8 @@ struct run_wait {
     struct run_thread *thread; /* null: it did not begin */
     const struct run_kind *kind;
     struct run_object *object;
-    uintptr_t address, site, cfa, result, by;
+    struct run_call from;
+    uintptr_t address, result, by;
     uintptr_t gives; /* of the object, as the wait began */
     uint64_t ticks;
     pthread_mutex_t *mutex; /* is taken again at the end; or null */
@@ -400,7 +406,7 @@ struct run_wait {
     struct run_wait name __attribute__((cleanup(run_wait_end))) = {0}
 void run_wait_begin(struct run_wait *, struct run_thread *,
                     const struct run_kind *, const volatile void *object,
-                    uintptr_t other, uintptr_t site, uintptr_t cfa);
+                    uintptr_t other, struct run_call from);
 void run_wait_end(struct run_wait *);
 
 /* How long a call may wait. */
@@ -447,16 +453,15 @@ RUN_INLINE bool run_limit_is_valid(const struct run_limit *l)
 }
 
 /* Where C11 names meet POSIX ones. */
-int run_mutex_lock(pthread_mutex_t *, const struct run_limit *, uintptr_t site,
-                   uintptr_t cfa);
-int run_mutex_trylock(pthread_mutex_t *, uintptr_t site, uintptr_t cfa);
+int run_mutex_lock(pthread_mutex_t *, const struct run_limit *,
+                   struct run_call from);
+int run_mutex_trylock(pthread_mutex_t *, struct run_call from);
 int run_mutex_unlock(pthread_mutex_t *, uintptr_t site);
 /* And functions for times of other sizes. */
 int run_rwlock_lock(pthread_rwlock_t *, bool writes, const struct run_limit *,
-                    uintptr_t site, uintptr_t cfa);
-int run_semaphore_wait(sem_t *, const struct run_limit *, uintptr_t site,
-                       uintptr_t cfa);
+                    struct run_call from);
+int run_semaphore_wait(sem_t *, const struct run_limit *, struct run_call from);
 int run_thread_join(pthread_t, void **, const struct run_limit *,
-                    uintptr_t site, uintptr_t cfa);
+                    struct run_call from);
 int run_c11_of(int result);
 #pragma GCC visibility pop

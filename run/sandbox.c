@@ -95,14 +95,14 @@ RUN_INLINE bool is_futex_wait(long number, long operation)
 /* Records a wait for a futex that is no part of another wait, in a known thread
  * on its own stack: a child of clone() may have this thread's variables. */
 RUN_INLINE void futex_begin(struct run_wait *wait, long futex, bool timed,
-                            uintptr_t cfa)
+                            struct run_call from)
 {
     struct run_thread *t = &run_self;
-    const uintptr_t above = t->stack_high - cfa;
+    const uintptr_t above = t->stack_high - from.cfa;
     if (t->lane && !t->inside && !t->waits && above < t->stack_bytes &&
         t->stack_bytes - above > FUTEX_STACK)
         run_wait_begin(wait, t, timed ? &run_futex_until : &run_futex,
-                       (const void *)futex, 0, RUN_SITE, cfa);
+                       (const void *)futex, 0, from);
 }
 
 /* Apart, so that the other calls have no frame here. Entered by a jump: the
@@ -116,7 +116,7 @@ static RUN_SELDOM long syscall_seldom(long number, long a, long b, long c,
         return filters(number, a, b, c);
     RUN_WAIT(wait);
     if (is_futex_wait(number, b))
-        futex_begin(&wait, a, d != 0, RUN_CFA);
+        futex_begin(&wait, a, d != 0, RUN_CALL);
     result = real_syscall(number, a, b, c, d, e, f);
     wait.result = (uintptr_t)(unsigned)(result < 0 ? errno : 0);
     return result;

@@ -8,8 +8,8 @@ static int wait_real(sem_t *s, const struct run_limit *l)
 {
     return RUN_WAITS(l, sem_wait, sem_timedwait, sem_clockwait, s);
 }
-int run_semaphore_wait(sem_t *s, const struct run_limit *l, uintptr_t site,
-                       uintptr_t cfa)
+int run_semaphore_wait(sem_t *s, const struct run_limit *l,
+                       struct run_call from)
 {
     struct run_thread *t = run_thread();
     int result, error = errno;
@@ -23,7 +23,7 @@ int run_semaphore_wait(sem_t *s, const struct run_limit *l, uintptr_t site,
     errno = error;
     RUN_WAIT(wait);
     run_wait_begin(&wait, t, l->how == RUN_FOREVER ? &run_sem : &run_sem_until,
-                   s, 0, site, cfa);
+                   s, 0, from);
     result = wait_real(s, l);
     wait.result = (uintptr_t)(unsigned)(result ? errno : 0);
     return result;
@@ -31,23 +31,21 @@ int run_semaphore_wait(sem_t *s, const struct run_limit *l, uintptr_t site,
 
 RUN_EXPORT int sem_wait(sem_t *s)
 {
-    return run_semaphore_wait(s, RUN_ALWAYS, RUN_SITE, RUN_CFA);
+    return run_semaphore_wait(s, RUN_ALWAYS, RUN_CALL);
 }
 RUN_EXPORT int sem_timedwait(sem_t *s, const struct timespec *until)
 {
-    return run_semaphore_wait(s, RUN_AT(until), RUN_SITE, RUN_CFA);
+    return run_semaphore_wait(s, RUN_AT(until), RUN_CALL);
 }
 RUN_EXPORT int sem_clockwait(sem_t *s, clockid_t clock,
                              const struct timespec *until)
 {
-    return run_semaphore_wait(s, RUN_BY(clock, until), RUN_SITE, RUN_CFA);
+    return run_semaphore_wait(s, RUN_BY(clock, until), RUN_CALL);
 }
 /* Called in signal handlers, too. */
 RUN_EXPORT int sem_post(sem_t *s)
 {
-    struct run_thread *t = run_thread();
-    if (t)
-        run_object_gives(t, (uintptr_t)s);
+    run_gives(s);
     return run_real.sem_post(s);
 }
 
@@ -61,7 +59,7 @@ RUN_EXPORT int pthread_barrier_wait(pthread_barrier_t *b)
         return run_real.pthread_barrier_wait(b);
     run_object_gives(t, (uintptr_t)b); /* the last of them is who came last */
     RUN_WAIT(wait);
-    run_wait_begin(&wait, t, &run_barrier, b, 0, RUN_SITE, RUN_CFA);
+    run_wait_begin(&wait, t, &run_barrier, b, 0, RUN_CALL);
     result = run_real.pthread_barrier_wait(b);
     wait.result = (uintptr_t)(unsigned)result;
     return result;
@@ -78,17 +76,17 @@ struct run_once {
     pthread_once_t *control;
     void (*routine)(void);
     struct run_thread *thread;
-    uintptr_t site, cfa;
+    struct run_call from;
 };
 static void once_leave(struct run_once **once)
 {
-    run_gave((*once)->thread, (*once)->control, (*once)->site);
+    run_gave((*once)->thread, (*once)->control, (*once)->from.site);
 }
 static void once_run(void)
 {
     struct run_once *once __attribute__((cleanup(once_leave))) = run_self.once;
     run_took(once->thread, once->control, RUN_TRIED, run_once_kind.total,
-             once->site, once->cfa);
+             once->from);
     once->routine();
 }
 static void once_end(struct run_once *once)
@@ -96,8 +94,8 @@ static void once_end(struct run_once *once)
     if (once->thread)
         once->thread->once = once->outer;
 }
-static int once(pthread_once_t *control, void (*routine)(void), uintptr_t site,
-                uintptr_t cfa)
+static int once(pthread_once_t *control, void (*routine)(void),
+                struct run_call from)
 {
     int begun = __atomic_load_n((int *)control, __ATOMIC_ACQUIRE);
     struct run_once once __attribute__((cleanup(once_end))) = {0};
@@ -107,22 +105,22 @@ static int once(pthread_once_t *control, void (*routine)(void), uintptr_t site,
     t = begun & ONCE_DONE ? NULL : run_thread();
     if (!t)
         return run_real.pthread_once(control, routine);
-    once = (struct run_once){t->once, control, routine, t, site, cfa};
+    once = (struct run_once){t->once, control, routine, t, from};
     t->once = &once;
     RUN_WAIT(wait);
     if (begun & ONCE_BEGUN)
-        run_wait_begin(&wait, t, &run_once_kind, control, 0, site, cfa);
+        run_wait_begin(&wait, t, &run_once_kind, control, 0, from);
     result = run_real.pthread_once(control, once_run);
     wait.result = (uintptr_t)(unsigned)result;
     return result;
 }
 RUN_EXPORT int pthread_once(pthread_once_t *control, void (*routine)(void))
 {
-    return once(control, routine, RUN_SITE, RUN_CFA);
+    return once(control, routine, RUN_CALL);
 }
 RUN_EXPORT void call_once(once_flag *flag, void (*routine)(void))
 {
-    once((pthread_once_t *)flag, routine, RUN_SITE, RUN_CFA);
+    once((pthread_once_t *)flag, routine, RUN_CALL);
 }
 
 /* ---------------------------------------------------------------- guards --
@@ -156,29 +154,23 @@ RUN_EXPORT int __cxa_guard_acquire(char *guard)
         RUN_WAIT(wait);
         if (__atomic_load_n(guard + 1, __ATOMIC_RELAXED) &&
             !__atomic_load_n(guard, __ATOMIC_RELAXED))
-            run_wait_begin(&wait, t, &run_once_kind, guard, 0, RUN_SITE,
-                           RUN_CFA);
+            run_wait_begin(&wait, t, &run_once_kind, guard, 0, RUN_CALL);
         result = guards.acquire(guard);
         wait.result = 0;
     }
     if (result)
-        run_took(t, guard, RUN_TRIED, run_once_kind.total, RUN_SITE, RUN_CFA);
+        run_took(t, guard, RUN_TRIED, run_once_kind.total, RUN_CALL);
     return result;
-}
-static void guard_end(char *guard, void (*real)(char *), uintptr_t site)
-{
-    struct run_thread *t = run_thread();
-    if (t)
-        run_gave(t, guard, site);
-    real(guard);
 }
 RUN_EXPORT void __cxa_guard_release(char *guard);
 RUN_EXPORT void __cxa_guard_release(char *guard)
 {
-    guard_end(guard, guards.release, RUN_SITE);
+    run_unlocks(guard, RUN_SITE);
+    guards.release(guard);
 }
 RUN_EXPORT void __cxa_guard_abort(char *guard);
 RUN_EXPORT void __cxa_guard_abort(char *guard)
 {
-    guard_end(guard, guards.abort, RUN_SITE);
+    run_unlocks(guard, RUN_SITE);
+    guards.abort(guard);
 }

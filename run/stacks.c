@@ -388,21 +388,20 @@ static uintptr_t fp_below(uintptr_t place)
 /* Returns the program's frame pointer at a call, 0 if it is not found. On
  * aarch64 a function saves it anywhere in its frame: their records are a list,
  * which is followed upwards to the function that was called. */
-static uintptr_t fp_of_call(uintptr_t site, uintptr_t cfa)
+static uintptr_t fp_of_call(struct run_call from)
 {
 #ifdef __aarch64__
     const uintptr_t *frame = __builtin_frame_address(0), *next;
-    for (; (uintptr_t)frame < cfa; frame = next) {
+    for (; (uintptr_t)frame < from.cfa; frame = next) {
         next = (const uintptr_t *)frame[0];
-        if (frame[1] == site)
+        if (frame[1] == from.site)
             return frame[0];
         if (next <= frame)
             break;
     }
     return 0;
 #else
-    (void)site;
-    return fp_below(cfa - sizeof cfa);
+    return fp_below(from.cfa - sizeof from.cfa);
 #endif
 }
 
@@ -488,21 +487,21 @@ static uintptr_t stack_add(const struct walk *walk, uintptr_t cfa)
 
 /* Returns the known stack at a call, or null. Of a stack that is not the
  * thread's own only the site was kept. */
-static const struct stack *stack_find(uintptr_t site, uintptr_t cfa,
-                                      uintptr_t room)
+static const struct stack *stack_find(struct run_call from, uintptr_t room)
 {
     const struct stack *s =
-        __atomic_load_n(&sites[site_hash(site)], __ATOMIC_ACQUIRE);
-    const uintptr_t fp_called = fp_of_call(site, cfa);
+        __atomic_load_n(&sites[site_hash(from.site)], __ATOMIC_ACQUIRE);
+    const uintptr_t fp_called = fp_of_call(from);
     for (; s; s = s->next) {
         uintptr_t fp = fp_called;
         unsigned i = 1;
-        if (s->pcs[0] != (site & ~(uintptr_t)1) && s->pcs[0] != site)
+        if (s->pcs[0] != (from.site & ~(uintptr_t)1) && s->pcs[0] != from.site)
             continue;
-        if (s->words && (s->room != room || s->words != stack_words(cfa, room)))
+        if (s->words &&
+            (s->room != room || s->words != stack_words(from.cfa, room)))
             continue;
         for (; i < s->count && s->places[i] < room; i++) {
-            uintptr_t at = cfa + (s->places[i] & ~(uint32_t)HAS_FP);
+            uintptr_t at = from.cfa + (s->places[i] & ~(uint32_t)HAS_FP);
             if (!is_word(*(const uintptr_t *)at, s->pcs[i]))
                 break;
             if (!(s->places[i] & HAS_FP))
@@ -558,14 +557,13 @@ static RUN_SELDOM uintptr_t callers_add(unsigned slot, uint64_t hash,
     return record[0];
 }
 
-uintptr_t run_stack_callers(const struct run_thread *t, uintptr_t site,
-                            uintptr_t cfa)
+uintptr_t run_stack_callers(const struct run_thread *t, struct run_call from)
 {
-    const uintptr_t high = t->stack_high, *fp = (const uintptr_t *)cfa - 2;
-    uintptr_t record[12] = {0, 0, site}, low = cfa, at = *fp;
-    uint64_t hash = run_mix(1, site);
+    const uintptr_t high = t->stack_high, *fp = (const uintptr_t *)from.cfa - 2;
+    uintptr_t record[12] = {0, 0, from.site}, low = from.cfa, at = *fp;
+    uint64_t hash = run_mix(1, from.site);
     unsigned count = 1, slot;
-    if (high - cfa >= t->stack_bytes)
+    if (high - from.cfa >= t->stack_bytes)
         return 0; /* it is not the thread's own stack */
     while (count < CALLERS_DEPTH && low < high && at - low < high - low &&
            at % sizeof at == 0) {
@@ -603,19 +601,19 @@ static bool has_room(uintptr_t site)
 /* As run_stack(). `snapshot`: set to the depth of the stack for the snapshot.
  * Apart, as this function's frame would be part of the snapshot. */
 __attribute__((noinline)) static uintptr_t
-stack_of(uintptr_t site, uintptr_t cfa, bool creates, uintptr_t *snapshot)
+stack_of(struct run_call from, bool creates, uintptr_t *snapshot)
 {
     struct run_thread *t = &run_self;
     /* The bytes of the thread's own stack above the call; 0: the call came from
      * a coroutine or a signal handler's stack. */
-    uintptr_t room = t->stack_high - cfa < t->stack_bytes
-                         ? t->stack_high - cfa - sizeof(uintptr_t)
+    uintptr_t room = t->stack_high - from.cfa < t->stack_bytes
+                         ? t->stack_high - from.cfa - sizeof(uintptr_t)
                          : 0;
-    const struct stack *known = stack_find(site, cfa, room);
+    const struct stack *known = stack_find(from, room);
     struct walk walk;
     if (known)
         return known->id;
-    walk.site = site;
+    walk.site = from.site;
     walk.room = walk.words = 0;
     walk.high = room ? t->stack_high : UINTPTR_MAX;
     walk.count = 0;
@@ -627,21 +625,21 @@ stack_of(uintptr_t site, uintptr_t cfa, bool creates, uintptr_t *snapshot)
         t->inside++;
         _Unwind_Backtrace(walk_step, &walk);
         t->inside--;
-        if (walk.count <= 1 && !walk.whole && has_room(site)) {
+        if (walk.count <= 1 && !walk.whole && has_room(from.site)) {
             walk.room = *snapshot = room;
-            walk.words = stack_words(cfa, room);
+            walk.words = stack_words(from.cfa, room);
         }
     }
     if (walk.count == 0) {
-        walk.pcs[0] = site;
+        walk.pcs[0] = from.site;
         walk.count = 1;
     }
-    return stack_add(&walk, cfa);
+    return stack_add(&walk, from.cfa);
 }
 
-uintptr_t run_stack(uintptr_t site, uintptr_t cfa, bool creates)
+uintptr_t run_stack(struct run_call from, bool creates)
 {
-    uintptr_t room = 0, id = stack_of(site, cfa, creates, &room);
+    uintptr_t room = 0, id = stack_of(from, creates, &room);
     if (id && room) {
         run_self.inside++;
         recorder_add_(&slots_used, SNAPSHOT_SLOTS);

@@ -331,8 +331,7 @@ static RUN_SELDOM void lanes_are_out(struct run_thread *t, bool sandboxed)
 /* Makes a thread that runs `start`. Its pthread_t goes to `to`, which is not
  * read afterwards, as the thread may have freed it. */
 static int create(struct start *start, pthread_t *to,
-                  const pthread_attr_t *attribute, uintptr_t site,
-                  uintptr_t cfa)
+                  const pthread_attr_t *attribute, struct run_call from)
 {
     static const char format[] =
         RUN_FORMAT("create", "create %p(%p): %d, stack %u");
@@ -368,8 +367,8 @@ static int create(struct start *start, pthread_t *to,
     }
     start->detached = detached != 0;
     start->parent = t->number;
-    start->site = site;
-    start->stack = stack = run_stack(site, cfa, true);
+    start->site = from.site;
+    start->stack = stack = run_stack(from, true);
     run_stack_module(function);
     start->first = run_word_at(argument);
     if (!run_in_module(start->first, start->first % sizeof start->first == 0))
@@ -384,7 +383,7 @@ static int create(struct start *start, pthread_t *to,
         lane_give(lane);
     else
         run_order_part(t);
-    run_record(&recorder_for_thread_life, format, site,
+    run_record(&recorder_for_thread_life, format, from.site,
                RUN_WORDS(function, (uintptr_t)argument,
                          (uintptr_t)(unsigned)result, stack),
                1);
@@ -395,12 +394,12 @@ RUN_EXPORT int pthread_create(pthread_t *to, const pthread_attr_t *attribute,
                               void *(*run)(void *), void *argument)
 {
     struct start start = {.run = run, .argument = argument};
-    return create(&start, to, attribute, RUN_SITE, RUN_CFA);
+    return create(&start, to, attribute, RUN_CALL);
 }
 RUN_EXPORT int thrd_create(thrd_t *to, thrd_start_t run, void *argument)
 {
     struct start start = {.run_c11 = run, .argument = argument};
-    return create(&start, to, NULL, RUN_SITE, RUN_CFA);
+    return create(&start, to, NULL, RUN_CALL);
 }
 
 /* ------------------------------------------------------------------ fork -- */

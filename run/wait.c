@@ -55,31 +55,31 @@ static uintptr_t *now_until(const struct run_thread *t)
 
 void run_wait_begin(struct run_wait *wait, struct run_thread *t,
                     const struct run_kind *kind, const volatile void *object,
-                    uintptr_t other, uintptr_t site, uintptr_t cfa)
+                    uintptr_t other, struct run_call from)
 {
     uintptr_t words[4] = {(uintptr_t)object, other, 0, 0};
     RUN_INSIDE(t);
     run_file_due();
-    words[2] = run_stack(site, cfa, false);
+    words[2] = run_stack(from, false);
     wait->thread = t;
     t->waits = true;
     wait->kind = kind;
     wait->address = (uintptr_t)object;
-    wait->site = site;
-    wait->cfa = cfa;
+    wait->from = from;
     wait->result = UINTPTR_MAX; /* cancelled, unless the call returns */
     if (kind != &run_join && kind != &run_join_until)
-        wait->object = run_object_make((uintptr_t)object, kind->total, site);
+        wait->object =
+            run_object_make((uintptr_t)object, kind->total, from.site);
     if (wait->object) {
         wait->gives = recorder_get_(&wait->object->gives);
         recorder_add_(&wait->object->waiters, 1);
     }
     if (kind->lock)
         recorder_add_(&run_waiting, 1);
-    run_cell_write(&recorder_for_thread_now, t->lane - 1, kind->now, site,
+    run_cell_write(&recorder_for_thread_now, t->lane - 1, kind->now, from.site,
                    words, 1);
     words[3] = t->depth;
-    run_record(&recorder_for_lock_wait, kind->begin, site, words, 1);
+    run_record(&recorder_for_lock_wait, kind->begin, from.site, words, 1);
     wait->ticks = recorder_ticks_();
 }
 
@@ -103,7 +103,7 @@ static void add_to_total(const struct run_wait *wait, uint64_t ticks)
     while (lasted > was)
         if (__atomic_compare_exchange_n(longest, &was, lasted, false,
                                         __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
-            recorder_put_(run_object_word(o, 5), wait->site);
+            recorder_put_(run_object_word(o, 5), wait->from.site);
             break;
         }
 }
@@ -159,12 +159,11 @@ void run_wait_end(struct run_wait *wait)
                given     ? cpu < 0 ? wait->kind->given : wait->kind->given_cpu
                : cpu < 0 ? wait->kind->end
                          : wait->kind->end_cpu,
-               wait->site,
+               wait->from.site,
                RUN_WORDS(wait->address, wait->result, give.by,
                          cpu < 0 ? 0 : (uintptr_t)cpu, given,
                          first ? now - first : 0),
                given ? 2 : 1);
     if (wait->mutex)
-        run_took(t, wait->mutex, RUN_WRITE, run_mutex.total, wait->site,
-                 wait->cfa);
+        run_took(t, wait->mutex, RUN_WRITE, run_mutex.total, wait->from);
 }

@@ -129,8 +129,8 @@ typedef struct recorder_entry {
     RECORD_X(__VA_ARGS__, RECORD_TOO_MANY_ARGS, RECORD_TOO_MANY_ARGS,          \
              RECORD_TOO_MANY_ARGS, RECORD_TOO_MANY_ARGS, RECORD_12_,           \
              RECORD_12_, RECORD_12_, RECORD_12_, RECORD_8_, RECORD_8_,         \
-             RECORD_8_, RECORD_8_, RECORD_4_, RECORD_3_, RECORD_2_, RECORD_1_, \
-             RECORD_0_, 0)                                                     \
+             RECORD_8_, RECORD_8_, RECORD_4_, RECORD_4_, RECORD_4_, RECORD_4_, \
+             RECORD_4_, 0)                                                     \
     (name, __VA_ARGS__, 0, 0, 0, 0)
 #define RECORD_X(format, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, x,    \
                  ...)                                                          \
@@ -146,21 +146,11 @@ typedef struct recorder_entry {
          ? (ringidx_t)-1                                                       \
          : recorder_returned_(call))
 #endif
-#define RECORD_FEW_(name, format, a, b, c, d)                                  \
-    RECORD_CALL_(name,                                                         \
-                 recorder_record_few_(&recorder_for_##name,                    \
-                                      RECORDER_FORMAT_(format), a, b, c, d))
-#define RECORD_0_(name, format, ...) RECORD_FEW_(name, format, 0, 0, 0, 0)
-#define RECORD_1_(name, format, a, ...)                                        \
-    RECORD_FEW_(name, format, RECORDER_ARG(a), 0, 0, 0)
-#define RECORD_2_(name, format, a, b, ...)                                     \
-    RECORD_FEW_(name, format, RECORDER_ARG(a), RECORDER_ARG(b), 0, 0)
-#define RECORD_3_(name, format, a, b, c, ...)                                  \
-    RECORD_FEW_(name, format, RECORDER_ARG(a), RECORDER_ARG(b),                \
-                RECORDER_ARG(c), 0)
 #define RECORD_4_(name, format, a, b, c, d, ...)                               \
-    RECORD_FEW_(name, format, RECORDER_ARG(a), RECORDER_ARG(b),                \
-                RECORDER_ARG(c), RECORDER_ARG(d))
+    RECORD_CALL_(name, recorder_record_few_(                                   \
+                           &recorder_for_##name, RECORDER_FORMAT_(format),     \
+                           RECORDER_ARG(a), RECORDER_ARG(b), RECORDER_ARG(c),  \
+                           RECORDER_ARG(d)))
 #define RECORD_8_(name, format, a, b, c, d, e, f, g, h, ...)                   \
     RECORD_CALL_(name, recorder_record_more_(                                  \
                            &recorder_for_##name, RECORDER_FORMAT_(format), 2,  \

@@ -3,7 +3,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "kernel.h"
 
-#include "array.h"
 #include "print.h"
 #include "proc.h"
 

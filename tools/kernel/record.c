@@ -11,7 +11,6 @@
 #include <elf.h>
 #include <sys/mman.h>
 
-#include "array.h"
 #include "proc.h"
 #include "recorder/layout.h"
 #include "recorder/os_linux_kernel.h"
@@ -332,17 +331,10 @@ static const char *kernel_source_open(struct source *source, int pid)
  * its first thread alone is left. */
 static bool is_running(int pid)
 {
-    char text[1024], *state;
-    unsigned long threads;
-    size_t size = proc_text(pid, 0, "stat", text, sizeof text);
-    state = strrchr(text, ')');
-    /* After the name: state, 16 numbers, threads. */
-    if (!state || sscanf(state,
-                         ") %*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
-                         "%*s %*s %*s %*s %*s %*s %lu",
-                         &threads) != 1)
-        return size > 0;
-    return strchr("ZX", state[2]) == NULL || threads > 1;
+    char text[2048];
+    const char state = *proc_stat(pid, 0, 3, text);
+    return state && (!strchr("ZX", state) ||
+                     strtoul(proc_stat(pid, 0, 20, text), NULL, 10) > 1);
 }
 
 bool kernel_record(struct call *call, int pid, uint64_t ns)

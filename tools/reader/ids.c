@@ -42,8 +42,9 @@ size_t ids_add(struct ids *ids, uint64_t a, uint64_t b, uint64_t c,
     if (ids->count * 2 >= ids->max)
         ids_grow(ids);
     id = id_of(ids, key);
-    *is_new = !id->number;
-    if (*is_new) {
+    if (is_new)
+        *is_new = !id->number;
+    if (!id->number) {
         memcpy(id->key, key, sizeof id->key);
         id->number = ++ids->count;
     }

@@ -15,7 +15,7 @@ struct ids {
 };
 #define IDS_NONE SIZE_MAX
 
-/* Returns the number of a key; *is_new is true if the key is new. */
+/* Returns the number of a key; *is_new, unless null, is true if it is new. */
 size_t ids_add(struct ids *, uint64_t a, uint64_t b, uint64_t c, bool *is_new);
 /* The number of a key, or IDS_NONE. */
 size_t ids_find(const struct ids *, uint64_t a, uint64_t b, uint64_t c);

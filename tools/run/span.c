@@ -19,7 +19,6 @@
 #include <capstone/capstone.h>
 #include <dlfcn.h>
 #include <dwarf.h>
-#include <elfutils/libdwfl.h>
 
 enum { PARTS = 64, RSP = 7, RBP = 6 };
 

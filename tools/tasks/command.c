@@ -5,6 +5,7 @@
 #include "array.h"
 #include "file.h"
 #include "proc.h"
+#include "show.h"
 #include "stacks.h"
 
 /* --------------------------------------------------------------- symbols -- */
@@ -168,10 +169,7 @@ static bool command_thread(void *of, size_t i, int32_t *id, uint64_t *sp)
 
 static void command_thread_name(void *of, size_t i, char to[64])
 {
-    const struct threads *threads = &((struct tasks_command *)of)->threads;
-    const struct thread *thread = &threads->all[i];
-    snprintf(to, 64, "%d%s%s", (int)thread->id, *thread->name ? " " : "",
-             thread->name);
+    show_name(&((struct tasks_command *)of)->threads, i, to);
 }
 
 static uint64_t command_waits_on(void *of, size_t i)
@@ -229,7 +227,6 @@ static void notes_find(struct tasks_command *command)
     const struct source *source = command->source;
     const struct machine *machine = machine_of(source->memory);
     struct threads notes = {.source = command->source, .machine = machine};
-    bool is_new;
     if (!source->memory->stale_order || !machine)
         return;
     core_threads(&notes);
@@ -238,7 +235,7 @@ static void notes_find(struct tasks_command *command)
         if (note->id < NOTE_NUMBER)
             continue;
         ids_add(&command->notes, note->registers.value[machine->unwind.sp],
-                note->registers.value[machine->unwind.pc], 0, &is_new);
+                note->registers.value[machine->unwind.pc], 0, NULL);
         command->has_notes = true;
     }
     free(notes.all);

@@ -4,61 +4,38 @@
 #include "tasks.h"
 #include "threads.h"
 
-#include <elf.h>
+/* Where a ucontext_t has its registers, as the system's headers have it: words
+ * from an offset on, and which register each is; \377: none. */
+static const struct ucontext {
+    unsigned elf, offset, count;
+    const char *words;
+} ucontexts[] = {
+    {EM_X86_64, 0x28, 17, "\10\11\12\13\14\15\16\17\5\4\6\3\1\0\2\7\20"},
+    {EM_386, 0x24, 11, "\7\6\5\4\3\2\1\0\377\377\10"},
+    {EM_AARCH64, 0xb8, 33,
+     "\0\1\2\3\4\5\6\7\10\11\12\13\14\15\16\17\20\21\22\23\24\25\26\27"
+     "\30\31\32\33\34\35\36\37\40"}};
 
-/* Where a ucontext_t has its registers, as the system's headers have it. */
-struct ucontext {
-    unsigned elf, bytes;
-    struct ucontext_row {
-        uint16_t offset;
-        unsigned char count, first; /* how many, from that register on */
-    } rows[20];
-};
-static const struct ucontext ucontexts[] = {
-    {EM_X86_64,
-     0xb0,
-     {{0x28, 8, 8}, /* r8 to r15 */
-      {0x68, 1, 5},
-      {0x70, 1, 4},
-      {0x78, 1, 6},
-      {0x80, 1, 3},
-      {0x88, 1, 1},
-      {0x90, 1, 0},
-      {0x98, 1, 2},
-      {0xa0, 1, 7},
-      {0xa8, 1, 16}}},
-    {EM_386,
-     0x50,
-     {{0x24, 1, 7}, /* edi, esi, ebp, esp, ebx, edx, ecx, eax, eip */
-      {0x28, 1, 6},
-      {0x2c, 1, 5},
-      {0x30, 1, 4},
-      {0x34, 1, 3},
-      {0x38, 1, 2},
-      {0x3c, 1, 1},
-      {0x40, 1, 0},
-      {0x4c, 1, 8}}},
-    {EM_AARCH64, 0x1c0, {{0xb8, 31, 0}, {0x1b0, 1, 31}, {0x1b8, 1, 32}}}};
-
-static void set(struct registers *to, unsigned which, uint64_t value)
+static void set(struct task_context *to, unsigned which, uint64_t value)
 {
-    to->value[which] = value;
-    to->known[which] = true;
+    to->registers.value[which] = value;
+    to->registers.known[which] = true;
 }
 
-static bool ucontext_read(struct memory *m, uint64_t at, struct registers *to)
+static bool ucontext_read(struct memory *m, uint64_t at,
+                          struct task_context *to)
 {
     unsigned char bytes[512];
     const struct ucontext *u = NULL;
     for (size_t i = 0; i < sizeof ucontexts / sizeof *ucontexts; i++)
         if (ucontexts[i].elf == m->machine)
             u = &ucontexts[i];
-    if (!u || !bytes_read(m, at, bytes, u->bytes))
+    if (!u || !bytes_read(m, at, bytes, u->offset + u->count * m->word_bytes))
         return false;
-    for (const struct ucontext_row *row = u->rows; row->count; row++)
-        for (unsigned i = 0; i < row->count; i++)
-            set(to, row->first + i,
-                bytes_word(m, bytes + row->offset + i * m->word_bytes));
+    for (unsigned i = 0; i < u->count; i++)
+        if ((unsigned char)u->words[i] < REGISTERS_MAX)
+            set(to, (unsigned char)u->words[i],
+                bytes_word(m, bytes + u->offset + i * m->word_bytes));
     return true;
 }
 
@@ -68,7 +45,7 @@ static bool ucontext_read(struct memory *m, uint64_t at, struct registers *to)
  * pointer ends after them. */
 static bool words_read(struct memory *m, uint64_t place,
                        const unsigned char *words, unsigned count,
-                       struct registers *to, bool *exact, uint64_t *xpsr)
+                       struct task_context *to)
 {
     const struct machine *machine = machine_of(m);
     uint64_t sp, more = 0;
@@ -93,8 +70,8 @@ static bool words_read(struct memory *m, uint64_t place,
             if (!(value >> 24 & 1))
                 return false; /* a Cortex-M has no other mode than Thumb */
             more += value >> 9 & 1 ? 4 : 0;
-            *xpsr = value;
-            *exact = true;
+            to->xpsr = value;
+            to->exact = true;
         } else if (words[i] == RECORDER_TASK_EXC_RETURN_) {
             if (value >> 8 != 0xffffff)
                 return false;
@@ -106,13 +83,13 @@ static bool words_read(struct memory *m, uint64_t place,
             if ((value & 0x180f) != 0x1800) /* MPP; MIE, and bits that M
                                              * lacks */
                 return false;
-            *exact = true;
+            to->exact = true;
         }
     }
-    if (machine->elf == EM_ARM && to->known[machine->unwind.pc])
-        to->value[machine->unwind.pc] &= ~(uint64_t)1; /* Thumb */
+    if (machine->elf == EM_ARM) /* Thumb */
+        to->registers.value[machine->unwind.pc] &= ~(uint64_t)1;
     set(to, machine->unwind.sp, (sp + more) & word_max(m));
-    return to->known[machine->unwind.pc];
+    return to->registers.known[machine->unwind.pc];
 }
 
 static bool is_code(const struct tasks *tasks, uint64_t address)
@@ -124,15 +101,15 @@ static bool is_code(const struct tasks *tasks, uint64_t address)
 /* The first form of this processor whose program counter points to code. */
 static bool forms_read(const struct tasks *tasks, struct memory *m,
                        uint64_t place, const struct task_form *form,
-                       struct registers *to, bool *exact, uint64_t *xpsr)
+                       struct task_context *to)
 {
     const struct machine *machine = machine_of(m);
     for (; form->count; form++) {
         memset(to, 0, sizeof *to);
         if (form->machine == m->machine &&
             words_read(m, place, (const unsigned char *)form->words,
-                       form->count, to, exact, xpsr) &&
-            is_code(tasks, to->value[machine->unwind.pc]))
+                       form->count, to) &&
+            is_code(tasks, to->registers.value[machine->unwind.pc]))
             return true;
     }
     return false;
@@ -140,23 +117,15 @@ static bool forms_read(const struct tasks *tasks, struct memory *m,
 
 /* Boost's: mxcsr and x87's words, in later releases a guard, then r12 r13 r14
  * r15 rbx rbp rip. The right form is the one whose rip is code. */
-static bool fcontext_read(const struct tasks *tasks, struct memory *m,
-                          uint64_t place, struct registers *to)
-{
-    static const struct task_form forms[] = {
-        {EM_X86_64, "\377\14\15\16\17\3\6\20", 8},
-        {EM_X86_64, "\377\377\14\15\16\17\3\6\20", 9},
-        {0, NULL, 0}};
-    bool exact;
-    uint64_t xpsr;
-    return forms_read(tasks, m, place, forms, to, &exact, &xpsr);
-}
+static const struct task_form fcontext_forms[] = {
+    {EM_X86_64, "\377\14\15\16\17\3\6\20", 8},
+    {EM_X86_64, "\377\377\14\15\16\17\3\6\20", 9},
+    {0, NULL, 0}};
 
 /* --------------------------------------------------------------- context -- */
 
 bool task_registers(const struct tasks *tasks, struct memory *m,
-                    const struct task *task, struct registers *to, bool *exact,
-                    uint64_t *xpsr)
+                    const struct task *task, struct task_context *to)
 {
     const struct layout *layout = &tasks->layouts[task->layout];
     const struct layout_row *rows = layout->rows;
@@ -168,8 +137,6 @@ bool task_registers(const struct tasks *tasks, struct memory *m,
         : rows[RECORDER_TASK_FCONTEXT_].is_set ? RECORDER_TASK_FCONTEXT_
                                                : RECORDER_TASK_UCONTEXT_AT_;
     memset(to, 0, sizeof *to);
-    *exact = false;
-    *xpsr = 0;
     if (!machine)
         return false;
     if (rows[RECORDER_TASK_UCONTEXT_].is_set)
@@ -181,10 +148,9 @@ bool task_registers(const struct tasks *tasks, struct memory *m,
     if (what == RECORDER_TASK_UCONTEXT_AT_)
         return ucontext_read(m, at, to);
     if (what == RECORDER_TASK_FCONTEXT_)
-        return fcontext_read(tasks, m, place, to);
+        return forms_read(tasks, m, place, fcontext_forms, to);
     if (layout->traits.forms)
-        return forms_read(tasks, m, place, layout->traits.forms, to, exact,
-                          xpsr);
+        return forms_read(tasks, m, place, layout->traits.forms, to);
     return words_read(m, what == RECORDER_TASK_WORDS_AT_ ? at : place,
-                      layout->words, layout->words_count, to, exact, xpsr);
+                      layout->words, layout->words_count, to);
 }

@@ -36,9 +36,8 @@ static void names_read(struct tasks *tasks, struct freertos *of)
          size >= item && of->names_count < sizeof of->names / sizeof *of->names;
          size -= item, at += item) {
         struct freertos_name *to = &of->names[of->names_count];
-        if (!bytes_read_word(&tasks->cache.memory, at + handle, &object) ||
-            !object ||
-            !bytes_read_word(&tasks->cache.memory, at + text, &name) || !name)
+        if (!bytes_read_word(m, at + handle, &object) || !object ||
+            !bytes_read_word(m, at + text, &name) || !name)
             continue;
         to->object = object;
         m->read(m, name, to->name, sizeof to->name - 1);
@@ -118,61 +117,53 @@ const char *freertos_name(const struct layout *layout, uint64_t object)
 
 /* True for a list. Its end marker has a special value, and the next item is in
  * the same list. */
-static bool is_list(struct tasks *tasks, const struct freertos *of, uint64_t at)
+static bool is_list(struct memory *m, const struct freertos *of, uint64_t at)
 {
     uint64_t end = at + of->end, next, inside, value;
-    return bytes_read_number(&tasks->cache.memory, end + of->value,
-                             of->value_bytes, &value) &&
+    return bytes_read_number(m, end + of->value, of->value_bytes, &value) &&
            value == UINT64_MAX >> (64 - 8 * of->value_bytes) &&
-           bytes_read_word(&tasks->cache.memory, end + of->next, &next) &&
-           (next == end || (bytes_read_word(&tasks->cache.memory,
-                                            next + of->inside, &inside) &&
-                            inside == at));
+           bytes_read_word(m, end + of->next, &next) &&
+           (next == end ||
+            (bytes_read_word(m, next + of->inside, &inside) && inside == at));
 }
 
 /* True for a queue: it has a second list beside the one in which a task waits,
  * and at most as many messages as it has room for. */
-static bool is_queue(struct tasks *tasks, const struct freertos *of,
-                     uint64_t at, uint64_t other)
+static bool is_queue(struct memory *m, const struct freertos *of, uint64_t at,
+                     uint64_t other)
 {
     uint64_t held, most;
-    return is_list(tasks, of, at + other) &&
-           bytes_read_number(&tasks->cache.memory, at + of->held,
-                             of->count_bytes, &held) &&
-           bytes_read_number(&tasks->cache.memory, at + of->most,
-                             of->count_bytes, &most) &&
+    return is_list(m, of, at + other) &&
+           bytes_read_number(m, at + of->held, of->count_bytes, &held) &&
+           bytes_read_number(m, at + of->most, of->count_bytes, &most) &&
            most && held <= most;
 }
 
 /* Notes that a task waits to receive from a queue or to send to it. A mutex is
  * a queue without a buffer, a semaphore a queue of items without bytes. */
-static void queue_wait(struct tasks *tasks, const struct layout *layout,
+static void queue_wait(struct memory *m, const struct layout *layout,
                        uint64_t queue, bool sends, struct task *task)
 {
     const struct freertos *of = layout->freertos;
     const struct layout_row *owner = &layout->rows[RECORDER_TASK_OWNER_];
     uint64_t first = queue, item;
     task->object = queue;
-    bytes_read_word(&tasks->cache.memory, queue + of->first, &first);
+    bytes_read_word(m, queue + of->first, &first);
     if (!first) {
         strcpy(task->why, "mutex");
-        bytes_read_word(&tasks->cache.memory, queue + owner->offset,
-                        &task->owner_at);
+        bytes_read_word(m, queue + owner->offset, &task->owner_at);
         return;
     }
-    if (bytes_read_number(&tasks->cache.memory, queue + of->item,
-                          of->count_bytes, &item) &&
-        !item)
+    if (bytes_read_number(m, queue + of->item, of->count_bytes, &item) && !item)
         strcpy(task->why, "semaphore");
     else
         strcpy(task->why, sends ? "full queue" : "empty queue");
 }
 
 /* True if the task waits for a notification, by any of its indexes. */
-static bool is_notified(struct tasks *tasks, const struct freertos *of,
+static bool is_notified(struct memory *m, const struct freertos *of,
                         const struct task *task)
 {
-    struct memory *m = &tasks->cache.memory;
     unsigned char bytes[64];
     unsigned count = of->notified_bytes;
     if (count > sizeof bytes)
@@ -189,19 +180,20 @@ void freertos_wait(struct tasks *tasks, const struct layout *layout,
                    uint64_t list, struct task *task)
 {
     const struct freertos *of = layout->freertos;
+    struct memory *m = &tasks->cache.memory;
     const char *state = layout->lists[task->list].state;
     if (task->running || strcmp(state, "ready") == 0 ||
         strcmp(state, "deleted") == 0 || (list && list == of->pending))
         return;
     if (!list) {
-        if (is_notified(tasks, of, task))
+        if (is_notified(m, of, task))
             strcpy(task->why, "notification");
         else if (strcmp(state, "blocked") == 0)
             strcpy(task->why, "time");
-    } else if (is_queue(tasks, of, list - of->receive, of->send)) {
-        queue_wait(tasks, layout, list - of->receive, false, task);
-    } else if (is_queue(tasks, of, list - of->send, of->receive)) {
-        queue_wait(tasks, layout, list - of->send, true, task);
+    } else if (is_queue(m, of, list - of->receive, of->send)) {
+        queue_wait(m, layout, list - of->receive, false, task);
+    } else if (is_queue(m, of, list - of->send, of->receive)) {
+        queue_wait(m, layout, list - of->send, true, task);
     } else {
         strcpy(task->why, of->has_bits ? "events" : "");
         task->object = list - (of->has_bits ? of->bits : 0);

@@ -1,16 +1,9 @@
 /* last.c - the newest record of each task and thread. */
 /* SPDX-License-Identifier: MIT */
 #include "array.h"
-#include "inside.h"
 #include "tasks.h"
 
 enum { NUMBERS_MAX = 65536 };
-
-/* The newest event of a number. */
-struct newest {
-    struct reader_event event;
-    bool is_set;
-};
 
 /* The newest of all records; RECORDER_TIME_UNKNOWN_: no record, or no known
  * times. */
@@ -109,11 +102,10 @@ static void records_by_worker(struct tasks *tasks, const struct reader *reader)
     struct ids ids = {0};
     size_t *rows = need(calloc(reader->threads_count + 1, sizeof *rows));
     size_t number;
-    bool is_new;
     for (size_t i = 0; i < reader->threads_count; i++) {
         const struct reader_thread *thread = &reader->threads[i];
         if (thread->id && thread->alive)
-            rows[ids_add(&ids, (uint32_t)thread->id, 0, 0, &is_new)] = i;
+            rows[ids_add(&ids, (uint32_t)thread->id, 0, 0, NULL)] = i;
     }
     for (size_t i = 0; i < tasks->count; i++) {
         struct task *task = &tasks->all[i];
@@ -150,7 +142,7 @@ static void since_set(struct tasks *tasks, const struct reader *reader,
         if (!tasks->program.live && times[i] > now)
             now = times[i];
     }
-    for (size_t i = 0; times && i < tasks->count; i++)
+    for (size_t i = 0; i < tasks->count; i++)
         if (times[i] != RECORDER_TIME_UNKNOWN_ && times[i] <= now)
             tasks->all[i].since_ns = now - times[i];
     free(times);
@@ -170,7 +162,7 @@ static bool has_short_ticks(const struct tasks *tasks)
 /* The newest event of all tasks' numbers; the ticks of the newest event of
  * all. */
 static uint64_t events_read(struct tasks *tasks, struct reader *reader,
-                            struct newest *newest, const bool *numbers)
+                            struct reader_event *newest, const bool *numbers)
 {
     struct reader_event event;
     uint64_t ticks = 0;
@@ -179,7 +171,7 @@ static uint64_t events_read(struct tasks *tasks, struct reader *reader,
         if (event.event.time > ticks)
             ticks = event.event.time;
         if (number < tasks->lasts_count && numbers[number])
-            newest[number] = (struct newest){event, true};
+            newest[number] = event;
     }
     return ticks;
 }
@@ -207,7 +199,7 @@ static size_t records_find(struct tasks *tasks, const struct reader *reader,
 
 const char *lasts_read(struct tasks *tasks, struct reader *reader)
 {
-    struct newest *newest = NULL;
+    struct reader_event *newest = NULL; /* of each number */
     bool *numbers = need(calloc(NUMBERS_MAX, sizeof *numbers));
     const char *wrong = reader_take(reader);
     size_t highest = wrong ? 0 : records_find(tasks, reader, numbers);
@@ -224,8 +216,8 @@ const char *lasts_read(struct tasks *tasks, struct reader *reader)
     reader_count(reader);
     now = live ? (int64_t)reader_realtime(reader) : newest_ns(reader);
     for (size_t i = 0; i < tasks->lasts_count; i++)
-        if (newest[i].is_set)
-            last_set(&tasks->lasts[i], reader, &newest[i].event, live, now);
+        if (newest[i].recorder)
+            last_set(&tasks->lasts[i], reader, &newest[i], live, now);
     ns = !live ? now
          : now && reader->clock.start.realtime_ns
              ? now - (int64_t)reader->clock.start.realtime_ns

@@ -1,6 +1,5 @@
 /* layouts.c - the descriptions of tasks that a program holds. */
 /* SPDX-License-Identifier: MIT */
-#include "array.h"
 #include "inside.h"
 #include "print.h"
 #include "tasks.h"

@@ -9,8 +9,6 @@
 #include "bytes.h"
 #include "tasks.h"
 
-#include <elf.h>
-
 /* --------------------------------------------------------------- tables -- */
 
 struct library_list {
@@ -346,15 +344,12 @@ static void library_add(struct tasks *tasks, const struct library *k)
         memcpy(layout->words, k->words, k->words_count);
 }
 
-const char *libraries_read(struct tasks *tasks)
+void libraries_read(struct tasks *tasks)
 {
     const struct memory *m = tasks->program.memory;
-    if (!tasks->program.symbol)
-        return NULL;
-    for (size_t i = 0; i < LIBRARIES; i++)
+    for (size_t i = 0; tasks->program.symbol && i < LIBRARIES; i++)
         if ((!libraries[i].machine || libraries[i].machine == m->machine) &&
             (!libraries[i].word_bytes ||
              libraries[i].word_bytes == m->word_bytes))
             library_add(tasks, &libraries[i]);
-    return NULL;
 }

@@ -23,24 +23,46 @@ static void warn_end(struct tasks *tasks, size_t layout, uint64_t address)
         tasks->layouts[layout].name, (unsigned long long)address, tasks->count);
 }
 
-/* True if a walk has come back to an earlier place, by comparing with the place
- * at the last power of 2 (Brent). */
+/* Reads the word at `at` + `offset`. False, and a warning: that is not
+ * possible. */
+static bool word_read(struct tasks *tasks, size_t layout, uint64_t at,
+                      uint64_t offset, uint64_t *to)
+{
+    if (bytes_read_word(&tasks->cache.memory, at + offset, to))
+        return true;
+    warn_end(tasks, layout, at);
+    return false;
+}
+
+/* Adds a task of a list; a warning names the place `at`. False: the task cannot
+ * be read. */
+static bool task_at(struct tasks *tasks, size_t layout, size_t list,
+                    uint64_t at, uint64_t task)
+{
+    bool is_new;
+    if (task_add(tasks, layout, list, task, &is_new))
+        return true;
+    warn_end(tasks, layout, at);
+    return false;
+}
+
+/* True, and a warning, if a walk has come back to an earlier place, by comparing
+ * with the place at the last power of 2 (Brent). */
 struct circle {
     uint64_t at, steps;
 };
-static bool circle_closes(struct circle *circle, uint64_t at)
+static bool circle_closes(struct tasks *tasks, size_t layout,
+                          struct circle *circle, uint64_t at)
 {
-    if (at == circle->at && circle->steps)
+    if (at == circle->at && circle->steps) {
+        tasks_warn(tasks, "a list of %s goes in a circle, at 0x%llx",
+                   tasks->layouts[layout].name, (unsigned long long)at);
         return true;
+    }
     if ((circle->steps & (circle->steps - 1)) == 0)
         circle->at = at;
     circle->steps++;
     return false;
-}
-static void warn_circle(struct tasks *tasks, size_t layout, uint64_t address)
-{
-    tasks_warn(tasks, "a list of %s goes in a circle, at 0x%llx",
-               tasks->layouts[layout].name, (unsigned long long)address);
 }
 
 /* Walks a damaged ring backwards from its first task, down to a known task. */
@@ -63,31 +85,20 @@ static void list_next(struct tasks *tasks, size_t layout, size_t list)
     const struct layout *l = &tasks->layouts[layout];
     uint64_t next = l->rows[RECORDER_TASK_NEXT_].offset, first, at;
     struct circle circle = {0};
-    bool is_new;
-    if (!bytes_read_word(&tasks->cache.memory, l->lists[list].at, &first)) {
-        warn_end(tasks, layout, l->lists[list].at);
+    if (!word_read(tasks, layout, l->lists[list].at, 0, &first))
         return;
-    }
     at = first;
     while (at && step(tasks)) {
         if (circle.steps && at == first)
             return;
-        if (circle_closes(&circle, at)) {
-            warn_circle(tasks, layout, at);
+        if (circle_closes(tasks, layout, &circle, at) ||
+            !task_at(tasks, layout, list, at, at)) {
             list_previous(tasks, layout, list, first);
             return;
         }
-        if (!task_add(tasks, layout, list, at, &is_new)) {
-            warn_end(tasks, layout, at);
-            list_previous(tasks, layout, list, first);
+        if (!l->rows[RECORDER_TASK_NEXT_].is_set ||
+            !word_read(tasks, layout, at, next, &at))
             return;
-        }
-        if (!l->rows[RECORDER_TASK_NEXT_].is_set)
-            return;
-        if (!bytes_read_word(&tasks->cache.memory, at + next, &at)) {
-            warn_end(tasks, layout, at);
-            return;
-        }
     }
 }
 
@@ -105,27 +116,16 @@ static void list_ring(struct tasks *tasks, size_t layout, size_t list,
     uint64_t link =
         l->rows[is_ring ? RECORDER_TASK_RING_ : RECORDER_TASK_LINK_].offset;
     struct circle circle = {0};
-    bool is_new;
     while (step(tasks)) {
-        if (!bytes_read_word(&tasks->cache.memory, at + next, &at)) {
-            warn_end(tasks, layout, at);
-            return;
-        }
-        if (at == head || !at)
+        if (!word_read(tasks, layout, at, next, &at) || at == head || !at)
             return;
         if (is_ring && head == l->lists[list].at)
             head = at;
-        if (circle_closes(&circle, at)) {
-            warn_circle(tasks, layout, at);
-            return;
-        }
         task = at - link;
-        if ((items &&
-             !bytes_read_word(&tasks->cache.memory, at + items->task, &task)) ||
-            !task_add(tasks, layout, list, task, &is_new)) {
-            warn_end(tasks, layout, at);
+        if (circle_closes(tasks, layout, &circle, at) ||
+            (items && !word_read(tasks, layout, at, items->task, &task)) ||
+            !task_at(tasks, layout, list, at, task))
             return;
-        }
     }
 }
 
@@ -146,17 +146,15 @@ static void list_table(struct tasks *tasks, size_t layout, size_t list)
     unsigned word = tasks->cache.memory.word_bytes;
     bool is_new;
     for (uint64_t i = 0; i < l->count && step(tasks); i++, at += word) {
-        if (!bytes_read_word(&tasks->cache.memory, at, &task)) {
-            warn_end(tasks, layout, at);
+        if (!word_read(tasks, layout, at, 0, &task))
             return;
-        }
         if (task && !task_add(tasks, layout, list, task, &is_new))
             tasks_warn(tasks, "a task of %s, at 0x%llx, cannot be read",
                        tasks->layouts[layout].name, (unsigned long long)task);
     }
 }
 
-const char *lists_read(struct tasks *tasks, size_t layout)
+void lists_read(struct tasks *tasks, size_t layout)
 {
     for (size_t i = 0; i < tasks->layouts[layout].lists_count; i++)
         switch (tasks->layouts[layout].lists[i].kind) {
@@ -168,5 +166,4 @@ const char *lists_read(struct tasks *tasks, size_t layout)
             break;
         case LIST_ITEMS: list_items(tasks, layout, i); break;
         }
-    return NULL;
 }

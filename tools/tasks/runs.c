@@ -10,12 +10,10 @@ enum { RUNS_MAX = 64 }; /* tasks that are looked at */
 static uint64_t saved_sp(struct tasks *tasks, const struct task *task)
 {
     const struct machine *machine = machine_of(&tasks->cache.memory);
-    struct registers registers;
-    uint64_t xpsr;
-    bool exact;
-    return machine && task_registers(tasks, &tasks->cache.memory, task,
-                                     &registers, &exact, &xpsr)
-               ? registers.value[machine->unwind.sp]
+    struct task_context context;
+    return machine &&
+                   task_registers(tasks, &tasks->cache.memory, task, &context)
+               ? context.registers.value[machine->unwind.sp]
                : 0;
 }
 

@@ -8,24 +8,13 @@ enum {
     SPAN_MAX = 256 * 1024 /* bytes of a stack that are compared */
 };
 
-/* Finds out if code is at an address, and if a function begins there. A task
- * that has not begun continues at the start of a function, all others after a
- * call. */
-static const struct place_start *start_of(struct task_stacks *stacks,
-                                          uint64_t address)
+/* True if a function begins at an address. A task that has not begun continues
+ * there, all others after a call. */
+static bool is_start(struct task_stacks *stacks, uint64_t address)
 {
-    struct place_start *start =
-        &stacks->starts[(address ^ address >> 10) %
-                        (sizeof stacks->starts / sizeof *stacks->starts)];
     struct function function;
-    if (start->address == address && address)
-        return start;
-    start->address = address;
-    start->is_code = dwfl_addrmodule(stacks->unwind.dwfl, address) != NULL;
-    start->is_start = start->is_code &&
-                      function_find(&stacks->unwind, address, &function) &&
-                      function.start == address;
-    return start;
+    return function_find(&stacks->unwind, address, &function) &&
+           function.start == address;
 }
 
 /* Keeps a stack; returns its number, or TASK_NONE. */
@@ -61,20 +50,17 @@ unsigned stack_walk(struct task_stacks *stacks, struct tasks *tasks,
                     uint64_t frames[FRAMES_MAX], bool *whole, uint64_t *end)
 {
     const struct unwind_machine *machine = stacks->unwind.machine;
+    struct task_context context;
     struct registers walked;
-    const struct place_start *start;
-    uint64_t xpsr;
     unsigned count;
-    bool exact;
+    bool known = task_registers(tasks, &tasks->cache.memory, task, &context);
     *whole = false;
-    if (!task_registers(tasks, &tasks->cache.memory, task, registers, &exact,
-                        &xpsr))
+    walked = *registers = context.registers;
+    if (!known)
         return 0;
-    walked = *registers;
-    start = start_of(stacks, walked.value[machine->pc]);
-    if (!start->is_code)
+    if (!dwfl_addrmodule(stacks->unwind.dwfl, walked.value[machine->pc]))
         return 0;
-    if (!exact && !start->is_start)
+    if (!context.exact && !is_start(stacks, walked.value[machine->pc]))
         walked.value[machine->pc]--;
     count = (unsigned)unwind(&stacks->unwind, &walked, frames, whole);
     /* Schedulers put 0 in the place of the outermost function's return
@@ -109,17 +95,15 @@ size_t stack_note(struct task_stacks *stacks, struct tasks *tasks,
 static bool context_stood(struct tasks *tasks, const struct task *then,
                           const struct registers *registers)
 {
-    struct registers after;
+    struct task_context after;
     struct task now;
-    uint64_t xpsr;
-    bool exact;
     cache_renew(&tasks->cache);
     if (!task_again(tasks, then, &now))
         return false;
-    task_registers(tasks, &tasks->cache.memory, &now, &after, &exact, &xpsr);
+    task_registers(tasks, &tasks->cache.memory, &now, &after);
     return now.running == then->running && now.state == then->state &&
            now.dead == then->dead &&
-           memcmp(registers, &after, sizeof after) == 0;
+           memcmp(registers, &after.registers, sizeof *registers) == 0;
 }
 
 bool stack_stood(struct task_stacks *stacks, struct tasks *tasks,

@@ -53,10 +53,6 @@ struct task_stacks {
     struct ids ids;
     struct unwind unwind;
     unsigned char *span; /* the bytes of a stack, twice */
-    struct place_start {
-        uint64_t address;
-        bool is_start, is_code;
-    } starts[1024]; /* a direct-mapped cache */
 };
 
 /* Begins to read stacks of tasks. Returns null, or the error. */

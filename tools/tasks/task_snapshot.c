@@ -1,7 +1,6 @@
 /* task_snapshot.c - tasks in a recording: notes like those for threads, and their
  * stacks. */
 /* SPDX-License-Identifier: MIT */
-#include "array.h"
 #include "recording.h"
 #include "stacks.h"
 
@@ -100,10 +99,8 @@ static void tasks_note(struct call *call, struct tasks *kept,
 {
     const struct machine *machine = machine_of(call->source.memory);
     static struct task_stacks stacks;
-    struct registers context;
+    struct task_context context;
     size_t count = 0;
-    bool exact;
-    uint64_t xpsr;
     if (stacks_open(&stacks, direct, &call->source))
         return;
     for (size_t i = 0; i < kept->count && count < SAVED_MAX; i++) {
@@ -112,15 +109,15 @@ static void tasks_note(struct call *call, struct tasks *kept,
         if (task->dead || task->layout >= direct->layouts_count)
             continue;
         /* Reading a context stored outside the stack also keeps it. */
-        task_registers(kept, keeper, task, &context, &exact, &xpsr);
+        task_registers(kept, keeper, task, &context);
         for (int k = 0; k < TRIES && !stood && !task->running; k++)
-            stood = task_keep(direct, &stacks, task, &context);
+            stood = task_keep(direct, &stacks, task, &context.registers);
         if (!stood)
             continue;
         status_add(notes, machine, call->source.memory,
                    task->number ? NOTE_NUMBER + (int32_t)task->number
                                 : NOTE_PLACE + (int32_t)i,
-                   &context);
+                   &context.registers);
         count++;
     }
     if (count == SAVED_MAX)

@@ -51,7 +51,6 @@ static void threads_link(struct tasks *tasks)
     size_t count = 0;
     int32_t id;
     uint64_t sp;
-    bool is_new;
     for (size_t i = 0; i < tasks->layouts_count; i++)
         by_stack |= tasks->layouts[i].rows[RECORDER_TASK_STACK_].is_set;
     stacks = by_stack ? stacks_sorted(tasks, &count) : NULL;
@@ -59,7 +58,7 @@ static void threads_link(struct tasks *tasks)
          program->thread &&
          program->thread(program->of, i, &id, by_stack ? &sp : NULL);
          i++) {
-        ids_add(&by_id, (uint32_t)id, 0, 0, &is_new);
+        ids_add(&by_id, (uint32_t)id, 0, 0, NULL);
         if (stacks)
             thread_link(tasks, stacks, count, i, sp);
     }
@@ -164,7 +163,7 @@ static void tasks_sort(struct tasks *tasks)
 
 const char *tasks_open(struct tasks *tasks, const struct tasks_program *program)
 {
-    const char *wrong = NULL;
+    const char *wrong;
     memset(tasks, 0, sizeof *tasks);
     tasks->program = *program;
     tasks->limit = program->memory->size / TASK_BYTES_MIN < TASKS_MAX
@@ -173,19 +172,15 @@ const char *tasks_open(struct tasks *tasks, const struct tasks_program *program)
     tasks->steps_left = STEPS_LEAST + 4 * (uint64_t)tasks->limit;
     cache_open(&tasks->cache, program->memory, CACHE_PAGES);
     wrong = layouts_read(tasks);
-    if (!wrong)
-        wrong = libraries_read(tasks);
-    for (size_t i = 0; i < tasks->layouts_count && !wrong; i++)
-        wrong = lists_read(tasks, i);
-    if (!wrong)
-        tasks_sort(tasks);
-    if (!wrong)
-        threads_link(tasks);
     if (wrong) {
-        snprintf(tasks->why, sizeof tasks->why, "%s", wrong);
         tasks_close(tasks);
-        return tasks->why;
+        return wrong;
     }
+    libraries_read(tasks);
+    for (size_t i = 0; i < tasks->layouts_count; i++)
+        lists_read(tasks, i);
+    tasks_sort(tasks);
+    threads_link(tasks);
     tasks_choose(tasks, NULL, false);
     return NULL;
 }

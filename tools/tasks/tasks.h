@@ -261,7 +261,6 @@ struct tasks {
     struct task_last *lasts; /* by thread number, or null */
     size_t lasts_count;
     char warnings[1024]; /* a line each */
-    char why[256];
 };
 
 /* Finds and reads all tasks. Returns null, or the error; then it is closed. */
@@ -313,10 +312,10 @@ const char *freertos_name(const struct layout *, uint64_t object);
 /* libraries_table.c: symbol i of its tables; null: there are no more. */
 const char *library_name(size_t i);
 /* Adds the layouts of libraries that are in the program. */
-const char *libraries_read(struct tasks *);
+void libraries_read(struct tasks *);
 
 /* lists.c: adds the tasks of all of a layout's lists. */
-const char *lists_read(struct tasks *, size_t layout);
+void lists_read(struct tasks *, size_t layout);
 /* task.c: adds the task at an address. False, and a warning: it cannot be
  * read. *is_new: it was not known before. */
 bool task_add(struct tasks *, size_t layout, size_t list, uint64_t address,
@@ -329,11 +328,16 @@ bool task_stack(struct tasks *, const struct task *, uint64_t *low,
 
 /* --------------------------------------------------------------- context -- */
 
-/* Reads the registers with which a task continues. False: unknown. *exact: the
- * program counter was interrupted, else a call returns to it. *xpsr: of a
- * Cortex-M, else 0. */
+/* The registers with which a task continues. */
+struct task_context {
+    struct registers registers;
+    bool exact;    /* the program counter was interrupted; else a call returns
+                    * to it */
+    uint64_t xpsr; /* of a Cortex-M, else 0 */
+};
+/* False: unknown. */
 bool task_registers(const struct tasks *, struct memory *, const struct task *,
-                    struct registers *, bool *exact, uint64_t *xpsr);
+                    struct task_context *);
 
 /* runs.c: finds the thread of each running task that names no worker: the only
  * thread, or the only one whose stack is in the same part of memory as the

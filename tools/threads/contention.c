@@ -278,9 +278,6 @@ static void levels_sum(struct activity *to, const struct change *changes,
         if (lives > 0 && (size_t)lives > to->most)
             to->most = (size_t)lives;
     }
-    to->levels[runs < 0              ? 0
-               : (size_t)runs < most ? (size_t)runs
-                                     : most] += to->end_ns - at;
 }
 
 void activity_find(struct activity *to, const struct threads *threads)
@@ -298,11 +295,7 @@ void activity_find(struct activity *to, const struct threads *threads)
         to->end_ns = to->begin_ns;
     count = changes_collect(recorded, to, changes);
     array_sort(changes, count, change_compare);
+    changes[count++] = (struct change){.ns = to->end_ns};
     levels_sum(to, changes, count, recorded->pasts_count);
     free(changes);
-}
-
-void activity_free(struct activity *activity)
-{
-    free(activity->levels);
 }

@@ -3,8 +3,6 @@
 #include "bytes.h"
 #include "threads.h"
 
-#include <elf.h>
-
 /* struct elf_prstatus: the id, three more, four times of two words, registers.
  * The signal and two words come before the id. */
 static unsigned status_id(const struct memory *m)

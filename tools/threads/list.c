@@ -1,6 +1,5 @@
 /* list.c - all threads in words: their actions and stacks. */
 /* SPDX-License-Identifier: MIT */
-#include "array.h"
 #include "show.h"
 
 bool show_chosen(const struct thread *thread, const char *wanted)

@@ -1,6 +1,5 @@
 /* locks.c - the locks that threads wait for, in words. */
 /* SPDX-License-Identifier: MIT */
-#include "recorded.h"
 #include "show.h"
 
 /* ------------------------------------------------------------------ text -- */

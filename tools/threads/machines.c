@@ -2,7 +2,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "threads.h"
 
-#include <elf.h>
 #include <seccomp.h>
 
 /* Members that both word sizes of RISC-V share. */

@@ -349,7 +349,6 @@ static void circle_keep(struct search *search, unsigned count)
     struct order *order = search->order;
     uint64_t sum = 0, product = 1;
     struct circle circle;
-    bool is_new;
     for (unsigned i = 0; i < count; i++) {
         uint64_t lock = node(search, search->edges[search->way[i]].from) + 1;
         lock *= 0x9e3779b97f4a7c15u;
@@ -359,7 +358,7 @@ static void circle_keep(struct search *search, unsigned count)
     if (ids_find(&search->said, sum, product, count) != IDS_NONE ||
         !is_circle(search, count, &circle))
         return;
-    ids_add(&search->said, sum, product, count, &is_new);
+    ids_add(&search->said, sum, product, count, NULL);
     if (search->by_class && !circle.of_class)
         return; /* it was found before */
     *array_add(order->circles, order->count, order->max) = circle;
@@ -398,7 +397,6 @@ static void circles_find(struct search *search, bool by_class)
     search->by_class = by_class;
     search->steps = 0;
     ids_free(&search->said);
-    search->said = (struct ids){0};
     edges_sort(search);
     components_find(search);
     for (size_t i = 0; i < search->objects.count; i++)

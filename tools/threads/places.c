@@ -4,7 +4,6 @@
 #include "threads.h"
 
 #include <dwarf.h>
-#include <elf.h>
 
 const char *place_plain(const char *function)
 {

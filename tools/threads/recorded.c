@@ -73,7 +73,6 @@ static void made_read(const struct entry *entry)
     past->argument = word[3];
     past->first = word[4];
     past->made_stack = word[5];
-    past->detached = word[6] != 0;
     past->stack_bytes = word[7];
     past->after = word[8];
     memcpy(past->held_stacks, word + 9, sizeof past->held_stacks);

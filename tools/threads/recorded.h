@@ -45,7 +45,6 @@ struct past {
     uint64_t start, argument, first; /* function; a word at the argument */
     uint64_t made_at;                /* site */
     uint64_t made_stack, stack_bytes;
-    bool detached;
     uint64_t handle;     /* its pthread_t */
     uint64_t stack_high; /* where its stack ends; 0: unknown */
     int64_t made_ns, ended_ns;
@@ -105,8 +104,7 @@ struct chain {
     uint64_t order; /* of the record */
     bool reads;
     size_t past;
-    unsigned depth;               /* locks held; the newest CHAIN_MAX are */
-    struct hold holds[CHAIN_MAX]; /* these, the newest first */
+    struct hold holds[CHAIN_MAX]; /* the newest first */
     unsigned holds_count;
 };
 
@@ -234,14 +232,13 @@ static inline const struct wait *waited_for(const struct threads *threads,
 
 /* How many threads ran at once, and for how long. */
 struct activity {
-    int64_t *levels; /* ns, by how many ran */
+    int64_t *levels; /* ns, by how many ran; to be freed */
     size_t levels_count;
     int64_t begin_ns, end_ns;
     size_t alive, made, most;
     const struct recorder_figures_ *life; /* of thread_life; null: no record */
 };
 void activity_find(struct activity *, const struct threads *);
-void activity_free(struct activity *);
 
 /* ----------------------------------------------------------------- order -- */
 

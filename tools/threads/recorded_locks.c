@@ -61,13 +61,11 @@ void order_read(const struct entry *entry)
                             .past = (size_t)(entry->past - recorded->pasts)};
     chain->life = lock_life(recorded, chain->object, false);
     if (entry->is == RUN_EVENT_pair) {
-        chain->depth = 1;
         chain->stack = word[3];
         chain->holds[0] = hold_of(word[1], word[2], 0);
         chain->holds_count = word[1] != 0;
     } else {
         chain->stack = word[1];
-        chain->depth = (unsigned)word[2];
         for (int i = 3; i < 11 && chain->holds_count < CHAIN_MAX; i += 2)
             if (word[i])
                 chain->holds[chain->holds_count++] =

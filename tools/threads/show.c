@@ -2,7 +2,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "show.h"
 #include "proc.h"
-#include "recorded.h"
 
 void show_numbers(struct threads *threads, struct reader *reader)
 {

@@ -3,7 +3,6 @@
 #include "array.h"
 #include "bytes.h"
 #include "entry.h"
-#include "threads.h"
 
 enum { PIECE_WORDS = 10, SNAPSHOT_REGISTERS = 9, PIECES_MAX = 1 << 20 };
 

@@ -32,7 +32,6 @@ void threads_sort(struct threads *threads)
 {
     bool is_new;
     ids_free(&threads->by_inside);
-    threads->by_inside = (struct ids){0};
     for (size_t i = 0; i < threads->count; i++) {
         size_t *to;
         if (threads->all[i].ended)

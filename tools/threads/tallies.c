@@ -1,6 +1,5 @@
 /* tallies.c - tables of waits, and circles of locks, in words. */
 /* SPDX-License-Identifier: MIT */
-#include "recorded.h"
 #include "show.h"
 
 /* ----------------------------------------------------------------- cells -- */
@@ -296,12 +295,12 @@ void show_circle_json(struct threads *threads, const struct circle *circle)
 
 static bool place_has(const struct place *place, const regex_t *regex)
 {
-    for (; place; place = place->outer)
-        if ((place->function &&
-             regexec(regex, place->function, 0, NULL, 0) == 0) ||
-            (place->symbol && regexec(regex, place->symbol, 0, NULL, 0) == 0) ||
-            (place->file && regexec(regex, place->file, 0, NULL, 0) == 0))
-            return true;
+    for (; place; place = place->outer) {
+        const char *names[] = {place->function, place->symbol, place->file};
+        for (int i = 0; i < 3; i++)
+            if (names[i] && regexec(regex, names[i], 0, NULL, 0) == 0)
+                return true;
+    }
     return false;
 }
 

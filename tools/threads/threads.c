@@ -3,8 +3,6 @@
 #include "threads.h"
 #include "recorded.h"
 
-/* ------------------------------------------------------------------ open -- */
-
 /* Adds recorded threads to the present ones. */
 static const char *past_read(struct threads *threads, struct reader *reader)
 {

@@ -1,7 +1,5 @@
 /* tree.c - recorded threads in words, each below its maker. */
 /* SPDX-License-Identifier: MIT */
-#include "array.h"
-#include "recorded.h"
 #include "show.h"
 
 enum { INDENT_MAX = 20, DEPTH_MAX = 1000 };
@@ -278,5 +276,5 @@ void show_activity(FILE *to, struct threads *threads)
                 "more threads than these (marked ~).\n",
                 table_count(activity.life->overwritten,
                             activity.life->estimated, count));
-    activity_free(&activity);
+    free(activity.levels);
 }

@@ -10,7 +10,6 @@
 #include "bytes.h"
 #include "threads.h"
 
-#include <elf.h>
 #include <linux/futex.h>
 
 #ifndef FUTEX_LOCK_PI2 /* Linux 5.14; its headers may be older */

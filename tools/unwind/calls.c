@@ -3,9 +3,6 @@
 #include "bytes.h"
 #include "unwind.h"
 
-#include <elf.h>
-#include <gelf.h>
-
 /* The address of the linkage table's pointers, from the file; 0: unknown. */
 static uint64_t table_of(struct unwind *u, uint64_t address)
 {

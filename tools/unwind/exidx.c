@@ -1,10 +1,6 @@
 /* exidx.c - a frame's caller by ARM's own tables (ARM IHI 0038, EHABI). */
 /* SPDX-License-Identifier: MIT */
-#include "bytes.h"
 #include "unwind.h"
-
-#include <elf.h>
-#include <gelf.h>
 
 enum { BYTES_MAX = 256, SP = 13, LR = 14, PC = 15, CANNOT_UNWIND = 1 };
 

@@ -10,8 +10,6 @@
 #include "bytes.h"
 #include "unwind.h"
 
-#include <elf.h>
-
 /* How far above the stack pointer a frame may begin. */
 enum { FRAME_BYTES_MAX = 65536, BLOCK_BYTES = 1024 };
 

@@ -2,8 +2,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "unwind.h"
 
-#include <elf.h>
-
 static struct function by_symbol(struct unwind *u, uint64_t address)
 {
     Dwfl_Module *module = dwfl_addrmodule(u->dwfl, address);

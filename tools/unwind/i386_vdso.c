@@ -2,8 +2,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "unwind.h"
 
-#include <elf.h>
-
 /* The kernel maps that code into every process; no file has it, and so no
  * table. It pushes ecx, edx and ebp; the system call returns to the code that
  * pops them. */

@@ -4,8 +4,6 @@
 #include "prologue.h"
 #include "bytes.h"
 
-#include <elf.h>
-
 static const struct shape shapes[] = {{EM_ARM, 13, 14, {11, 7}, 0x0ff0, decode_arm},
               {EM_MIPS, 29, 31, {30, 30}, 0x50ff0000, decode_mips},
               {EM_RISCV, 2, 1, {8, 8}, 0x0ffc0300, decode_riscv},
@@ -23,10 +21,10 @@ static const struct shape *shape_of(const struct unwind *u)
 
 /* True if this state has more on the stack: it is further into the body. */
 static bool is_deeper(const struct state *state, const struct state *than,
-                      const struct shape *shape)
+                      unsigned stack_pointer)
 {
-    const struct value *sp = &state->registers[shape->sp];
-    const struct value *other = &than->registers[shape->sp];
+    const struct value *sp = &state->registers[stack_pointer];
+    const struct value *other = &than->registers[stack_pointer];
     if (sp->kind != VALUE_FRAME || sp->number > other->number)
         return false;
     return sp->number < other->number ||
@@ -34,15 +32,16 @@ static bool is_deeper(const struct state *state, const struct state *than,
 }
 
 /* Runs the code once. */
-static void run_once(struct prologue *p, const struct shape *shape,
-                     unsigned (*decode)(struct prologue *))
+static void run_once(struct prologue *p)
 {
-    unsigned size;
+    unsigned (*decode)(struct prologue *) =
+        p->is_thumb ? decode_thumb : p->shape->decode;
+    unsigned size, sp = p->shape->sp;
     p->lost = p->delays = p->delayed_leave = false;
     p->delayed_target = 0;
     p->given = 0;
     memset(&p->now, 0, sizeof p->now);
-    p->now.registers[shape->sp].kind = VALUE_FRAME;
+    p->now.registers[sp].kind = VALUE_FRAME;
     for (p->at = 0; p->at < p->size; p->at += size) {
         bool delays = p->delays;
         const struct target *target = target_at(p, p->start + p->at);
@@ -55,26 +54,23 @@ static void run_once(struct prologue *p, const struct shape *shape,
             break;
         if (delays)
             delayed_do(p);
-        if (!p->lost && is_deeper(&p->now, &p->deepest, shape))
+        if (!p->lost && is_deeper(&p->now, &p->deepest, sp))
             p->deepest = p->now;
     }
 }
 
 /* The state at the end of the code. If no known branch reaches that address,
  * the state after the prologue. */
-static const struct state *analyse(struct prologue *p,
-                                   const struct shape *shape)
+static const struct state *analyse(struct prologue *p)
 {
-    unsigned (*decode)(struct prologue *) =
-        p->is_thumb ? decode_thumb : shape->decode;
     unsigned before;
     p->targets_count = 0;
     memset(&p->deepest, 0, sizeof p->deepest);
-    p->deepest.registers[shape->sp].kind = VALUE_FRAME;
+    p->deepest.registers[p->shape->sp].kind = VALUE_FRAME;
     do {
         const struct target *end;
         before = p->targets_count;
-        run_once(p, shape, decode);
+        run_once(p);
         end = target_at(p, p->start + p->size);
         if (end)
             return &end->state;
@@ -196,7 +192,7 @@ enum unwind_step prologue_step(struct unwind *u, uint64_t address,
     p->unwind = u;
     p->shape = shape;
     if (code_fetch(p, address, end, u->memory->machine == EM_ARM && pc & 1))
-        did = caller_of(u, shape, analyse(p, shape), &caller);
+        did = caller_of(u, shape, analyse(p), &caller);
     free(p);
     if (did == UNWIND_NEXT)
         *registers = caller;

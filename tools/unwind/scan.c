@@ -9,8 +9,6 @@
 #include "bytes.h"
 #include "unwind.h"
 
-#include <elf.h>
-
 enum { SCAN_BYTES = 4096, WORD = 8 };
 
 /* True if the instruction before `returns` calls the function at `address`. */

@@ -1,6 +1,5 @@
 /* walk.c - the frames of a thread, from the innermost one outwards. */
 /* SPDX-License-Identifier: MIT */
-#include "bytes.h"
 #include "unwind.h"
 
 static size_t walk(struct unwind *, struct registers *, uint64_t *to,

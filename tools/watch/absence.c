@@ -1,10 +1,8 @@
 /* absence.c - silence, open spans, rates; and figures of a process. */
 /* SPDX-License-Identifier: MIT */
 #include "absence.h"
-#include "array.h"
 #include "proc.h"
 #include "spans.h"
-#include "watch.h"
 
 #include "recorder/number.h"
 

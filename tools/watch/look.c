@@ -1,6 +1,5 @@
 /* look.c - which threads of a process ran since the last look. */
 /* SPDX-License-Identifier: MIT */
-#include "array.h"
 #include "watch.h"
 
 #include <seccomp.h>

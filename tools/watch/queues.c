@@ -1,6 +1,5 @@
 /* queues.c - work that waits for a process: bytes that it has not read. */
 /* SPDX-License-Identifier: MIT */
-#include "array.h"
 #include "watch.h"
 
 #include <poll.h>

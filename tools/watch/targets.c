@@ -1,6 +1,5 @@
 /* targets.c - which processes are watched: by PID, by name, of a unit. */
 /* SPDX-License-Identifier: MIT */
-#include "array.h"
 #include "watch.h"
 
 #include <sys/syscall.h>

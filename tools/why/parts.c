@@ -1,6 +1,5 @@
 /* parts.c - the parts of a time of a thread. */
 /* SPDX-License-Identifier: MIT */
-#include "array.h"
 #include "why.h"
 
 enum { DEPTH_MAX = 16, TIMED_OUT = 110, OWNER_DIED = 130 };

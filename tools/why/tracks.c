@@ -1,6 +1,5 @@
 /* tracks.c - threads: their spans, states and waits by time. */
 /* SPDX-License-Identifier: MIT */
-#include "array.h"
 #include "why.h"
 
 enum {
@@ -140,12 +139,11 @@ static void chosen_read(struct why *w, const struct why_regex *regex,
 {
     struct reader *reader = &w->call->reader;
     struct reader_event e;
-    bool is_new;
     reader_select(reader, &w->call->selection);
     reader_rewind(reader);
     while (reader_next(reader, &e))
         if (!is_ours(&e) && is_wanted(w, &e, regex))
-            ids_add(chosen, e.event.order, 0, 0, &is_new);
+            ids_add(chosen, e.event.order, 0, 0, NULL);
     w->call->selection.thread = NULL;
     reader_select(reader, &(struct reader_selection){0});
     reader_rewind(reader);
