@@ -69,12 +69,15 @@ bool process_look(struct threads *threads, struct thread *thread)
 bool process_stood(struct threads *threads, const struct thread *before)
 {
     struct thread now = {.id = before->id};
+    const struct unwind_machine *machine = &threads->machine->unwind;
     return call_read(threads, &now) && status_read(threads, &now) &&
            now.in_call == before->in_call && now.call == before->call &&
            memcmp(now.arguments, before->arguments, sizeof now.arguments) ==
                0 &&
-           memcmp(&now.registers, &before->registers, sizeof now.registers) ==
-               0 &&
+           now.registers.value[machine->sp] ==
+               before->registers.value[machine->sp] &&
+           now.registers.value[machine->pc] ==
+               before->registers.value[machine->pc] &&
            now.switches == before->switches;
 }
 
