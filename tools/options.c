@@ -65,7 +65,6 @@ const struct option_row selection_rows[] = {
     {'L', "line", "LINE", "the format of a line, of " RECORDER_LINE_FIELDS_},
     {0, NULL, NULL, NULL}};
 
-/* Lists all rows of a verb, its own first. Returns how many. */
 int rows_of(const struct verb *verb, const struct option_row *to[ROWS_MAX])
 {
     const struct option_row *tables[] = {
@@ -373,11 +372,11 @@ static void contexts_take(struct call *call)
     if (wrong || (!call->reader.contexts && !call->title))
         fail(call, "no request can be chosen: recorder context: %s",
              wrong ? wrong : "there is none (RECORDER_CONTEXT)");
-    if (call->reader.contexts && contexts_are_cut(call->reader.contexts))
+    if (call->reader.contexts && call->reader.contexts->cut)
         warn(call, "recorder context has overwritten changes: records before "
                    "the first change of a thread are left out, as their "
                    "context is unknown");
-    if (call->reader.contexts && !contexts_are_found(call->reader.contexts) &&
+    if (call->reader.contexts && !call->reader.contexts->found &&
         !call->title)
         fail(call, "no record belongs to the request %s",
              call->selection.context);

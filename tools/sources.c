@@ -254,7 +254,7 @@ static void choice_check(struct call *calls)
 {
     const char *request = calls->selection.context;
     for (struct call *c = calls; c && request; c = c->next)
-        if (c->reader.contexts && contexts_are_found(c->reader.contexts))
+        if (c->reader.contexts && c->reader.contexts->found)
             request = NULL;
     call_selection_check(calls);
     if (request)

@@ -10,7 +10,6 @@ static int names_compare(const void *a, const void *b)
                   (*(struct switches_thread *const *)b)->name);
 }
 
-/* Names that several threads have get their ids. */
 void switches_names(struct switches *s)
 {
     size_t count = s->threads_count, same;

@@ -79,7 +79,6 @@ static struct switches_thread **thread_of(struct switches *s, uint64_t id)
     return thread;
 }
 
-/* Copies a name as far as it is text. */
 void switches_name_read(struct switches *s, const struct switches_told *told,
                         char to[SWITCHES_NAME_MAX])
 {
@@ -254,7 +253,6 @@ static size_t interrupt_of(struct switches *s, const struct switches_told *told)
     return i;
 }
 
-/* Takes the innermost interrupt off; `known`: it ends now. */
 void switches_nested_end(struct switches *s, struct switches_cpu *cpu,
                          unsigned number, bool known)
 {
@@ -311,7 +309,6 @@ static void interrupt_exit(struct switches *s, const struct switches_told *told)
 
 /* ------------------------------------------------------- interrupts off -- */
 
-/* Nanoseconds of the ticks before a record. */
 uint64_t switches_ticks_ns(const struct switches *s,
                            const struct switches_told *told)
 {

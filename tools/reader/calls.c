@@ -43,11 +43,6 @@ struct calls {
 
 /* ---------------------------------------------------------------- slots -- */
 
-static void calls_add(struct calls *calls, const struct call_of *of)
-{
-    *array_add(calls->all, calls->count, calls->max) = *of;
-}
-
 unsigned reader_calls(const struct reader *reader,
                       const struct recorder_event *event,
                       struct reader_call to[4])
@@ -101,7 +96,7 @@ static void add_record(struct calls *calls, struct reader *reader,
             kind = reader_headed(reader, &event);
     }
     if (!kind || strcmp(kind, RECORDER_CALLS_KIND_) != 0) {
-        calls_add(calls, &of);
+        *array_add(calls->all, calls->count, calls->max) = of;
         return;
     }
     event.caller = bytes_word(m, raw + at->record_caller);
@@ -117,7 +112,7 @@ static void add_record(struct calls *calls, struct reader *reader,
                                        .kind = all[i].returns ? CALL_RETURNS
                                                               : CALL_CALLS};
         of.event.ticks = of.ticks = ticks + all[i].since;
-        calls_add(calls, &of);
+        *array_add(calls->all, calls->count, calls->max) = of;
     }
 }
 
@@ -130,12 +125,6 @@ static int compare(const void *a, const void *b)
 }
 
 /* --------------------------------------------------------------- stacks -- */
-
-static void push(struct frame **to, size_t *max, size_t *count,
-                 struct frame frame)
-{
-    *array_add(*to, *count, *max) = frame;
-}
 
 static struct stack *stack_of(struct calls *calls, struct reader *reader,
                               const struct call_event *event)
@@ -157,8 +146,8 @@ static void leave(struct calls *calls, struct stack *s, size_t depth,
     while (s->depth > depth) {
         of.event.function = s->open[s->depth - 1].function;
         of.event.stack = s->open[s->depth - 1].stack;
-        calls_add(calls, &of);
-        push(&s->left, &s->left_max, &s->left_count, s->open[s->depth - 1]);
+        *array_add(calls->all, calls->count, calls->max) = of;
+        *array_add(s->left, s->left_count, s->left_max) = s->open[s->depth - 1];
         s->depth--;
     }
 }
@@ -208,15 +197,15 @@ static void place(struct calls *calls, struct reader *reader, struct call_of of)
         while (depth && is_gone(&s->open[depth - 1], &of.event))
             depth--;
         leave(calls, s, depth, &of);
-        push(&s->open, &s->open_max, &s->depth,
-             (struct frame){of.event.function, of.event.stack});
+        *array_add(s->open, s->depth, s->open_max) =
+            (struct frame){of.event.function, of.event.stack};
     } else if ((depth = frame_of(s, &of.event))) {
         leave(calls, s, depth, &of);
         s->depth = depth - 1;
     } else if (was_left(s, &of.event)) {
         of.event.kind = CALL_LATE;
     }
-    calls_add(calls, &of);
+    *array_add(calls->all, calls->count, calls->max) = of;
 }
 
 /* --------------------------------------------------------------- events -- */
@@ -267,7 +256,7 @@ void calls_expand(struct reader *reader)
         if (slots.all[i].event.kind)
             place(&calls, reader, slots.all[i]);
         else
-            calls_add(&calls, &slots.all[i]);
+            *array_add(calls.all, calls.count, calls.max) = slots.all[i];
     keys_replace(inside, &calls);
     for (i = 0; i < calls.thread_ids.count; i++) {
         free(calls.stacks[i].open);

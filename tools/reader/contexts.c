@@ -39,16 +39,6 @@ bool context_of(struct reader *reader, const struct reader_event *event,
     return true;
 }
 
-bool contexts_are_found(const struct contexts *contexts)
-{
-    return contexts->found;
-}
-
-bool contexts_are_cut(const struct contexts *contexts)
-{
-    return contexts->cut;
-}
-
 /* ---------------------------------------------------------------- lookup -- */
 
 struct context_wanted contexts_wanted(const char *text)
@@ -61,19 +51,14 @@ struct context_wanted contexts_wanted(const char *text)
     return (struct context_wanted){text, size};
 }
 
-static bool is_wanted(const char *name, size_t name_size, const char *id,
-                      size_t size, struct context_wanted w)
-{
-    return size && ((size == w.size && memcmp(id, w.text, size) == 0) ||
-                    (name_size + 1 + size == w.size &&
-                     memcmp(w.text, name, name_size) == 0 &&
-                     w.text[name_size] == '=' &&
-                     memcmp(w.text + name_size + 1, id, size) == 0));
-}
-
 bool contexts_is_wanted(const struct context *c, struct context_wanted w)
 {
-    return is_wanted(c->name, c->name_size, c->id, c->id_size, w);
+    const size_t name = c->name_size, size = c->id_size;
+    return size && ((size == w.size && memcmp(c->id, w.text, size) == 0) ||
+                    (name + 1 + size == w.size &&
+                     memcmp(w.text, c->name, name) == 0 &&
+                     w.text[name] == '=' &&
+                     memcmp(w.text + name + 1, c->id, size) == 0));
 }
 
 static bool change_is_wanted(const struct contexts *contexts,
@@ -81,8 +66,11 @@ static bool change_is_wanted(const struct contexts *contexts,
 {
     const struct text *name = &contexts->texts.all[c->name];
     const struct text *id = &contexts->texts.all[c->id];
-    return c->id && is_wanted(name->at, name->size, id->at, id->size,
-                              contexts->wanted);
+    const struct context is = {.name = name->at,
+                               .name_size = name->size,
+                               .id = id->at,
+                               .id_size = id->size};
+    return c->id && contexts_is_wanted(&is, contexts->wanted);
 }
 
 /* Returns the first change from `from` on of a name that is not below, and of a

@@ -30,7 +30,8 @@ struct contexts {
     size_t count, max;
     struct texts texts;
     struct context_wanted wanted;
-    bool cut, found; /* found: a change begins or sends the wanted id */
+    bool cut;   /* changes were overwritten: some records are of unknown ids */
+    bool found; /* a change that is kept begins or sends the wanted id */
 };
 
 /* Reads all changes of a program, after reader_take(), to choose records of a
@@ -38,10 +39,6 @@ struct contexts {
 struct contexts *contexts_open(const struct reader *, const char *id,
                                const char **wrong);
 void contexts_free(struct contexts *);
-/* True if a change that is kept begins or sends the id. */
-bool contexts_are_found(const struct contexts *);
-/* True if changes were overwritten, so that some records are of unknown ids. */
-bool contexts_are_cut(const struct contexts *);
 /* True if a record is of the request. Records of `context` that begin, end or
  * send its id are, too. */
 bool contexts_has(const struct contexts *, struct reader *,

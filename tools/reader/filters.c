@@ -111,13 +111,11 @@ void where_free(struct where *where)
 const char *filters_where(struct filters **filters, const char *text)
 {
     const char *error;
-    if (!make(filters))
-        return "there is no memory left";
-    if ((*filters)->wheres_count == WHERES_MAX)
+    struct filters *f = make(filters);
+    if (f->wheres_count == WHERES_MAX)
         return "there are more than 16";
-    (*filters)->wheres[(*filters)->wheres_count] =
-        where_read(text, false, &error);
-    (*filters)->wheres_count += !error;
+    f->wheres[f->wheres_count] = where_read(text, false, &error);
+    f->wheres_count += !error;
     return error;
 }
 

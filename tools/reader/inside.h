@@ -364,8 +364,8 @@ bool kernel_has(const struct reader *, const struct reader_recorder *,
 void kernel_count(const struct reader *, struct reader_recorder *);
 /* The row that was made for a thread without one; null: none. */
 struct reader_thread *kernel_thread(const struct reader *, unsigned number);
-/* The highest number of these rows; 0: none. */
-unsigned kernel_threads_end(const struct reader *);
+/* The highest number of all threads, with these rows. */
+size_t reader_threads_end(const struct reader *);
 void kernel_close(struct reader *);
 
 /* --------------------------------------------------------------- message -- */

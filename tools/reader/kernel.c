@@ -116,7 +116,6 @@ static bool kernel_refresh(struct reader *reader)
         *kernel = now;
         kernel->first_end = NONE_YET;
         kernel->rings = need(calloc(now.count + 1, sizeof *kernel->rings));
-        kernel->count = now.count;
     }
     kernel->sequence = now.sequence;
     for (size_t i = 0; i < kernel->count && i < now.count; i++) {
@@ -146,12 +145,10 @@ static bool kernel_refresh(struct reader *reader)
 /* Reads the seqlock of `done`; false: it is gone. */
 static bool sequence_is(struct reader *reader, uint64_t expected)
 {
-    unsigned char from[8];
-    return bytes_read(reader->memory,
-                      reader->inside->kernel_address +
-                          offsets_of(reader->memory)->kernel_sequence,
-                      from, sizeof from) &&
-           bytes_number(reader->memory, from, 8) == expected;
+    uint64_t at = reader->inside->kernel_address +
+                  offsets_of(reader->memory)->kernel_sequence;
+    uint64_t now;
+    return bytes_read_number(reader->memory, at, 8, &now) && now == expected;
 }
 
 /* Returns the number of a thread: its newest row's, or a new row's; 0: no
@@ -296,10 +293,10 @@ size_t reader_kernel_count(const struct reader *reader)
 
 /* --------------------------------------------------------------- threads -- */
 
-unsigned kernel_threads_end(const struct reader *reader)
+size_t reader_threads_end(const struct reader *reader)
 {
     const struct kernel *kernel = reader->inside->kernel;
-    unsigned end = 0;
+    size_t end = reader->threads_count;
     for (size_t i = 0; kernel && i < kernel->rows_count; i++)
         if (kernel->rows[i].number > end)
             end = kernel->rows[i].number;
@@ -432,12 +429,11 @@ bool kernel_has(const struct reader *reader,
                 const unsigned char *raw, uint64_t key)
 {
     const struct kernel *kernel = reader->inside->kernel;
-    uint64_t format;
+    uint64_t format = bytes_word(
+        reader->memory, raw + offsets_of(reader->memory)->record_format);
     if (!kernel || !reader->follows || key < kernel->first_end ||
         recorder->address != kernel->recorder)
         return false;
-    format = bytes_word(reader->memory,
-                        raw + offsets_of(reader->memory)->record_format);
     return format == kernel->formats[0] || format == kernel->formats[1] ||
            format == kernel->formats[2];
 }

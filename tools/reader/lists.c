@@ -10,11 +10,9 @@
  * program, the library of that element was closed. */
 static bool link_holds(struct reader *reader, uint64_t link, uint64_t address)
 {
-    struct memory *memory = reader->memory;
-    unsigned char bytes[8];
-    return !memory->live ||
-           (bytes_read(memory, link, bytes, memory->word_bytes) &&
-            bytes_word(memory, bytes) == address);
+    uint64_t now;
+    return !reader->memory->live ||
+           (bytes_read_word(reader->memory, link, &now) && now == address);
 }
 
 /* Reads name and description of a list's element; null: not readable. Returns

@@ -262,16 +262,6 @@ unsigned reader_location(const char *location, size_t *file_size)
 
 /* ---------------------------------------------------------------- tokens -- */
 
-/* Finds the recorder and the ring that contain an address; null: none. */
-static const struct reader_recorder *
-token_recorder(const struct reader *reader, uint64_t address, uint64_t *lane)
-{
-    const struct reader_recorder *r = recorder_by_address(reader, address);
-    if (r)
-        *lane = (address - r->rings) / r->ring_bytes;
-    return r;
-}
-
 /* A text record's words. */
 struct piece {
     uint64_t left, order, next;
@@ -303,10 +293,11 @@ static bool token_piece(struct reader *reader,
     const struct memory *m = reader->memory;
     const struct offsets *at = offsets_of(m);
     uint64_t bytes = at->record_size, low = token & (bytes - 1), lane, slot;
-    uint64_t commit = 0, records;
-    const struct reader_recorder *r = token_recorder(reader, token, &lane);
+    uint64_t commit, records;
+    const struct reader_recorder *r = recorder_by_address(reader, token);
     if (!r)
         return false;
+    lane = (token - r->rings) / r->ring_bytes;
     records = r->rings + lane * r->ring_bytes + ring_records_at(reader);
     slot = (token - low - records) / bytes;
     if (token - low < records || slot >= r->figures.size)
@@ -370,8 +361,6 @@ static void token_text(struct reader *reader,
         else if (token == 0)
             mark = "..."; /* the rest was not kept */
     }
-    if (!to)
-        return;
     if (token && !*mark)
         mark = "<lost>";
     strcpy(to + size, mark);
@@ -393,8 +382,6 @@ static ptrdiff_t token_bytes(struct text_context *c, uint64_t address, char *to,
         inside->token = address;
         inside->token_read = 0;
     }
-    if (!inside->text)
-        return -1;
     left = inside->text_sizes.shown - inside->token_read;
     if (left < size) {
         size = left + 1;   /* and a NUL */
@@ -412,7 +399,7 @@ ptrdiff_t text_bytes(void *context, uint64_t address, char *to, size_t size)
     struct text_context *c = context;
     struct reader_inside *inside = c->reader->inside;
     enum life_is is = LIFE_FITS;
-    uint64_t lane;
+    uint64_t from;
     size_t got;
     if (size > c->left)
         return -1;
@@ -425,13 +412,13 @@ ptrdiff_t text_bytes(void *context, uint64_t address, char *to, size_t size)
     }
     if ((inside->token && address == inside->token + inside->token_read) ||
         (inside->constants[address % CONSTANTS] != address &&
-         token_recorder(c->reader, address, &lane)))
+         recorder_by_address(c->reader, address)))
         return token_bytes(c, address, to, size);
     got = page_bytes(c->reader, address, to, size);
     if (!got && format_is_made(c->reader, address))
         damaged_count(c->reader, c->event);
     if (got && inside->lives.at)
-        is = life_is(c->reader, address, c->event->order, &lane);
+        is = life_is(c->reader, address, c->event->order, &from);
     if ((is == LIFE_CLOSED || is == LIFE_OTHER) &&
         size >= sizeof RECORDER_TEXT_UNKNOWN_) {
         memcpy(to, RECORDER_TEXT_UNKNOWN_, sizeof RECORDER_TEXT_UNKNOWN_);
@@ -446,7 +433,7 @@ bool text_changes(void *context, uint64_t address,
     const struct text_context *c = context;
     struct reader_inside *inside = c->reader->inside;
     struct memory *memory = c->reader->memory;
-    uint64_t lane;
+    uint64_t from;
     unsigned char bytes[KEPT_SIZE_BYTES];
     if (inside->constants[address % CONSTANTS] == address)
         return false;
@@ -468,17 +455,16 @@ bool text_changes(void *context, uint64_t address,
         }
         return address & 1;
     }
-    if (token_recorder(c->reader, address, &lane)) {
+    if (recorder_by_address(c->reader, address)) {
         token_text(c->reader, c->event, address);
-        inside->token = inside->text ? address : 0;
+        inside->token = address;
         inside->token_read = 0;
-        if (inside->text)
-            *sizes = inside->text_sizes;
+        *sizes = inside->text_sizes;
         return false;
     }
     if (!memory->constant ||
         (inside->lives.at &&
-         life_is(c->reader, address, c->event->order, &lane) != LIFE_FITS))
+         life_is(c->reader, address, c->event->order, &from) != LIFE_FITS))
         return false;
     if (!memory->constant(memory, address))
         return true;
@@ -548,13 +534,12 @@ static size_t message_make(struct reader *reader, const struct reader_event *e,
         (size = reader->words(reader->words_context, e, inside->message,
                               MESSAGE_MAX)))
         return size;
-    if (format && !format->text && format_is_made(reader, event->format))
+    if (!format->text && format_is_made(reader, event->format))
         damaged_count(reader, event);
-    return format && format->text
-               ? recorder_format_planned_(inside->message, MESSAGE_MAX,
-                                          format->text, &arguments,
-                                          format->plan)
-               : message_without(reader, event, inside->message);
+    return format->text ? recorder_format_planned_(inside->message, MESSAGE_MAX,
+                                                   format->text, &arguments,
+                                                   format->plan)
+                        : message_without(reader, event, inside->message);
 }
 
 const char *reader_message(struct reader *reader,
@@ -562,8 +547,6 @@ const char *reader_message(struct reader *reader,
 {
     const char *location;
     *size = message_make(reader, event, &location);
-    if (!reader->inside->message)
-        return "";
     if (*size > MESSAGE_MAX - 1)
         *size = MESSAGE_MAX - 1;
     return reader->inside->message;
@@ -598,8 +581,8 @@ const char *reader_line(struct reader *reader, const struct reader_event *event,
     shown.digits = recorder_clock_digits_(&reader->clock);
     shown.thread = event->thread ? event->thread->name : NULL;
     shown.message_size = message_make(reader, event, &shown.location);
-    shown.message = inside->message ? inside->message : "";
-    shown.message_max = inside->message ? MESSAGE_MAX - 1 : 0;
+    shown.message = inside->message;
+    shown.message_max = MESSAGE_MAX - 1;
     shown.severity = event->event.severity;
     shown.hardware = event->event.hardware;
     shown.name = event->recorder->name;

@@ -283,7 +283,6 @@ uint64_t reader_end_realtime(const struct reader *reader, uint64_t *read_ns)
                                                      : 0;
 }
 
-/* Returns the full ticks of a record's time word. */
 uint64_t ticks_of(const struct reader *reader, uint64_t order, uint64_t time)
 {
     const struct reader_inside *inside = reader->inside;

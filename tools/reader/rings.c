@@ -112,11 +112,9 @@ static void lane_touch(struct reader *reader, struct lane *lane)
 {
     struct memory *m = reader->memory;
     uint64_t size = lane_size(lane), used, at;
-    unsigned char bytes[8];
     volatile unsigned char *commits = lane->commits, *records = lane->records;
-    if (!m->live || !bytes_read(m, lane->address, bytes, m->word_bytes))
+    if (!m->live || !bytes_read_word(m, lane->address, &lane->write))
         return;
-    lane->write = bytes_word(m, bytes);
     used = lane->write < size ? lane->write : size;
     for (at = 0; at < used * m->word_bytes; at += PAGE_BYTES)
         commits[at] = 0;
@@ -153,7 +151,6 @@ static const char *lane_open(struct reader *reader, struct lane *lane)
     return NULL;
 }
 
-/* Opens the rings of recorders that are new and chosen. */
 void lanes_refresh(struct reader *reader)
 {
     struct reader_inside *inside = reader->inside;
@@ -243,15 +240,15 @@ bool position_gave_up(struct reader *reader, const struct lane *lane,
     unsigned bits = thread_bits(m);
     uint64_t size = lane_size(lane), slot = position & (size - 1), laps;
     uint64_t commit = commit_of(reader, lane, slot);
-    unsigned char gave_up[8];
+    uint64_t gave_up;
     laps = (commit_wanted(reader, lane, position) - (commit >> bits << bits)) &
            word_max(m);
     return !(commit & 1) &&
-           bytes_read(m,
-                      lane->address + ring_turns_at(reader, size) +
-                          slot * 2 * m->word_bytes,
-                      gave_up, m->word_bytes) &&
-           bytes_word(m, gave_up) == laps >> bits;
+           bytes_read_word(m,
+                           lane->address + ring_turns_at(reader, size) +
+                               slot * 2 * m->word_bytes,
+                           &gave_up) &&
+           gave_up == laps >> bits;
 }
 
 /* ------------------------------------------------------------------ copy -- */
@@ -285,11 +282,10 @@ static uint64_t positions_gone(struct reader *reader, const struct lane *lane,
                                uint64_t first, uint64_t end)
 {
     struct memory *m = reader->memory;
-    unsigned char bytes[8];
     uint64_t gone;
-    if (!bytes_read(m, lane->address, bytes, m->word_bytes))
+    if (!bytes_read_word(m, lane->address, &gone))
         return 0;
-    gone = (bytes_word(m, bytes) - lane_size(lane) - first) & word_max(m);
+    gone = (gone - lane_size(lane) - first) & word_max(m);
     return word_signed(m, gone) < 0 ? 0
            : gone < end - first     ? gone
                                     : end - first;
@@ -541,17 +537,18 @@ static bool lane_is_another(struct reader *reader, const struct lane *lane)
     uint64_t at =
         slot * offsets_of(m)->record_size + offsets_of(m)->record_order;
     unsigned word = m->word_bytes;
-    unsigned char order[8], write[8];
+    unsigned char order[8];
+    uint64_t write;
     bool is_quiet = reader->inside->due || reader->inside->still > 1;
     if (!reader->logs || !lane->begun || !lane->copy || lane->next == 0 ||
         (lane->write == lane->next && !is_quiet) ||
         position_look(reader, lane, last) != FOUND ||
         !bytes_read(m, records_address(reader, lane) + at, order, word) ||
         memcmp(order, lane->copy + at, word) == 0 ||
-        !bytes_read(m, lane->address, write, word))
+        !bytes_read_word(m, lane->address, &write))
         return false;
     /* Or its slot was overwritten: by a position of the next lap. */
-    return ((bytes_word(m, write) - lane->next + 1) & max) <= size &&
+    return ((write - lane->next + 1) & max) <= size &&
            !(m->stays && m->stays(m, lane->address, 1));
 }
 
@@ -568,9 +565,8 @@ static void lane_take(struct reader *reader, uint32_t index)
     uint64_t before = lane->begun ? lane->write - lane->given_up : 0;
     lane->address =
         lane->recorder->rings + lane->number * lane->recorder->ring_bytes;
-    if (!bytes_read(m, lane->address, bytes, word))
+    if (!bytes_read_word(m, lane->address, &lane->write))
         return; /* its library was closed, or the core file lacks it */
-    lane->write = bytes_word(m, bytes);
     if (word_signed(m, lane->write - lane->next) < 0 ||
         lane_is_another(reader, lane)) {
         lane->begun = false; /* its library was opened again */

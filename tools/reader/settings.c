@@ -100,6 +100,13 @@ static const char *item(struct settings *settings, const struct reader *reader,
     return NULL;
 }
 
+static void settings_free(struct settings *settings)
+{
+    free(settings->all);
+    settings->all = NULL;
+    settings->count = settings->max = 0;
+}
+
 const char *settings_add(struct settings *settings, const struct reader *reader,
                          const char *items)
 {
@@ -115,11 +122,8 @@ const char *settings_add(struct settings *settings, const struct reader *reader,
             why = item(settings, reader, name);
     }
     free(copy);
-    if (why) {
-        free(settings->all);
-        settings->all = NULL;
-        settings->count = settings->max = 0;
-    }
+    if (why)
+        settings_free(settings);
     return why;
 }
 
@@ -140,9 +144,7 @@ bool settings_write(struct settings *settings, struct reader *reader)
     for (size_t i = 0; i < settings->count && written; i++)
         written = word_write(reader, settings->all[i].address,
                              (uint64_t)settings->all[i].value);
-    free(settings->all);
-    settings->all = NULL;
-    settings->count = settings->max = 0;
+    settings_free(settings);
     return written;
 }
 

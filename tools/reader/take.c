@@ -219,7 +219,7 @@ static void keys_sort(struct reader_inside *inside, uint64_t limit)
 }
 
 /* Sorts the delivered keys by (time, sequence number). Continuations have the
- * times of their heads. False: out of memory. */
+ * times of their heads. */
 struct timed {
     uint64_t ticks;
     struct key key;

@@ -67,7 +67,7 @@ static void note_if_gone(struct folder *folder, const struct chunk *chunk)
 static int chunk_compare(const void *a, const void *b)
 {
     const struct chunk *left = a, *right = b;
-    return left->number < right->number ? -1 : left->number > right->number;
+    return array_order(left->number, right->number, 0);
 }
 
 /* Lists the chunks. A chunk that is renamed in between may be in no list: if
@@ -102,12 +102,16 @@ static const char *chunks_find(struct folder *folder, const char *name)
     return NULL;
 }
 
-static void chunk_close(struct call *part)
+static void part_close(struct call *part)
 {
-    if (!part)
-        return;
     reader_close(&part->reader);
     source_close(&part->source);
+}
+
+static void chunk_close(struct call *part)
+{
+    if (part)
+        part_close(part);
     free(part);
 }
 
@@ -138,12 +142,10 @@ static const char *chunk_take(struct folder *folder, const struct chunk *chunk,
     part->reader.logs = true;
     reader_select(&part->reader, &all);
     wrong = reader_take(&part->reader);
-    if (wrong) {
-        reader_close(&part->reader);
-        source_close(&part->source);
-    } else {
+    if (wrong)
+        part_close(part);
+    else
         reader_count(&part->reader);
-    }
     return wrong;
 }
 
@@ -249,8 +251,7 @@ static void start_find(struct folder *folder)
             votes++;
         else
             votes--;
-        reader_close(&part->reader);
-        source_close(&part->source);
+        part_close(part);
     }
     free(part);
 }

@@ -328,29 +328,22 @@ static bool chunk_is_old(const struct log *log)
 /* ------------------------------------------------------------------ loop -- */
 
 /* An event of a look opens the next chunk: it and all later events count
- * there.
- */
-static void unread_set(struct log *log, const struct reader_event *event)
+ * there, so that they are `unread` while this one is closed. */
+static void chunk_next(struct log *log, const struct reader_event *event)
 {
     struct reader *reader = &log->call->reader;
     struct reader_inside *inside = reader->inside;
     struct lane *lane = &inside->lanes[event->recorder->lane - 1];
-    size_t i;
-    lane->seen -= made_slots(&event->raw);
-    lane->events -= event->event.format != 0;
-    for (i = 0; i < reader->recorders_count; i++)
-        reader->recorders[i]->unread = 0;
-    lane->recorder->unread += (int64_t)made_slots(&event->raw);
-    for (i = inside->at; i < inside->deliver; i++)
+    uint64_t slots = made_slots(&event->raw), events = event->event.format != 0;
+    lane->seen -= slots;
+    lane->events -= events;
+    lane->recorder->unread = (int64_t)slots;
+    for (size_t i = inside->at; i < inside->deliver; i++)
         inside->lanes[inside->keys[i].lane].recorder->unread++;
-}
-
-static void unread_clear(struct log *log, const struct reader_event *event)
-{
-    struct reader *reader = &log->call->reader;
-    struct lane *lane = &reader->inside->lanes[event->recorder->lane - 1];
-    lane->seen += made_slots(&event->raw);
-    lane->events += event->event.format != 0;
+    chunk_close(log);
+    chunk_begin(log);
+    lane->seen += slots;
+    lane->events += events;
     for (size_t i = 0; i < reader->recorders_count; i++)
         reader->recorders[i]->unread = 0;
 }
@@ -364,10 +357,7 @@ static bool events_write(struct log *log)
     while (reader_next(reader, &event)) {
         came = true;
         if (!event.recorder->kept || !made_add(&log->made, reader, &event)) {
-            unread_set(log, &event);
-            chunk_close(log);
-            chunk_begin(log);
-            unread_clear(log, &event);
+            chunk_next(log, &event);
             if (!made_add(&log->made, reader, &event))
                 fail(log->call, "%s: an event does not fit", log->part);
         }

@@ -252,9 +252,7 @@ bool made_add(struct made *made, struct reader *reader,
             (struct made_waiting){event->recorder->kept, *event};
         made->waiting_next = (made->waiting_next + 1) % MADE_WAITING;
     }
-    if (!made->events++)
-        made->first_order = e->order;
-    made->last_order = e->order;
+    made->events++;
     return true;
 }
 
@@ -326,11 +324,9 @@ static bool threads_write(struct made *made)
     const struct memory *m = made->m;
     const struct offsets *at = offsets_of(m);
     const struct reader *reader = &made->call->reader;
-    uint64_t count = reader->threads_count;
+    uint64_t count = reader_threads_end(reader);
     unsigned char *rows, bytes[8];
     bool done;
-    if (kernel_threads_end(reader) > count)
-        count = kernel_threads_end(reader);
     if (count > made->threads_max)
         count = made->threads_max;
     rows = made_threads(reader, count);

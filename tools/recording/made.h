@@ -81,7 +81,7 @@ struct made {
     } * formats;
     uint64_t *text_at;
     size_t formats_max, text_at_max;
-    uint64_t events, first_order, last_order;
+    uint64_t events;
     struct made_waiting *waiting; /* a circle */
     size_t waiting_next;
     struct made_program *program;

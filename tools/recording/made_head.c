@@ -212,9 +212,7 @@ static void put_threads(struct made *made, struct buffer *to,
     const struct memory *m = made->m;
     const struct offsets *at = offsets_of(m);
     const struct reader *reader = &made->call->reader;
-    uint64_t max = reader->threads_count;
-    if (kernel_threads_end(reader) > max) /* after the program's */
-        max = kernel_threads_end(reader);
+    uint64_t max = reader_threads_end(reader);
     if (reader->logs)
         max = made->program->is.threads_max ? made->program->is.threads_max
                                             : RECORDER_THREADS;

@@ -15,7 +15,6 @@
 #include "recording.h"
 
 struct pending {
-    struct call *call;
     struct reader *reader;
     struct memory *kept;
     void (*put)(struct memory *, uint64_t, const unsigned char *, size_t);
@@ -88,25 +87,24 @@ static void recorder_link(const struct pending *u, unsigned char *to,
     word_put(u, link, at);
 }
 
-size_t pending_switches_add(struct call *call,
-                            void (*put)(struct memory *, uint64_t address,
-                                        const unsigned char *from, size_t size),
-                            struct memory *kept, struct pieces *pieces)
+void pending_switches_add(struct call *call,
+                          void (*put)(struct memory *, uint64_t address,
+                                      const unsigned char *from, size_t size),
+                          struct memory *kept, struct pieces *pieces)
 {
     static const char description[] =
         "Switches in the kernel's rings that the program had not recorded yet";
     enum { RECORDER_ROOM = 64, HEAD = 256 };
-    struct pending u = {
-        .call = call, .reader = &call->reader, .kept = kept, .put = put};
+    struct pending u = {.reader = &call->reader, .kept = kept, .put = put};
     const struct offsets *at = offsets_of(kept);
     uint64_t rows = 0, ring_bytes, size, base;
     unsigned char *all;
     _Static_assert(sizeof description <= HEAD - RECORDER_ROOM, "no room");
     switches_count(&u);
     if (!u.count)
-        return 0;
-    if (kernel_threads_end(u.reader) > u.reader->threads_count)
-        rows = kernel_threads_end(u.reader);
+        return;
+    if (reader_threads_end(u.reader) > u.reader->threads_count)
+        rows = reader_threads_end(u.reader);
     ring_bytes = (ring_end_at(u.reader, u.slots) + 63) / 64 * 64;
     size = HEAD + ring_bytes + rows * at->row_size;
     base = made_base(call, pieces, size);
@@ -115,7 +113,7 @@ size_t pending_switches_add(struct call *call,
              "%llu switches that the program did not record yet are left out: "
              "they are too many for the addresses of its program",
              (unsigned long long)u.count);
-        return 0;
+        return;
     }
     all = need(calloc(1, size));
     memcpy(all + RECORDER_ROOM, description, sizeof description);
@@ -133,5 +131,4 @@ size_t pending_switches_add(struct call *call,
     }
     piece_add(pieces, base, size, all, all);
     pieces_sort(pieces);
-    return u.count;
 }

@@ -105,9 +105,6 @@ void segment_add(struct segments *to, uint64_t start, uint64_t size,
         .start = start, .size = size, .bytes = bytes, .writable = writable};
 }
 
-/* Returns the segment that has an address, or null. They are sorted; if they
- * overlap, the one that starts later counts. Lowers *most to the distance of
- * the next one's start. */
 const struct segment *segment_at(const struct segments *in, uint64_t address,
                                  uint64_t *most)
 {
@@ -119,8 +116,7 @@ const struct segment *segment_at(const struct segments *in, uint64_t address,
     return &in->all[low - 1];
 }
 
-/* Adds an ELF file's segments; *cut counts their bytes past the file's end.
- * Leaves out segments that overlap in the file by more than pages do: a forgery
+/* Leaves out segments that overlap in the file by more than pages do: a forgery
  * that would take forever to search. */
 void segments_of(struct segments *to, const struct mapped *mapped, Elf *elf,
                  uint64_t *cut)
@@ -219,7 +215,6 @@ static struct mapped *binary_file(struct file *file, struct module *module)
     return b->file;
 }
 
-/* Returns the bytes of the file that was mapped at an address; null: none. */
 const unsigned char *module_bytes(struct file *file, uint64_t address,
                                   uint64_t *size)
 {
