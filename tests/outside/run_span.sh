@@ -112,6 +112,35 @@ must recorder run -q --span outer -o s.rec ./main
 must recorder spans s.rec
 has 'functions: outer        1 '
 
+## overwritten_calls_are_said
+# Goal: counts of functions whose calls were overwritten are not silent about it.
+cat >many.c <<END
+volatile int calls;
+__attribute__((noinline)) void leaf(void)
+{
+    calls = calls + 1;
+}
+__attribute__((noinline)) void outer(void)
+{
+    for (int i = 0; i < 10000; i++)
+        leaf();
+    __asm__ volatile("");
+}
+int main(void)
+{
+    outer();
+    return 0;
+}
+END
+gcc -g -O1 -o many many.c
+recorder run -q --always --span outer --span leaf -o many.rec ./many
+must recorder functions --counts many.rec
+has ' records were overwritten: their calls are not counted, or have no time'
+sed 's/10000/10/' many.c | gcc -g -O1 -o few -xc -
+recorder run -q --always --span outer --span leaf -o few.rec ./few
+must recorder functions --counts few.rec
+lacks overwritten
+
 ## what_cannot_be_marked_is_refused
 # Goal: a function whose calls cannot be recorded is refused before the program
 # starts, with the reason.

@@ -292,6 +292,7 @@ static bool tree_show(struct call *call, bool counts, bool json)
 static int run(struct call *call)
 {
     const struct reader *reader = &call->reader;
+    uint64_t overwritten = 0;
     bool any;
     call_open(call, 0);
     call_take(call);
@@ -300,8 +301,15 @@ static int run(struct call *call)
     reader_count(&call->reader);
     for (size_t i = 0; i < reader->recorders_count; i++)
         if (reader->recorders[i]->chosen &&
-            strcmp(reader->recorders[i]->name, "functions") == 0)
+            strcmp(reader->recorders[i]->name, "functions") == 0) {
             call_warn_lacking(call, reader->recorders[i]);
+            overwritten += reader->recorders[i]->figures.overwritten;
+        }
+    if (any && overwritten && call_option(call, OPTION_COUNTS))
+        warn(call,
+             "%" PRIu64 " records were overwritten: their calls are not "
+             "counted, or have no time",
+             overwritten);
     if (!any)
         warn(call, call_selects(call)
                        ? "no call is chosen"
