@@ -147,3 +147,37 @@ for source in core rec; do
     has 'app: call handler=(nil)   <- perhaps f
 '
 done
+
+## members_inside_of_containers
+# Goal: members inside of a container do not have its name, and hide none of the
+# members that the program has named.
+cat >inside.cc <<END
+#include "recorder_dump.h"
+#include <map>
+#include <vector>
+RECORDER(calls, 8, "")
+struct outer {
+    std::vector<int> list;
+    std::map<int, int> table;
+    int id;
+};
+__attribute__((noinline)) static int use(const outer *o)
+{
+    volatile int *none = nullptr;
+    record(calls, "id=%d", o->id);
+    return o->id + (int)o->table.size() + *none;
+}
+int main()
+{
+    outer o;
+    o.list = {1, 2, 3};
+    o.table[4] = 5;
+    o.id = 9;
+    return use(&o);
+}
+END
+g++ -g -O0 -I"$ROOT" -w -o inside inside.cc
+crash ./inside
+must recorder explain core
+has ' {id=9}'
+lacks 'list=' 'table='

@@ -157,6 +157,17 @@ static bool value_show(FILE *to, const struct explain *x, const char *before,
     return true;
 }
 
+/* True for a member inside of a container: it has the name of the container, or
+ * two of them have one name. */
+static bool is_inside(const struct variable *v, const struct variable *members,
+                      size_t count, size_t i)
+{
+    bool is = strcmp(members[i].name, v->name) == 0;
+    for (size_t k = 0; k < count; k++)
+        is |= k != i && strcmp(members[k].name, members[i].name) == 0;
+    return is;
+}
+
 /* Prints a variable, and the first members of a pointer's target: " s=0x1234
  * {id=7 ...}". */
 static void variable_show(FILE *to, const struct explain *x,
@@ -174,7 +185,7 @@ static void variable_show(FILE *to, const struct explain *x,
         const char *of = members[i].name;
         if (strncmp(of, v->name, name) == 0 && of[name] == '-')
             of += name + 2;
-        if (*of == '_')
+        if (*of == '_' || is_inside(v, members, count, i))
             continue; /* of a library, or the compiler's own */
         if (shown == MEMBERS_SHOWN)
             fputs(" ...", to);
