@@ -16,7 +16,8 @@ struct start {
     int (*run_c11)(void *); /* or this one */
     void *argument;
     uintptr_t first; /* the word that the argument points at */
-    uintptr_t parent, stack, site, detached, stack_bytes;
+    uintptr_t parent, stack, site, stack_bytes;
+    uintptr_t called; /* ticks, as the creator asked for the thread */
     uintptr_t after;  /* earlier records of the creator have lower orders */
     pthread_t thread; /* set by itself; valid while `number` is not 0 */
     uintptr_t number;
@@ -82,10 +83,10 @@ uintptr_t run_thread_number(pthread_t thread)
 static const char stranger_format[] = RUN_FORMAT(
     "stranger", "thread not made by pthread_create: %p, stack of %u up to %p");
 static const char thread_format[] = RUN_FORMAT(
-    "made", "thread %p made by T%u: %p(%p -> %p), stack %u, detached %u, "
+    "made", "thread %p made by T%u: %p(%p -> %p), stack %u, called at %u, "
             "stack of %u, after %u");
 static const char over_format[] = RUN_FORMAT(
-    "over", "ended thread %p made by T%u: %p(%p -> %p), stack %u, detached "
+    "over", "ended thread %p made by T%u: %p(%p -> %p), stack %u, called at "
             "%u, stack of %u, after %u");
 
 #define HELD                                                                   \
@@ -110,7 +111,7 @@ static void cells_begin(struct run_thread *t, const struct start *s,
                                 (uintptr_t)s->argument,
                                 s->first,
                                 s->stack,
-                                s->detached,
+                                s->called,
                                 s->stack_bytes,
                                 s->after};
     const struct run_cell_text texts[] = {
@@ -208,10 +209,11 @@ static void thread_end(void *round)
 __attribute__((noinline)) static void *thread_run(void *of)
 {
     static const char format[] = RUN_FORMAT(
-        "started", "started %p(%p) as %p, made by T%u, stack %u, after %u");
+        "started", "started %p(%p) as %p, made by T%u, stack %u, after %u, "
+                   "called at %u");
     static const char format_cpu[] = RUN_FORMAT(
         "started", "started %p(%p) as %p, made by T%u, stack %u, after %u, "
-                   "on cpu %u");
+                   "called at %u, on cpu %u");
     struct start *s = of;
     void *(*run)(void *) = s->run;
     int (*run_c11)(void *) = s->run_c11;
@@ -223,12 +225,12 @@ __attribute__((noinline)) static void *thread_run(void *of)
     t->stack_high = RUN_CFA;
     t->stack_bytes = s->stack_bytes ? s->stack_bytes : usual_stack;
     thread_begin(t, s);
-    run_record(&recorder_for_thread_life, cpu < 0 ? format : format_cpu,
-               s->site,
-               RUN_WORDS(run ? (uintptr_t)run : (uintptr_t)run_c11,
-                         (uintptr_t)argument, (uintptr_t)s->thread, s->parent,
-                         s->stack, s->after, (uintptr_t)(unsigned)cpu),
-               2);
+    run_record(
+        &recorder_for_thread_life, cpu < 0 ? format : format_cpu, s->site,
+        RUN_WORDS(run ? (uintptr_t)run : (uintptr_t)run_c11,
+                  (uintptr_t)argument, (uintptr_t)s->thread, s->parent,
+                  s->stack, s->after, s->called, (uintptr_t)(unsigned)cpu),
+        2);
     pthread_setspecific(key, (void *)1);
     t->inside--;
     if (run_c11)
@@ -344,7 +346,7 @@ static int create(struct start *start, pthread_t *to,
     unsigned lane = 0;
     struct start *s;
     uintptr_t stack;
-    int result, error = errno, detached = 0;
+    int result, error = errno;
     if (t) {
         t->inside++;
         if (!sandboxed)
@@ -361,11 +363,9 @@ static int create(struct start *start, pthread_t *to,
     s = &starts[lane - 1];
     if (attribute) {
         size_t bytes = 0;
-        pthread_attr_getdetachstate(attribute, &detached);
         pthread_attr_getstacksize(attribute, &bytes);
         start->stack_bytes = bytes;
     }
-    start->detached = detached != 0;
     start->parent = t->number;
     start->site = from.site;
     start->stack = stack = run_stack(from, true);
@@ -374,6 +374,7 @@ static int create(struct start *start, pthread_t *to,
     if (!run_in_module(start->first, start->first % sizeof start->first == 0))
         start->first = 0; /* no address of a class, but of the program's data */
     start->after = recorder_orders_(1);
+    start->called = (uintptr_t)recorder_ticks_();
     *s = *start;
     errno = error;
     result = is_c11 ? run_real.thrd_create(to, thread_run_c11, s)

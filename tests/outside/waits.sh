@@ -370,7 +370,7 @@ gcc -O1 -g $WARNINGS -o many many.c -lpthread
 for arguments in alone ''; do
     must recorder run -q -o many.rec ./many $arguments
     must recorder threads many.rec
-    has 'threads: 1 now, ~' ' made, ~' ' records of threads were overwritten: '
+    has 'threads: 0 now, ~' ' made, ~' ' records of threads were overwritten: '
     [ $arguments ] || has 'More than 1024 threads lived at once: '
 done
 
@@ -751,7 +751,7 @@ gcc -g -shared -fPIC -o libpart.so part.c -lpthread
 gcc -g -o main main.c -L. -lpart -Wl,-rpath,"$PWD"
 must recorder run -q -o main.rec ./main
 must recorder threads main.rec
-has '3 threads: ' ' ended' 'threads: 1 now, 3 made, 4 at most'
+has '3 threads: ' ' ended' 'threads: 0 now, 3 made, 4 at most'
 must recorder dump main.rec
 lacks '<format at '
 has 'thread_life: joins T2 main' 'thread_life: joins T4 main'
@@ -853,3 +853,55 @@ has 'calls  waits in recv of 3' 'holds db, taken at receives calls.c:' \
 lacks 'waits in usleep' 'waits in close'
 must recorder threads calls.rec --json
 has '"does":"waits in recv of 3","call":"recv"'
+
+## a_late_thread_was_made_when_its_maker_asked
+# Goal: the time at which a thread was made is the call of pthread_create(), not
+# the thread's first step; threads that an exit() ended are not there now. Method:
+# all threads share one processor, which the maker keeps busy.
+cat >late.c <<END
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <sched.h>
+#include <time.h>
+static void *late(void *p)
+{
+    return p;
+}
+int main(void)
+{
+    pthread_t t[20];
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(sched_getcpu(), &one);
+    sched_setaffinity(0, sizeof one, &one);
+    for (int i = 0; i < 20; i++) {
+        struct timespec begin, now;
+        pthread_create(&t[i], NULL, late, NULL);
+        clock_gettime(CLOCK_MONOTONIC, &begin);
+        do
+            clock_gettime(CLOCK_MONOTONIC, &now);
+        while (now.tv_sec * 1000000000L + now.tv_nsec <
+               begin.tv_sec * 1000000000L + begin.tv_nsec + 300000);
+    }
+    for (int i = 0; i < 20; i++)
+        pthread_join(t[i], NULL);
+    return 7;
+}
+END
+gcc -g -o late late.c -lpthread
+recorder run -q -o late.rec ./late || test $? = 7
+recorder threads --json late.rec >threads.json
+recorder dump --json late.rec >dump.json
+python3 -c '
+import json
+made = [json.loads(l)["made_ns"] for l in open("threads.json")]
+made = sorted(ns for ns in made if ns is not None)
+lines = [json.loads(l) for l in open("dump.json")]
+told = [l["ns"] for l in lines if l["message"].startswith("makes a thread")]
+assert len(made) == len(told) == 20, (made, told)
+for asked, returned, before in zip(made, told, [0] + told):
+    assert before < asked <= returned, (made, told)
+'
+must recorder threads late.rec
+has ' late  ended with the program' 'threads: 0 now, 20 made'
+lacks 'nothing is recorded'

@@ -425,7 +425,7 @@ static void *scribbles(void *p)
     } kinds[] = {
         {&recorder_for_thread_self,
          RUN_HEADING("made") "thread %p made by T%u: %p(%p -> %p), stack %u, "
-                             "detached %u, stack "
+                             "called at %u, stack "
                              "of %u"},
         {&recorder_for_thread_now,
          RUN_HEADING("waits mutex") "mutex %p of %d, stack %u, until %u"},

@@ -285,10 +285,11 @@ void activity_find(struct activity *to, const struct threads *threads)
     struct recorded *recorded = threads->recorded;
     size_t count = 2 * (recorded->pasts_count + recorded->spans_count);
     struct change *changes = need(calloc(count + 1, sizeof *changes));
+    const bool is_over = recorded_is_over(recorded);
     *to = (struct activity){.end_ns = end_of(threads)};
     begin_find(to, recorded);
     for (size_t i = 0; i < recorded->pasts_count; i++) {
-        to->alive += !recorded->pasts[i].ended;
+        to->alive += !is_over && !recorded->pasts[i].ended;
         to->made += recorded->pasts[i].is_made;
     }
     if (to->end_ns < to->begin_ns)

@@ -60,6 +60,17 @@ static void stranger_read(const struct entry *entry)
     memcpy(past->held_stacks, entry->word + 9, sizeof past->held_stacks);
 }
 
+/* Returns when pthread_create() was called: the entry's time, which is later,
+ * less the ticks in between. `called`: in ticks; 0: unknown. */
+static int64_t called_ns(const struct entry *entry, uint64_t called)
+{
+    const struct reader *reader = &entry->recorded->reader;
+    uint64_t ticks = entry->event->event.time;
+    ticks -= (ticks - called) & word_max(reader->memory);
+    return called ? recorder_clock_time_(&reader->clock, ticks)
+                  : entry->event->ns;
+}
+
 /* A thread that another one made: it runs, or has ended. */
 static void made_read(const struct entry *entry)
 {
@@ -77,8 +88,8 @@ static void made_read(const struct entry *entry)
     past->after = word[8];
     memcpy(past->held_stacks, word + 9, sizeof past->held_stacks);
     past->made_at = entry->event->event.caller;
-    if (entry->is != RUN_EVENT_over) /* an ended thread has its end as time */
-        past->made_ns = entry->event->ns;
+    if (entry->is != RUN_EVENT_over) /* its time, the end, may be much later */
+        past->made_ns = called_ns(entry, word[6]);
 }
 
 /* fork() copied a thread: all earlier records are of the parent's threads. An
@@ -119,7 +130,7 @@ static void started_read(const struct entry *entry)
     past->made_stack = word[4];
     past->after = word[5];
     past->made_at = entry->event->event.caller;
-    past->made_ns = entry->event->ns;
+    past->made_ns = called_ns(entry, word[6]);
 }
 
 static void unseen_read(const struct entry *entry)
@@ -585,6 +596,12 @@ struct recorded *recorded_look(const struct reader *of, const char *names,
         return recorded;
     recorded_free(recorded);
     return NULL;
+}
+
+bool recorded_is_over(const struct recorded *recorded)
+{
+    return recorded && recorded->reader.memory->stale_order &&
+           recorded->reader.ended >= RECORDER_ENDED_EXIT_;
 }
 
 void recorded_free(struct recorded *recorded)

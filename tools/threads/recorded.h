@@ -163,6 +163,8 @@ struct recorded *recorded_read(const struct reader *, const char **wrong);
 struct recorded *recorded_look(const struct reader *, const char *names,
                                const char **wrong);
 void recorded_free(struct recorded *);
+/* True for a recording whose program called exit(); false of null. */
+bool recorded_is_over(const struct recorded *);
 /* The recorded thread of a number; null: unknown. After fork(), the child's
  * thread. */
 struct past *recorded_past(const struct recorded *, unsigned number);

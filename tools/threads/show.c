@@ -101,7 +101,7 @@ static void stranger(const struct threads *threads, const struct wait *wait,
         snprintf(to, 256, "%d, which has ended%s", (int)id,
                  id < threads->source->pid ? ", or forked this process" : "");
     else if (threads->source->memory->stale_order)
-        snprintf(to, 256, "%d, which recorded nothing", (int)id);
+        snprintf(to, 256, "%d, which is not in this recording", (int)id);
     else if (!threads->source->pid)
         snprintf(to, 256, "%d, which is not in this core file", (int)id);
     else if (first->id != first->inside)
@@ -204,7 +204,8 @@ const char *show_symbol(struct threads *threads, uint64_t object, char to[256])
 }
 
 /* Writes the state of a thread that waits in no known call. */
-static const char *state_words(const struct thread *thread)
+static const char *state_words(const struct threads *threads,
+                               const struct thread *thread)
 {
     switch (thread->state) {
     case 'R': return "runs";
@@ -215,7 +216,8 @@ static const char *state_words(const struct thread *thread)
     case 'Z':
     case 'X': return "has ended";
     case '?': /* registers outside of any call, or no information */
-        return thread->has_registers
+        return recorded_is_over(threads->recorded) ? "ended with the program"
+               : thread->has_registers
                    ? "ran"
                    : "ran, or was blocked where nothing is recorded";
     default: return "is in an unknown state";
@@ -290,10 +292,11 @@ void show_wait(struct threads *threads, const struct thread *thread,
         else if (thread->state != 'R' &&
                  process_channel(threads, thread, channel, sizeof channel))
             snprintf(to, 1024, "%s in %s",
-                     thread->state == 'S' ? "sleeps" : state_words(thread),
+                     thread->state == 'S' ? "sleeps"
+                                          : state_words(threads, thread),
                      channel);
         else
-            snprintf(to, 1024, "%s", state_words(thread));
+            snprintf(to, 1024, "%s", state_words(threads, thread));
         break;
     case WAIT_CALL: call_words(threads, thread, to); break;
     default: lock_words(threads, thread, to);
