@@ -228,15 +228,12 @@ static void read_all(struct fuzz_tasks *f, struct tasks *tasks)
     if (tasks_choose(tasks, NULL, f->places[0] & 1))
         abort();
     for (size_t i = 0; i < tasks->count; i++) {
-        struct registers registers;
+        struct task_context context;
         struct task again;
-        uint64_t xpsr;
-        bool exact;
         chosen += tasks->all[i].chosen;
         if (i >= 64)
             continue;
-        task_registers(tasks, &tasks->cache.memory, &tasks->all[i], &registers,
-                       &exact, &xpsr);
+        task_registers(tasks, &tasks->cache.memory, &tasks->all[i], &context);
         if (task_again(tasks, &tasks->all[i], &again))
             task_again_waits(tasks, &again);
     }
