@@ -378,8 +378,8 @@ void run_unlocks(const volatile void *lock, uintptr_t site);
 
 /* ----------------------------------------------------------------- waits -- */
 
-/* A kind of wait: its formats, and the thread that ends one, of those that gave the
- * object: the last; the first since the wait began; or each ends one wait. */
+/* A kind of wait and its formats. A wait is ended by the last thread that gave the
+ * object, by the first one since the wait began, or each thread ends one wait. */
 struct run_kind {
     const char *begin, *now, *end, *end_cpu, *given, *given_cpu, *total;
     bool lock; /* a thread holds it */
